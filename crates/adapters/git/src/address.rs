@@ -1,0 +1,115 @@
+//! Which addresses a URL may lead to.
+//!
+//! Names are resolved here, every answer is checked, and the child process is pinned to exactly these answers, so that
+//! a name cannot answer differently the second time.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Whether the address is on the public internet: not loopback, private, link-local (where clouds serve metadata),
+/// shared, documentation, multicast, reserved, nor a form of IPv6 that embeds such an IPv4 address.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    /// Network and number of its leading bits.
+    const REFUSED: &[([u8; 4], u32)] = &[
+        ([0, 0, 0, 0], 8),
+        ([10, 0, 0, 0], 8),
+        ([100, 64, 0, 0], 10),
+        ([127, 0, 0, 0], 8),
+        // Serves metadata to virtual machines of one cloud, from a public range.
+        ([168, 63, 129, 16], 32),
+        ([169, 254, 0, 0], 16),
+        ([172, 16, 0, 0], 12),
+        ([192, 0, 0, 0], 24),
+        ([192, 0, 2, 0], 24),
+        ([192, 88, 99, 0], 24),
+        ([192, 168, 0, 0], 16),
+        ([198, 18, 0, 0], 15),
+        ([198, 51, 100, 0], 24),
+        ([203, 0, 113, 0], 24),
+        ([224, 0, 0, 0], 4),
+        ([240, 0, 0, 0], 4),
+    ];
+    let bits = u32::from(address);
+    !REFUSED.iter().any(|(network, length)| (bits ^ u32::from_be_bytes(*network)) >> (32 - length) == 0)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let segments = address.segments();
+    // Translation to IPv4: the embedded address decides.
+    if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
+        return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
+    }
+    let is_global_unicast = segments[0] & 0xe000 == 0x2000;
+    let refused = match segments {
+        // Protocol assignments (Teredo among them), documentation, 6to4.
+        [0x2001, second, ..] => second < 0x200 || second == 0xdb8,
+        [0x2002, ..] => true,
+        [0x3fff, second, ..] => second < 0x1000,
+        _ => false,
+    };
+    is_global_unicast && !refused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_public_addresses_pass() {
+        let check = |text: &str, expect: bool| {
+            assert_eq!(is_public(text.parse().expect("address")), expect, "{text}");
+        };
+        for public in [
+            "1.1.1.1",
+            "140.82.121.4",
+            "172.15.255.255",
+            "172.32.0.0",
+            "100.63.0.1",
+            "2606:4700::1111",
+            "64:ff9b::101:101",
+        ] {
+            check(public, true);
+        }
+        let refused = [
+            "0.0.0.0",
+            "10.1.2.3",
+            "100.64.0.1",
+            "127.0.0.1",
+            "127.255.255.254",
+            "168.63.129.16",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "198.19.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:1.1.1.1",
+            "::127.0.0.1",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "2001:db8::1",
+            "2001::1",
+            "2002:7f00:1::",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::1",
+            "100::1",
+            "3fff::1",
+            "fec0::1",
+        ];
+        for address in refused {
+            check(address, false);
+        }
+    }
+}

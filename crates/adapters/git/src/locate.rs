@@ -1,0 +1,120 @@
+//! What a text of the user's stands for, and how a repository is named.
+
+use std::path::Path;
+
+use cairn_domain::{RepositoryName, Source};
+use cairn_ports::{ErrorKind, SourceError};
+
+use crate::failure::{failure, from_git, from_io};
+use crate::objects::open_repository;
+use crate::{RemotePolicy, RemoteUrl};
+
+/// Tells what `text` is: a URL, or a path to a working tree, a bare repository or a plain directory.
+///
+/// Only the top of a working tree is one; a directory inside it is a plain directory. Errors are `Invalid` for a URL
+/// that the policy refuses, `NotFound` and `Forbidden` for paths.
+pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> {
+    if RemoteUrl::looks_like_one(text) && !Path::new(text).exists() {
+        // The text is not the error's key: it may hold a credential.
+        let url = RemoteUrl::parse(text, policy)
+            .map_err(|error| SourceError::new(ErrorKind::Invalid, "locate", "URL").because(error))?;
+        return Ok(Source::Url { url: url.as_str().to_owned() });
+    }
+    let path = std::fs::canonicalize(text).map_err(|error| from_io("locate", text, error))?;
+    if !path.is_dir() {
+        return Err(failure(ErrorKind::Invalid, "locate", text, "is a file; name the directory of a repository"));
+    }
+    let Some(path_text) = path.to_str().map(str::to_owned) else {
+        return Err(failure(ErrorKind::Invalid, "locate", text, "the path is not UTF-8"));
+    };
+    match open_repository(&path) {
+        Ok(repository) if repository.is_bare() && !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
+        // A `.git` directory itself is what it belongs to without its files.
+        Ok(_) if !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
+        Ok(_) => Ok(Source::WorkTree { path: path_text }),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
+        Err(error) => Err(from_git("locate", text, error)),
+    }
+}
+
+/// The name of a repository that was given none: from the remote `origin` (host and path) if it has one, else from the
+/// folder.
+pub fn repository_name(source: &Source) -> RepositoryName {
+    let name = match source {
+        Source::Url { url } => name_of_url(url),
+        Source::WorkTree { path } | Source::Bare { path } => {
+            origin_of(Path::new(path)).and_then(|url| name_of_url(&url)).or_else(|| name_of_folder(path))
+        }
+        Source::Directory { path } => name_of_folder(path),
+    };
+    RepositoryName::new(name.unwrap_or_else(|| "repository".to_owned()))
+}
+
+fn origin_of(path: &Path) -> Option<String> {
+    let repository = open_repository(path).ok()?;
+    let remote = repository.find_remote("origin").ok()?;
+    remote.url().ok().map(str::to_owned)
+}
+
+/// `None` for what is no URL (a path on this machine). Credentials do not matter here: only host and path are used.
+fn name_of_url(text: &str) -> Option<String> {
+    let everything = RemotePolicy {
+        allow_http: true,
+        allow_file: false,
+        allow_private_addresses: true,
+        ssh: Some(crate::SshSettings { known_hosts: "unused".into(), key: None }),
+        ..RemotePolicy::default()
+    };
+    let bare = without_credentials(text);
+    let url = RemoteUrl::parse(&bare, &everything).ok();
+    let local = RemotePolicy { allow_file: true, ..RemotePolicy::default() };
+    let url = url.or_else(|| RemoteUrl::parse(&bare, &local).ok())?;
+    Some(clean(&url.name()))
+}
+
+fn without_credentials(text: &str) -> String {
+    match text.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            format!("{scheme}://{host}/{path}")
+        }
+        None => text.to_owned(),
+    }
+}
+
+fn name_of_folder(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let name = match path.file_name()?.to_str()? {
+        // The `.git` directory of a working tree.
+        ".git" => path.parent()?.file_name()?.to_str()?,
+        name => name,
+    };
+    Some(clean(name.strip_suffix(".git").filter(|stem| !stem.is_empty()).unwrap_or(name)))
+}
+
+/// Only what settings accept in a name.
+fn clean(name: &str) -> String {
+    let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
+    let name: String = name.chars().map(|character| if fits(character) { character } else { '-' }).take(200).collect();
+    name.trim_start_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_host_and_path_or_folder() {
+        let url = |text: &str| Source::Url { url: text.to_owned() };
+        let check = |source: &Source, expect: &str| assert_eq!(repository_name(source).as_str(), expect);
+        check(&url("https://github.com/a/b.git"), "github.com/a/b");
+        check(&url("file:///srv/git/shop.git"), "shop");
+        check(&Source::Directory { path: "/home/x/My Project".to_owned() }, "My-Project");
+        check(&Source::Bare { path: "/nowhere/shop.git".to_owned() }, "shop");
+        check(&Source::Bare { path: "/nowhere/shop/.git".to_owned() }, "shop");
+        assert_eq!(name_of_url("https://user:pw@git.example.com/a/b"), Some("git.example.com/a/b".to_owned()));
+        assert_eq!(name_of_url("git@git.example.com:a/b.git"), Some("git.example.com/a/b".to_owned()));
+        assert_eq!(name_of_url("../other"), None);
+    }
+}

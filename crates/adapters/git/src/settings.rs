@@ -1,0 +1,92 @@
+//! What the adapter may do, as the service that wires it decides.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_domain::{EntryKind, RepoPath};
+
+/// A `.cairn.yaml` or `.cairnignore` of a tree on disk, for the reading plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettingsFile {
+    pub path: RepoPath,
+    pub bytes: Vec<u8>,
+}
+
+/// Which files of a tree on disk may be opened at all, decided after its settings are known and before any other
+/// content is read. The ids of contents must be computed on disk, and that reads them: without a plan a file with a
+/// sensitive name would be read to learn its id, and so would all of `node_modules`.
+///
+/// Takes the settings files of the tree; gives a test of path, kind and size. What fails the test is listed with a zero
+/// id and cannot be read.
+pub type ReadingPlan =
+    dyn Fn(&[SettingsFile]) -> Box<dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync> + Send + Sync;
+
+/// Settings of the adapter.
+#[derive(Clone)]
+pub struct GitSettings {
+    /// Directory for the bare clones of remotes; made on first use.
+    pub clones: PathBuf,
+    pub remotes: RemotePolicy,
+    pub limits: Limits,
+    /// `None`: every file up to `Limits::max_hashed_bytes` may be opened.
+    pub reading_plan: Option<Arc<ReadingPlan>>,
+}
+
+/// Which remotes may be reached, and how. The default is https to public addresses.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RemotePolicy {
+    pub allow_http: bool,
+    pub allow_file: bool,
+    /// Lets URLs lead to loopback, private and link-local addresses.
+    pub allow_private_addresses: bool,
+    /// Without it there is no ssh.
+    pub ssh: Option<SshSettings>,
+    /// By host: the name of the environment variable that holds the token. The value is read when it is used.
+    pub token_variables: BTreeMap<String, String>,
+}
+
+/// How ssh authenticates both sides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SshSettings {
+    /// Host keys that are trusted, and no others.
+    pub known_hosts: PathBuf,
+    /// Private key; none leaves the choice to the agent.
+    pub key: Option<PathBuf>,
+}
+
+/// Bounds that no source can pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Wall time of one child process.
+    pub fetch_timeout: Duration,
+    /// Bytes of a clone on disk.
+    pub max_fetch_bytes: u64,
+    /// Paths in one tree.
+    pub max_entries: usize,
+    /// Directories above a path.
+    pub max_depth: usize,
+    pub max_path_bytes: usize,
+    /// A file on disk above this is listed with a zero id: nothing reads files of that size.
+    pub max_hashed_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            fetch_timeout: Duration::from_secs(20 * 60),
+            max_fetch_bytes: 2 << 30,
+            max_entries: 1_000_000,
+            max_depth: 1_000,
+            max_path_bytes: 4_096,
+            max_hashed_bytes: 16 << 20,
+        }
+    }
+}
+
+impl GitSettings {
+    pub fn new(clones: impl Into<PathBuf>) -> Self {
+        Self { clones: clones.into(), remotes: RemotePolicy::default(), limits: Limits::default(), reading_plan: None }
+    }
+}

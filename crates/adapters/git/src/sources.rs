@@ -1,0 +1,103 @@
+//! The port: opens whatever kind of source it is given.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cairn_domain::{BlobId, Source};
+use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceError, SourceReader};
+
+use crate::failure::{failure, from_git, from_io};
+use crate::fetch::{Remote, Resolve, resolve_by_system};
+use crate::objects::{ObjectTree, open_repository, resolve};
+use crate::{GitSettings, directory, work_tree};
+
+/// Reads sources with git and from disk.
+pub struct GitSources {
+    settings: GitSettings,
+    resolve: Box<Resolve>,
+}
+
+impl GitSources {
+    pub fn new(settings: GitSettings) -> Self {
+        Self { settings, resolve: Box::new(resolve_by_system) }
+    }
+
+    /// Where the bare clone of a remote lies. Named by the URL's hash: a URL is data, not a path.
+    pub fn clone_directory(&self, url: &str) -> PathBuf {
+        let name = &blake3::hash(url.as_bytes()).to_hex()[..32];
+        self.settings.clones.join(format!("{name}.git"))
+    }
+
+    fn remote(&self, url: &str) -> Result<Remote<'_>, SourceError> {
+        Remote::new(url, &self.settings, self.resolve.as_ref())
+    }
+
+    /// Fetches unless the clone is at the remote's head already.
+    fn open_remote(&self, url: &str, options: &ReadOptions) -> Result<ObjectTree, SourceError> {
+        let remote = self.remote(url)?;
+        let branch = options.branch.as_deref();
+        let clone = self.clone_directory(url);
+        let _lock = self.lock(&clone)?;
+        let head = remote.head(branch)?;
+        let commit = match remote.fetched(&clone, branch) {
+            Some(commit) if commit == head.commit => commit,
+            _ => remote.fetch(&clone, branch)?,
+        };
+        ObjectTree::open(&clone, commit, head.branch, &self.settings.limits)
+    }
+
+    /// One process fetches into a clone at a time.
+    fn lock(&self, clone: &Path) -> Result<File, SourceError> {
+        let path = clone.with_extension("lock");
+        let key = path.display().to_string();
+        fs::create_dir_all(&self.settings.clones).map_err(|error| from_io("fetch", &key, error))?;
+        let file = File::create(&path).map_err(|error| from_io("fetch", &key, error))?;
+        let deadline = Instant::now() + self.settings.limits.fetch_timeout;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    #[expect(clippy::disallowed_methods, reason = "a lock of files has no wait with a deadline")]
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(fs::TryLockError::WouldBlock) => {
+                    return Err(failure(
+                        ErrorKind::Timeout,
+                        "fetch",
+                        &key,
+                        "another process fetches the same repository",
+                    ));
+                }
+                Err(fs::TryLockError::Error(error)) => return Err(from_io("fetch", &key, error)),
+            }
+        }
+    }
+}
+
+impl SourceReader for GitSources {
+    fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError> {
+        let branch = options.branch.as_deref();
+        match source {
+            Source::WorkTree { .. } | Source::Directory { .. } => Ok(None),
+            Source::Bare { path } => {
+                let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, error))?;
+                resolve(&repository, path, branch).map(|(commit, _)| Some(commit))
+            }
+            Source::Url { url } => self.remote(url)?.head(branch).map(|head| Some(head.commit)),
+        }
+    }
+
+    fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError> {
+        match source {
+            Source::WorkTree { path } => Ok(Box::new(work_tree::open(path, options, &self.settings)?)),
+            Source::Directory { path } => Ok(Box::new(directory::open(path, options, &self.settings)?)),
+            Source::Bare { path } => {
+                let repository = open_repository(Path::new(path)).map_err(|error| from_git("open", path, error))?;
+                let (commit, branch) = resolve(&repository, path, options.branch.as_deref())?;
+                Ok(Box::new(ObjectTree::open(Path::new(path), commit, branch, &self.settings.limits)?))
+            }
+            Source::Url { url } => Ok(Box::new(self.open_remote(url, options)?)),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Remembers the ids of files on disk, so that an unchanged tree is not read again.
+//!
+//! A file is taken for unchanged if size, inode, and both times are the same to the nanosecond. That fails for a file
+//! that changes twice within one tick of the file system's clock, so a file whose times lie within two seconds before
+//! the read began (or later) is not remembered at all: git's racy-clean rule, applied when writing. The cache is an
+//! opaque string of bytes with a checksum; a damaged or foreign one is no cache.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cairn_domain::BlobId;
+
+const MAGIC: &[u8; 8] = b"cairnst1";
+const CHECKSUM_BYTES: usize = 16;
+
+/// The coarsest clock of a file system that is still in use ticks every two seconds.
+const TICK: Duration = Duration::from_secs(2);
+
+/// What tells that a file may have changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stat {
+    pub(crate) modified_ns: i64,
+    pub(crate) changed_ns: i64,
+    pub(crate) size_bytes: u64,
+    pub(crate) inode: u64,
+}
+
+impl Stat {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let ns = |seconds: i64, nanoseconds: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds);
+        Self {
+            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            size_bytes: metadata.size(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+/// By path, as the file system has it.
+#[derive(Default)]
+pub(crate) struct StatCache(HashMap<Vec<u8>, (Stat, BlobId)>);
+
+impl StatCache {
+    pub(crate) fn get(&self, path: &[u8], stat: &Stat) -> Option<BlobId> {
+        self.0.get(path).filter(|(known, _)| known == stat).map(|(_, blob)| *blob)
+    }
+
+    /// No cache for bytes that this did not write.
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        decode(bytes).unwrap_or_default()
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<StatCache> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (checksum, mut rest) = rest.split_at_checked(CHECKSUM_BYTES)?;
+    if blake3::hash(rest).as_bytes()[..CHECKSUM_BYTES] != *checksum {
+        return None;
+    }
+    let mut entries = HashMap::new();
+    while !rest.is_empty() {
+        let (length, after) = rest.split_first_chunk::<4>()?;
+        let (path, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let (modified, after) = after.split_first_chunk::<8>()?;
+        let (changed, after) = after.split_first_chunk::<8>()?;
+        let (size, after) = after.split_first_chunk::<8>()?;
+        let (inode, after) = after.split_first_chunk::<8>()?;
+        let (blob, after) = after.split_first_chunk::<20>()?;
+        let stat = Stat {
+            modified_ns: i64::from_le_bytes(*modified),
+            changed_ns: i64::from_le_bytes(*changed),
+            size_bytes: u64::from_le_bytes(*size),
+            inode: u64::from_le_bytes(*inode),
+        };
+        entries.insert(path.to_vec(), (stat, BlobId(*blob)));
+        rest = after;
+    }
+    Some(StatCache(entries))
+}
+
+/// Collects the entries of the next cache.
+pub(crate) struct StatCacheWriter {
+    body: Vec<u8>,
+    /// Files that changed at or after this are not remembered.
+    trusted_before_ns: i64,
+}
+
+impl StatCacheWriter {
+    /// `started_at` is when the first file was looked at.
+    pub(crate) fn new(started_at: SystemTime) -> Self {
+        let since_epoch = started_at.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(TICK);
+        Self { body: Vec::new(), trusted_before_ns: i64::try_from(since_epoch.as_nanos()).unwrap_or(0) }
+    }
+
+    pub(crate) fn add(&mut self, path: &[u8], stat: &Stat, blob: BlobId) {
+        let Ok(length) = u32::try_from(path.len()) else { return };
+        if stat.modified_ns.max(stat.changed_ns) >= self.trusted_before_ns {
+            return;
+        }
+        self.body.extend_from_slice(&length.to_le_bytes());
+        self.body.extend_from_slice(path);
+        self.body.extend_from_slice(&stat.modified_ns.to_le_bytes());
+        self.body.extend_from_slice(&stat.changed_ns.to_le_bytes());
+        self.body.extend_from_slice(&stat.size_bytes.to_le_bytes());
+        self.body.extend_from_slice(&stat.inode.to_le_bytes());
+        self.body.extend_from_slice(&blob.0);
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&blake3::hash(&self.body).as_bytes()[..CHECKSUM_BYTES]);
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(modified_ns: i64) -> Stat {
+        Stat { modified_ns, changed_ns: 7, size_bytes: 3, inode: 9 }
+    }
+
+    #[test]
+    fn what_changed_recently_is_not_remembered() {
+        let second = 1_000_000_000;
+        let mut writer = StatCacheWriter::new(UNIX_EPOCH + Duration::from_secs(100));
+        for (path, modified) in [(b"old", 97 * second), (b"new", 98 * second), (b"fut", 200 * second)] {
+            writer.add(path, &stat(modified), BlobId([1; 20]));
+        }
+        let cache = StatCache::decode(&writer.encode());
+        assert_eq!(cache.get(b"old", &stat(97 * second)), Some(BlobId([1; 20])));
+        assert_eq!(cache.get(b"old", &stat(97 * second + 1)), None);
+        assert_eq!(cache.get(b"old", &Stat { inode: 8, ..stat(97 * second) }), None);
+        assert_eq!(cache.get(b"new", &stat(98 * second)), None);
+        assert_eq!(cache.get(b"fut", &stat(200 * second)), None);
+    }
+
+    #[test]
+    fn damaged_caches_are_no_caches() {
+        let mut writer = StatCacheWriter::new(SystemTime::now());
+        writer.add(b"a", &stat(1), BlobId([2; 20]));
+        let bytes = writer.encode();
+        assert_eq!(StatCache::decode(&bytes).0.len(), 1);
+        for position in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 1;
+            assert!(StatCache::decode(&damaged).0.is_empty(), "byte {position}");
+            assert!(StatCache::decode(&bytes[..position]).0.is_empty(), "cut at {position}");
+        }
+    }
+}

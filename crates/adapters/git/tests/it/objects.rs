@@ -1,0 +1,153 @@
+//! Trees as they are in git equal what `git ls-tree -r` lists.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Fixture, find, odd_tree};
+use cairn_domain::{EntryKind, Revision};
+use cairn_git::{GitSettings, GitSources, blob_id};
+use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceReader};
+
+/// `(path bytes, kind, object id, size)` by git itself.
+fn listed_by_git(fixture: &Fixture, revision: &str) -> Vec<(Vec<u8>, EntryKind, String, u64)> {
+    let output = fixture.git(&["ls-tree", "-r", "-z", "-l", "--full-tree", revision]);
+    let mut listed = Vec::new();
+    for record in output.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let tab = record.iter().position(|byte| *byte == b'\t').expect("tab");
+        let head = String::from_utf8(record[..tab].to_vec()).expect("head");
+        let fields: Vec<&str> = head.split_whitespace().collect();
+        let kind = match fields[0] {
+            "100644" => EntryKind::File,
+            "100755" => EntryKind::Executable,
+            "120000" => EntryKind::Symlink,
+            "160000" => EntryKind::Submodule,
+            other => panic!("mode {other}"),
+        };
+        listed.push((record[tab + 1..].to_vec(), kind, fields[2].to_owned(), fields[3].parse().unwrap_or(0)));
+    }
+    listed.sort();
+    listed
+}
+
+fn listed_by_us(tree: &dyn SnapshotTree) -> Vec<(Vec<u8>, EntryKind, String, u64)> {
+    let mut listed: Vec<_> = tree
+        .entries()
+        .iter()
+        .map(|entry| {
+            let path = entry.path.to_bytes().expect("path");
+            (path, entry.kind, entry.blob.to_string(), entry.size_bytes)
+        })
+        .collect();
+    listed.sort();
+    listed
+}
+
+fn add_submodule(fixture: &Fixture) {
+    let head = fixture.head();
+    fixture.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},libs/module")]);
+    fixture.git(&["commit", "--quiet", "-m", "submodule"]);
+}
+
+#[test]
+fn entries_equal_ls_tree_and_contents_equal_the_objects() {
+    let fixture = Fixture::repository();
+    odd_tree(&fixture);
+    fixture.commit_all();
+    add_submodule(&fixture);
+    let tree = fixture.open(&fixture.bare()).expect("open");
+    let listed = listed_by_us(tree.as_ref());
+    assert_eq!(listed, listed_by_git(&fixture, "HEAD"));
+    assert!(listed.len() > 1_200 && listed.iter().any(|entry| entry.1 == EntryKind::Submodule));
+    assert!(tree.entries().is_sorted_by(|left, right| left.path < right.path));
+    assert_eq!(tree.revision().label(), fixture.head());
+    assert_eq!(tree.branch(), Some("main"));
+    let mut reader = tree.reader().expect("reader");
+    for entry in tree.entries().iter().filter(|entry| entry.kind != EntryKind::Submodule) {
+        let bytes = reader.read(entry).expect("content");
+        assert_eq!((blob_id(&bytes), bytes.len() as u64), (entry.blob, entry.size_bytes), "{}", entry.path);
+    }
+    let error = reader.read(find(tree.as_ref(), "libs/module")).expect_err("no content");
+    assert_eq!(error.kind, ErrorKind::NotFound);
+}
+
+#[test]
+fn branches_are_chosen_by_name_and_missing_ones_are_named() {
+    let fixture = Fixture::repository();
+    fixture.write("a", "1");
+    fixture.commit_all();
+    fixture.git(&["checkout", "--quiet", "-b", "feature/x"]);
+    fixture.write("b", "2");
+    fixture.commit_all();
+    let feature = fixture.head();
+    fixture.git(&["checkout", "--quiet", "main"]);
+    let sources = GitSources::new(GitSettings::new(fixture.clones()));
+    let options = |branch: &str| ReadOptions { branch: Some(branch.to_owned()), ..ReadOptions::default() };
+    let tree = sources.open(&fixture.bare(), &options("feature/x")).expect("open");
+    assert_eq!((tree.revision().label(), tree.branch(), tree.entries().len()), (feature, Some("feature/x"), 2));
+    let head = sources.head(&fixture.bare(), &ReadOptions::default()).expect("head").expect("commit");
+    assert_eq!(head.to_string(), fixture.head());
+    let error = sources.open(&fixture.bare(), &options("nope")).err().expect("missing");
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    assert!(std::error::Error::source(&error).expect("cause").to_string().contains("`nope`"));
+}
+
+#[test]
+fn a_repository_without_commits_is_a_clear_error() {
+    let fixture = Fixture::repository();
+    let error = fixture.open(&fixture.bare()).err().expect("no commit");
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
+}
+
+/// Twelve objects that stand for ten thousand million paths.
+#[test]
+fn a_git_bomb_ends_soon_with_a_clear_error() {
+    let fixture = Fixture::repository();
+    let mut id = text(fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"boom"));
+    let mut kind = "100644 blob";
+    for _level in 0..10 {
+        let listing: String = (0..10).map(|number| format!("{kind} {id}\tf{number}\n")).collect();
+        id = text(fixture.git_with_input(&["mktree"], listing.as_bytes()));
+        kind = "040000 tree";
+    }
+    let commit = text(fixture.git(&["commit-tree", "-m", "bomb", &id]));
+    fixture.git(&["update-ref", "refs/heads/main", &commit]);
+    let started_at = Instant::now();
+    let error = fixture.open(&fixture.bare()).err().expect("bounded");
+    assert_eq!(error.kind, ErrorKind::TooLarge);
+    assert!(started_at.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn depth_and_length_are_bounded() {
+    let fixture = Fixture::repository();
+    fixture.write(format!("{}x", "d/".repeat(30)), "x");
+    fixture.commit_all();
+    let check = |max_depth: usize, max_path_bytes: usize, expect: Option<ErrorKind>| {
+        let mut settings = GitSettings::new(fixture.clones());
+        settings.limits.max_depth = max_depth;
+        settings.limits.max_path_bytes = max_path_bytes;
+        let opened = GitSources::new(settings).open(&fixture.bare(), &ReadOptions::default());
+        assert_eq!(opened.err().map(|error| error.kind), expect);
+    };
+    check(30, 61, None);
+    check(29, 61, Some(ErrorKind::TooLarge));
+    check(30, 60, Some(ErrorKind::TooLarge));
+}
+
+#[test]
+fn a_missing_object_fails_one_file_and_not_the_tree() {
+    let fixture = Fixture::repository();
+    fixture.write("good", "good");
+    fixture.write("lost", "lost");
+    fixture.commit_all();
+    let lost = blob_id(b"lost").to_string();
+    std::fs::remove_file(fixture.repo.join(".git/objects").join(&lost[..2]).join(&lost[2..])).expect("removed");
+    let tree = fixture.open(&fixture.bare()).expect("open");
+    assert!(find(tree.as_ref(), "lost").unreadable.is_some());
+    assert!(find(tree.as_ref(), "good").unreadable.is_none());
+    assert!(matches!(tree.revision(), Revision::Commit(_)));
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("text").trim().to_owned()
+}

@@ -1,0 +1,246 @@
+//! Working trees equal what `git ls-files` lists of tracked and untracked files, as they are on disk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::support::{Fixture, find, kinds, odd_tree};
+use cairn_domain::{EntryKind, Revision, Source};
+use cairn_git::{GitSettings, GitSources, blob_id, locate, repository_name};
+use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceReader};
+
+fn is_dirty(tree: &dyn SnapshotTree) -> bool {
+    matches!(tree.revision(), Revision::WorkTree { dirty: true, .. })
+}
+
+fn listed_by_git(fixture: &Fixture) -> BTreeSet<Vec<u8>> {
+    let output = fixture.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    // The index also lists what is no longer there, and files whose place a directory took.
+    let exists = |path: &&[u8]| {
+        let path = fixture.repo.join(std::ffi::OsStr::from_bytes(path));
+        path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir() || path.join(".git").exists())
+    };
+    let records = output.split(|byte| *byte == 0).filter(|record| !record.is_empty()).filter(exists);
+    records.map(|record| record.strip_suffix(b"/").unwrap_or(record).to_vec()).collect()
+}
+
+fn check_listing(fixture: &Fixture) -> Box<dyn SnapshotTree> {
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    let ours: BTreeSet<Vec<u8>> = tree.entries().iter().map(|entry| entry.path.to_bytes().expect("path")).collect();
+    assert_eq!(ours, listed_by_git(fixture));
+    assert_eq!(ours.len(), tree.entries().len());
+    tree
+}
+
+#[test]
+fn entries_equal_ls_files_and_ids_those_of_git() {
+    let fixture = Fixture::repository();
+    odd_tree(&fixture);
+    fixture.commit_all();
+    let tree = check_listing(&fixture);
+    let in_git = fixture.open(&fixture.bare()).expect("open");
+    assert_eq!(tree.entries(), in_git.entries());
+    assert!(!is_dirty(tree.as_ref()));
+    assert_eq!(tree.revision().label(), fixture.head());
+    assert_eq!(tree.branch(), Some("main"));
+    let mut reader = tree.reader().expect("reader");
+    for entry in tree.entries().iter().filter(|entry| entry.kind != EntryKind::Symlink) {
+        assert_eq!(blob_id(&reader.read(entry).expect("content")), entry.blob);
+    }
+}
+
+#[test]
+fn ignored_files_are_hidden_unless_tracked() {
+    let fixture = Fixture::repository();
+    fixture.write(".gitignore", "*.log\n/out/\n!keep.log\n");
+    fixture.write("sub/.gitignore", "local\n");
+    fixture.write("tracked.log", "tracked before it was ignored");
+    fixture.write("out/tracked.txt", "tracked in an ignored directory");
+    fixture.git(&["add", "--force", "--all"]);
+    fixture.git(&["commit", "--quiet", "-m", "first"]);
+    for path in ["noise.log", "keep.log", "out/noise.txt", "sub/local", "sub/seen", ".hidden", "a/b/c"] {
+        fixture.write(path, path);
+    }
+    fixture.write(".git/info/exclude", "a/b/\n");
+    let tree = check_listing(&fixture);
+    let paths = crate::support::paths(tree.as_ref());
+    let expected =
+        [".gitignore", ".hidden", "keep.log", "out/tracked.txt", "sub/.gitignore", "sub/seen", "tracked.log"];
+    assert_eq!(paths, expected);
+    assert!(is_dirty(tree.as_ref()));
+}
+
+#[test]
+fn dirty_says_whether_the_tree_differs_from_the_commit() {
+    let fixture = Fixture::repository();
+    let check = |expect: bool, what: &str| {
+        let tree = check_listing(&fixture);
+        assert_eq!(is_dirty(tree.as_ref()), expect, "{what}");
+        tree.revision().clone()
+    };
+    assert!(matches!(check(false, "nothing at all"), Revision::WorkTree { commit: None, .. }));
+    fixture.write("a", "1");
+    fixture.write("b", "2");
+    assert!(matches!(check(true, "before the first commit"), Revision::WorkTree { commit: None, .. }));
+    fixture.commit_all();
+    let clean = check(false, "committed");
+    fixture.write("a", "3");
+    let edited = check(true, "edited");
+    assert_ne!(clean, edited);
+    fixture.git(&["add", "a"]);
+    assert_eq!(check(true, "staged"), edited);
+    fixture.git(&["checkout", "--quiet", "HEAD", "--", "a"]);
+    assert_eq!(check(false, "taken back"), clean);
+    fixture.write("c", "untracked");
+    check(true, "untracked");
+    fs::remove_file(fixture.repo.join("c")).expect("removed");
+    fs::remove_file(fixture.repo.join("b")).expect("removed");
+    check(true, "deleted");
+    fixture.git(&["checkout", "--quiet", "b"]);
+    fs::remove_file(fixture.repo.join("a")).expect("removed");
+    fixture.write("a/inside", "a file became a directory");
+    check(true, "file to directory");
+    fs::remove_dir_all(fixture.repo.join("a")).expect("removed");
+    fixture.link("a", "b");
+    check(true, "file to link");
+}
+
+#[test]
+fn files_behind_a_filter_are_clean_if_git_says_so() {
+    let fixture = Fixture::repository();
+    fixture.write(".gitattributes", "*.txt text eol=crlf\n");
+    fixture.write("a.txt", "one\r\ntwo\r\n");
+    fixture.commit_all();
+    // Git trusts what it noted of a file only once the file is older than the index: age both.
+    let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000));
+    fs::File::options().append(true).open(fixture.repo.join("a.txt")).expect("file").set_times(old).expect("times");
+    fixture.git(&["update-index", "--refresh"]);
+    let tree = check_listing(&fixture);
+    assert_eq!(find(tree.as_ref(), "a.txt").blob, blob_id(b"one\r\ntwo\r\n"));
+    assert!(!is_dirty(tree.as_ref()));
+}
+
+#[test]
+fn links_submodules_and_repositories_inside_are_recorded_and_not_entered() {
+    let fixture = Fixture::repository();
+    fixture.write("real/a", "1");
+    fixture.link("link", "real");
+    fixture.commit_all();
+    let head = fixture.head();
+    fixture.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},libs/module")]);
+    fixture.git(&["clone", "--quiet", ".git", "libs/module"]);
+    fixture.git(&["clone", "--quiet", ".git", "other"]);
+    fixture.write("fake/.git/readme", "no repository, and still never listed by git");
+    fixture.write("fake/file", "1");
+    let tree = check_listing(&fixture);
+    let expected = [
+        ("fake/file", EntryKind::File),
+        ("libs/module", EntryKind::Submodule),
+        ("link", EntryKind::Symlink),
+        ("other", EntryKind::Submodule),
+        ("real/a", EntryKind::File),
+    ];
+    assert_eq!(kinds(tree.as_ref()), expected);
+    assert_eq!(find(tree.as_ref(), "libs/module").blob.to_string(), head);
+}
+
+#[test]
+fn tracked_files_behind_a_directory_that_became_a_link_are_gone() {
+    let fixture = Fixture::repository();
+    fixture.write("dir/sub/a", "1");
+    fixture.commit_all();
+    let outside = fixture.directory.path().join("outside");
+    fs::create_dir_all(outside.join("sub")).expect("directory");
+    fs::write(outside.join("sub/a"), "another").expect("written");
+    fs::remove_dir_all(fixture.repo.join("dir")).expect("removed");
+    fixture.link("dir", outside.to_str().expect("UTF-8"));
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    assert_eq!(kinds(tree.as_ref()), [("dir", EntryKind::Symlink)]);
+}
+
+#[test]
+fn what_changes_after_the_listing_is_a_conflict() {
+    let fixture = Fixture::repository();
+    fixture.write("edited", "1");
+    fixture.write("deleted", "2");
+    fixture.write("same", "3");
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    fixture.write("edited", "4");
+    fs::remove_file(fixture.repo.join("deleted")).expect("removed");
+    let mut reader = tree.reader().expect("reader");
+    let mut read = |path: &str| reader.read(find(tree.as_ref(), path)).map_err(|error| error.kind);
+    assert_eq!(read("edited"), Err(ErrorKind::Conflict));
+    assert_eq!(read("deleted"), Err(ErrorKind::Conflict));
+    assert_eq!(read("same"), Ok(b"3".to_vec()));
+}
+
+/// A change within one tick of the clock that keeps the size is what fools caches of stat data.
+#[test]
+fn the_stat_cache_never_hides_a_change() {
+    let fixture = Fixture::repository();
+    let sources = GitSources::new(GitSettings::new(fixture.clones()));
+    let mut options = ReadOptions::default();
+    for round in 0..150 {
+        let content = format!("{round:04}");
+        fixture.write("file", &content);
+        let tree = sources.open(&fixture.work_tree(), &options).expect("open");
+        assert_eq!(find(tree.as_ref(), "file").blob, blob_id(content.as_bytes()), "round {round}");
+        options.stat_cache = Some(tree.stat_cache());
+    }
+    options.stat_cache = Some(b"garbage".to_vec());
+    assert_eq!(sources.open(&fixture.work_tree(), &options).expect("open").entries().len(), 1);
+}
+
+#[test]
+fn a_reading_plan_keeps_files_closed() {
+    let fixture = Fixture::repository();
+    fixture.write(".cairn.yaml", "sensitive: ['*.vault']\n");
+    fixture.write("sub/.cairnignore", "x\n");
+    fixture.write("open.txt", "open");
+    fixture.write("closed.vault", "closed");
+    let mut settings = GitSettings::new(fixture.clones());
+    settings.reading_plan = Some(std::sync::Arc::new(|files: &[cairn_git::SettingsFile]| {
+        let names: Vec<String> = files.iter().map(|file| file.path.as_str().to_owned()).collect();
+        assert_eq!(names, [".cairn.yaml", "sub/.cairnignore"]);
+        Box::new(|path: &cairn_domain::RepoPath, _, _| path.extension() == "txt")
+    }));
+    let tree = GitSources::new(settings).open(&fixture.work_tree(), &ReadOptions::default()).expect("open");
+    let closed = find(tree.as_ref(), "closed.vault");
+    assert_eq!((closed.blob.to_string(), closed.size_bytes), ("0".repeat(40), 6));
+    let mut reader = tree.reader().expect("reader");
+    assert_eq!(reader.read(closed).expect_err("closed").kind, ErrorKind::Forbidden);
+    assert_eq!(reader.read(find(tree.as_ref(), "open.txt")).expect("open"), b"open");
+    assert_eq!(reader.read(find(tree.as_ref(), "sub/.cairnignore")).expect("settings"), b"x\n");
+}
+
+#[test]
+fn sources_are_told_apart_and_named() {
+    let fixture = Fixture::repository();
+    fixture.write("sub/a", "1");
+    fixture.commit_all();
+    let policy = cairn_git::RemotePolicy::default();
+    let here = fixture.path();
+    fixture.git(&["clone", "--quiet", "--bare", ".git", "../bare.git"]);
+    let bare = here.replace("/repo", "/bare.git");
+    fixture.git(&["worktree", "add", "--quiet", "../linked"]);
+    let linked = here.replace("/repo", "/linked");
+    let check = |path: &str, expect: Source, name: &str| {
+        let source = locate(path, &policy).expect(path);
+        assert_eq!(source, expect);
+        assert_eq!(repository_name(&source).as_str(), name);
+    };
+    check(&here, Source::WorkTree { path: here.clone() }, "repo");
+    check(&format!("{here}/sub/.."), Source::WorkTree { path: here.clone() }, "repo");
+    check(&format!("{here}/.git"), Source::Bare { path: format!("{here}/.git") }, "repo");
+    check(&format!("{here}/sub"), Source::Directory { path: format!("{here}/sub") }, "sub");
+    check(&linked, Source::WorkTree { path: linked.clone() }, "linked");
+    check(&bare, Source::Bare { path: bare.clone() }, "bare");
+    fixture.git(&["remote", "add", "origin", "https://user:pw@git.example.com/acme/shop.git"]);
+    check(&here, Source::WorkTree { path: here.clone() }, "git.example.com/acme/shop");
+    let error = locate(&format!("{here}/nothing"), &policy).expect_err("missing");
+    assert_eq!(error.kind, ErrorKind::NotFound);
+    assert_eq!(locate(&format!("{here}/sub/a"), &policy).expect_err("a file").kind, ErrorKind::Invalid);
+    let opened = GitSources::new(GitSettings::new(fixture.clones()))
+        .open(&Source::WorkTree { path: linked }, &ReadOptions::default());
+    assert_eq!(opened.expect("a linked work tree").entries().len(), 1);
+}

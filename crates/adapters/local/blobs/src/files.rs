@@ -1,0 +1,211 @@
+//! The file system's side: blocking, on checked keys.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use cairn_ports::{BlobMeta, Put};
+
+/// Where objects are written before they get their name. No key starts with a dot.
+const TEMPORARY: &str = ".tmp";
+/// A temporary file that old belongs to nobody: writing an object takes seconds.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
+/// How often linking is tried again because deletions took the empty directory away.
+const LINK_ATTEMPTS: usize = 16;
+
+pub(crate) fn prepare(root: &Path) -> io::Result<()> {
+    let temporary = root.join(TEMPORARY);
+    fs::create_dir_all(&temporary)?;
+    let now = SystemTime::now();
+    for entry in fs::read_dir(&temporary)? {
+        let entry = entry?;
+        let written_at = entry.metadata().and_then(|meta| meta.modified());
+        let age = written_at.ok().and_then(|at| now.duration_since(at).ok()).unwrap_or_default();
+        if age > ABANDONED_AFTER {
+            ignore_missing(fs::remove_file(entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
+    let path = root.join(key);
+    if path.is_file() {
+        // Whoever linked it may not have synced the directory yet, and success here promises durability.
+        sync_parent(&path)?;
+        return Ok(Put::AlreadyThere);
+    }
+    let temporary = write_temporary(root, bytes)?;
+    let linked = link(root, &temporary, &path);
+    fs::remove_file(&temporary)?;
+    let put = linked?;
+    sync_parent(&path)?;
+    fail_at("blobs::linked")?;
+    Ok(put)
+}
+
+/// Writes a file that nobody knows, and waits until the disk has it.
+fn write_temporary(root: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let path = root.join(TEMPORARY).join(format!("{}-{number}", process::id()));
+    let written = write_synced(&path, bytes);
+    if written.is_err() {
+        // The write's own error is what matters; what stays behind is cleared away when the store is opened later.
+        let _ = fs::remove_file(&path);
+    }
+    written.map(|()| path)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A process of the same number may have been killed here before.
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    file.write_all(first)?;
+    fail_at("blobs::write")?;
+    file.write_all(second)?;
+    fail_at("blobs::sync")?;
+    file.sync_all()
+}
+
+/// Gives the temporary file its name, unless the name is taken.
+fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
+    fail_at("blobs::link")?;
+    let directory = path.parent().unwrap_or(root);
+    for _ in 0..LINK_ATTEMPTS {
+        make_directories(root, directory)?;
+        match fs::hard_link(temporary, path) {
+            Ok(()) => return Ok(Put::Created),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(Put::AlreadyThere) };
+            }
+            // A deletion emptied the directory and took it away.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("the directory of the object is being removed again and again"))
+}
+
+/// Makes the directory and those above it, each durable in the one above.
+fn make_directories(root: &Path, directory: &Path) -> io::Result<()> {
+    if directory.is_dir() || directory == root {
+        return Ok(());
+    }
+    if let Some(above) = directory.parent() {
+        make_directories(root, above)?;
+    }
+    match fs::create_dir(directory) {
+        Ok(()) => sync_parent(directory),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(io::ErrorKind::NotADirectory.into()),
+        Err(error) => Err(error),
+    }
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn get(root: &Path, key: &str) -> io::Result<Bytes> {
+    missing_directory_is_missing(fs::read(root.join(key)).map(Bytes::from))
+}
+
+pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Result<Bytes> {
+    let mut file = missing_directory_is_missing(File::open(root.join(key)))?;
+    let size = file.metadata()?.len();
+    if range.start > range.end || range.end > size {
+        let message = format!("bytes {}..{} of an object of {size}", range.start, range.end);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    file.seek(SeekFrom::Start(range.start))?;
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// Below an object there is nothing, and a directory is no object: both are keys that are not there.
+fn missing_directory_is_missing<T>(outcome: io::Result<T>) -> io::Result<T> {
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => io::ErrorKind::NotFound.into(),
+        _ => error,
+    })
+}
+
+pub(crate) fn list(root: &Path, prefix: &str) -> io::Result<Vec<BlobMeta>> {
+    let directory = prefix.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let mut found = Vec::new();
+    walk(&root.join(directory), directory, prefix, &mut found)?;
+    found.sort_by(|left, right| left.key.cmp(&right.key));
+    Ok(found)
+}
+
+fn walk(path: &Path, directory: &str, prefix: &str, found: &mut Vec<BlobMeta>) -> io::Result<()> {
+    let entries = match missing_directory_is_missing(fs::read_dir(path)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        // Only names that keys can have; `.tmp` is none.
+        let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+        let key = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+        if crate::key::check(&key).is_err() || !(key.starts_with(prefix) || prefix.starts_with(&key)) {
+            continue;
+        }
+        // An object may be deleted while the directory is read.
+        let Some(meta) = found_or_none(entry.metadata())? else { continue };
+        if meta.is_dir() {
+            walk(&entry.path(), &key, prefix, found)?;
+        } else if key.starts_with(prefix) {
+            let modified = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+            found.push(BlobMeta { key, size_bytes: meta.len(), modified_at: modified.as_secs() as i64 });
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn delete(root: &Path, key: &str) -> io::Result<()> {
+    fail_at("blobs::delete")?;
+    let path = root.join(key);
+    if found_or_none(missing_directory_is_missing(fs::remove_file(&path)))?.is_none() {
+        return Ok(());
+    }
+    // Directories that this emptied go with it, so that a removed repository leaves no trace.
+    for directory in path.ancestors().skip(1).take_while(|directory| *directory != root) {
+        if fs::remove_dir(directory).is_err() {
+            return ignore_missing(File::open(directory).and_then(|directory| directory.sync_all()));
+        }
+    }
+    File::open(root)?.sync_all()
+}
+
+fn found_or_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn ignore_missing(outcome: io::Result<()>) -> io::Result<()> {
+    found_or_none(outcome).map(|_| ())
+}
+
+/// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
+#[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
+fn fail_at(point: &str) -> io::Result<()> {
+    fail::fail_point!(point, |message: Option<String>| Err(io::Error::other(
+        message.unwrap_or_else(|| "a fail point says so".to_owned())
+    )));
+    Ok(())
+}

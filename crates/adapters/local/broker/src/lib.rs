@@ -1,0 +1,208 @@
+//! The broker of one process: bounded queues, two lanes, prefetch, acknowledgement, retries, dead letters.
+//!
+//! Jobs die with the process; the ledger knows which parts are open and drives them again. What holds while it lives:
+//! a job that was published is waiting, delivered, delayed, acknowledged or a dead letter, never lost; at most
+//! `prefetch` of a stage are unsettled; interactive jobs pass bulk ones; within a lane the order is that of publishing.
+//!
+//! A consumer of one process does not vanish like one behind a socket, so the broker cannot see it go. Who runs
+//! consumers calls [`LocalBroker::reclaim`] when one dies (a panic, an aborted task); a delivery that nobody answers for
+//! `unanswered_after` is taken back as well. Either way it goes to the front of its lane and counts as unanswered.
+
+mod queue;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::StageName;
+use cairn_ports::{Broker, BrokerError, DeadLetter, Delivery, ErrorKind, Lane, Settlement};
+use cairn_wire::Job;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use crate::queue::{Message, StageQueue};
+
+/// Bounds of one stage's queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueSettings {
+    /// Jobs that wait before `publish` does. Retries are never refused: they may exceed it.
+    pub capacity: usize,
+    /// Jobs that may be unsettled at a time.
+    pub prefetch: usize,
+    /// After this time without an answer a delivery comes back. Longer than any handler's deadline.
+    pub unanswered_after: Duration,
+}
+
+impl Default for QueueSettings {
+    fn default() -> Self {
+        Self { capacity: 256, prefetch: 4, unanswered_after: Duration::from_secs(1800) }
+    }
+}
+
+/// The in-process broker.
+pub struct LocalBroker {
+    state: Mutex<State>,
+    signals: BTreeMap<StageName, Signals>,
+}
+
+struct State {
+    queues: BTreeMap<StageName, StageQueue>,
+    /// Stage of each outstanding delivery.
+    outstanding: BTreeMap<u64, StageName>,
+    dead_letters: Vec<DeadLetter>,
+    next_tag: u64,
+    is_closed: bool,
+}
+
+#[derive(Default)]
+struct Signals {
+    /// Something may be receivable.
+    ready: Notify,
+    /// There may be room.
+    room: Notify,
+}
+
+impl LocalBroker {
+    /// `settings` says the bounds of each stage's queue.
+    pub fn new(settings: impl Fn(StageName) -> QueueSettings) -> Self {
+        let queues = StageName::ALL.iter().map(|stage| (*stage, StageQueue::new(settings(*stage)))).collect();
+        let signals = StageName::ALL.iter().map(|stage| (*stage, Signals::default())).collect();
+        let state =
+            State { queues, outstanding: BTreeMap::new(), dead_letters: Vec::new(), next_tag: 1, is_closed: false };
+        Self { state: Mutex::new(state), signals }
+    }
+
+    /// Takes a delivery back whose consumer is gone. A tag that is not outstanding is `NotFound`.
+    pub fn reclaim(&self, tag: u64) -> Result<(), BrokerError> {
+        let mut state = self.lock();
+        let stage = state.outstanding.remove(&tag).ok_or_else(|| unknown_tag("reclaim", tag))?;
+        state.queue(stage).reclaim(tag);
+        drop(state);
+        self.signals[&stage].ready.notify_waiters();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No change of the state can panic half way through, so a poisoned lock guards a sound one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues jobs while there is room; what is left waits for more. Once closed, nobody makes room any more, and a
+    /// handler that finishes its work must not hang on what follows: then all are taken.
+    fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
+        let mut state = self.lock();
+        let is_closed = state.is_closed;
+        while let Some(job) = jobs.peek() {
+            let stage = job.part.stage;
+            let queue = state.queue(stage);
+            if !is_closed && !queue.has_room() {
+                return Some(stage);
+            }
+            if let Some(job) = jobs.next() {
+                queue.push_back(Message::new(lane, job));
+                self.signals[&stage].ready.notify_waiters();
+            }
+        }
+        None
+    }
+
+    /// A delivery, or until when to wait for one at most.
+    fn try_receive(&self, stage: StageName) -> Received {
+        let mut state = self.lock();
+        if state.is_closed {
+            return Received::Closed;
+        }
+        let now = Instant::now();
+        for tag in state.queue(stage).take_back_unanswered(now) {
+            state.outstanding.remove(&tag);
+        }
+        let tag = state.next_tag;
+        let Some(delivery) = state.queue(stage).deliver(tag, now) else {
+            return Received::Wait(state.queue(stage).next_change());
+        };
+        state.next_tag += 1;
+        state.outstanding.insert(tag, stage);
+        Received::Delivery(delivery)
+    }
+}
+
+enum Received {
+    Delivery(Delivery),
+    Wait(Option<Instant>),
+    Closed,
+}
+
+impl State {
+    fn queue(&mut self, stage: StageName) -> &mut StageQueue {
+        self.queues.entry(stage).or_insert_with(|| StageQueue::new(QueueSettings::default()))
+    }
+}
+
+#[async_trait]
+impl Broker for LocalBroker {
+    async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError> {
+        let mut jobs = jobs.into_iter().peekable();
+        while let Some(full) = jobs.peek().map(|job| job.part.stage) {
+            // Listening starts before looking, so that room made in between is not missed.
+            let mut room = std::pin::pin!(self.signals[&full].room.notified());
+            room.as_mut().enable();
+            match self.enqueue(lane, &mut jobs) {
+                Some(stage) if stage == full => room.await,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError> {
+        loop {
+            let mut ready = std::pin::pin!(self.signals[&stage].ready.notified());
+            ready.as_mut().enable();
+            match self.try_receive(stage) {
+                Received::Delivery(delivery) => {
+                    self.signals[&stage].room.notify_waiters();
+                    return Ok(Some(delivery));
+                }
+                Received::Closed => return Ok(None),
+                Received::Wait(None) => ready.await,
+                Received::Wait(Some(until)) => {
+                    tokio::select! {
+                        () = ready => {}
+                        () = sleep_until(until) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
+        let mut state = self.lock();
+        let stage = state.outstanding.remove(&tag).ok_or_else(|| unknown_tag("settle", tag))?;
+        let dead_letter = state.queue(stage).settle(tag, settlement, Instant::now());
+        state.dead_letters.extend(dead_letter);
+        drop(state);
+        self.signals[&stage].ready.notify_waiters();
+        Ok(())
+    }
+
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, BrokerError> {
+        Ok(self.lock().dead_letters.clone())
+    }
+
+    async fn depth(&self, stage: StageName) -> Result<u64, BrokerError> {
+        Ok(self.lock().queue(stage).depth())
+    }
+
+    async fn close(&self) {
+        self.lock().is_closed = true;
+        for signals in self.signals.values() {
+            signals.ready.notify_waiters();
+            signals.room.notify_waiters();
+        }
+    }
+}
+
+fn unknown_tag(operation: &'static str, tag: u64) -> BrokerError {
+    BrokerError::new(ErrorKind::NotFound, operation, tag.to_string())
+}

@@ -1,0 +1,144 @@
+//! One stage's queue: values and rules, without waiting.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use cairn_ports::{DeadLetter, Delivery, Lane, Settlement};
+use cairn_wire::Job;
+use tokio::time::Instant;
+
+use crate::QueueSettings;
+
+pub(crate) struct Message {
+    lane: Lane,
+    job: Job,
+    num_failed_attempts: u32,
+    num_unanswered: u32,
+}
+
+impl Message {
+    pub(crate) fn new(lane: Lane, job: Job) -> Self {
+        Self { lane, job, num_failed_attempts: 0, num_unanswered: 0 }
+    }
+}
+
+struct Outstanding {
+    message: Message,
+    /// None for a time beyond what the clock can count.
+    taken_back_at: Option<Instant>,
+}
+
+pub(crate) struct StageQueue {
+    settings: QueueSettings,
+    interactive: VecDeque<Message>,
+    bulk: VecDeque<Message>,
+    /// By the time at which they may be delivered; equal times in the order of settling.
+    delayed: BTreeMap<(Instant, u64), Message>,
+    outstanding: BTreeMap<u64, Outstanding>,
+}
+
+impl StageQueue {
+    pub(crate) fn new(settings: QueueSettings) -> Self {
+        Self {
+            settings,
+            interactive: VecDeque::new(),
+            bulk: VecDeque::new(),
+            delayed: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.interactive.len() + self.bulk.len() + self.delayed.len() < self.settings.capacity.max(1)
+    }
+
+    pub(crate) fn depth(&self) -> u64 {
+        (self.interactive.len() + self.bulk.len() + self.delayed.len() + self.outstanding.len()) as u64
+    }
+
+    pub(crate) fn push_back(&mut self, message: Message) {
+        self.lane(message.lane).push_back(message);
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Message> {
+        match lane {
+            Lane::Interactive => &mut self.interactive,
+            Lane::Bulk => &mut self.bulk,
+        }
+    }
+
+    /// Hands out the next message under `tag`, if the prefetch allows one.
+    pub(crate) fn deliver(&mut self, tag: u64, now: Instant) -> Option<Delivery> {
+        self.promote_due(now);
+        if self.outstanding.len() >= self.settings.prefetch.max(1) {
+            return None;
+        }
+        let message = self.interactive.pop_front().or_else(|| self.bulk.pop_front())?;
+        let delivery = Delivery {
+            tag,
+            job: message.job.clone(),
+            lane: message.lane,
+            num_failed_attempts: message.num_failed_attempts,
+            num_unanswered: message.num_unanswered,
+        };
+        self.outstanding
+            .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });
+        Some(delivery)
+    }
+
+    fn promote_due(&mut self, now: Instant) {
+        while let Some(entry) = self.delayed.first_entry()
+            && entry.key().0 <= now
+        {
+            let message = entry.remove();
+            self.push_back(message);
+        }
+    }
+
+    /// When time alone may make something receivable.
+    pub(crate) fn next_change(&self) -> Option<Instant> {
+        let due = self.delayed.first_key_value().map(|((due, _), _)| *due);
+        // A due message that is still here waits for the prefetch, not for time.
+        let due = if self.outstanding.len() < self.settings.prefetch.max(1) { due } else { None };
+        let taken_back = self.outstanding.values().filter_map(|outstanding| outstanding.taken_back_at).min();
+        [due, taken_back].into_iter().flatten().min()
+    }
+
+    pub(crate) fn settle(&mut self, tag: u64, settlement: Settlement, now: Instant) -> Option<DeadLetter> {
+        let mut message = self.outstanding.remove(&tag)?.message;
+        match settlement {
+            Settlement::Ack => None,
+            Settlement::Retry { after } => {
+                message.num_failed_attempts += 1;
+                self.delayed.insert((now + after, tag), message);
+                None
+            }
+            Settlement::Requeue { after } => {
+                self.delayed.insert((now + after, tag), message);
+                None
+            }
+            Settlement::DeadLetter { code, message: text } => {
+                let num_failed_attempts = message.num_failed_attempts;
+                Some(DeadLetter { job: message.job, code, message: text, num_failed_attempts })
+            }
+        }
+    }
+
+    /// Puts an unanswered delivery back to the front of its lane.
+    pub(crate) fn reclaim(&mut self, tag: u64) {
+        if let Some(Outstanding { mut message, .. }) = self.outstanding.remove(&tag) {
+            message.num_unanswered += 1;
+            self.lane(message.lane).push_front(message);
+        }
+    }
+
+    /// Takes back what nobody answered in time; returns the tags, which mean nothing from now on.
+    pub(crate) fn take_back_unanswered(&mut self, now: Instant) -> Vec<u64> {
+        let is_late = |outstanding: &Outstanding| outstanding.taken_back_at.is_some_and(|at| at <= now);
+        let late: Vec<u64> =
+            self.outstanding.iter().filter(|(_, outstanding)| is_late(outstanding)).map(|(tag, _)| *tag).collect();
+        for tag in late.iter().rev() {
+            self.reclaim(*tag);
+        }
+        late
+    }
+}

@@ -1,0 +1,36 @@
+//! The broker's contract, in one process. Time stands still but for what the broker and the suite wait for.
+
+use anyhow::Result;
+use async_trait::async_trait;
+use cairn_conformance::broker::{self, BrokerUnderTest};
+use cairn_conformance::suite;
+use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_ports::{Broker, Delivery};
+
+struct Subject(LocalBroker);
+
+#[async_trait]
+impl BrokerUnderTest for Subject {
+    fn broker(&self) -> &dyn Broker {
+        &self.0
+    }
+
+    async fn lose_consumer(&self, delivery: &Delivery) -> Result<()> {
+        Ok(self.0.reclaim(delivery.tag)?)
+    }
+}
+
+async fn open() -> Result<Box<dyn BrokerUnderTest>> {
+    let settings = QueueSettings { capacity: broker::CAPACITY, prefetch: broker::PREFETCH, ..QueueSettings::default() };
+    Ok(Box::new(Subject(LocalBroker::new(|_| settings))))
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_keeps_the_contract() -> Result<()> {
+    suite::passes(&broker::checks(), open).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_suite_catches_planted_faults() -> Result<()> {
+    suite::catches(&broker::checks(), &broker::faults(), open).await
+}

@@ -1,0 +1,202 @@
+//! The model file, read in place: nothing is copied or built when it is opened.
+//!
+//! Little-endian. A header of 64 bytes, then sections, each beginning at a multiple of 64:
+//!
+//! | section | what |
+//! | --- | --- |
+//! | damped | `u16` × 256: what `n` occurrences of a word count, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
+//! | slots | `u16` × slots: open addressing by the word's hash; the row of a word, or 65,535 |
+//! | fingerprints | `u32` × words: the hash of each row's word |
+//! | weights | `u16` × 3 × rows, by row: what the row counts in a question, in a passage, and more in a passage's head |
+//! | table | `i8` × dimensions × rows |
+//! | words | the words, one a line, in order of their rows: for people and tests |
+//!
+//! A row's scale is part of its weights, so the sums are of integers only. Rows after the words are buckets: a word
+//! outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in 32 bits; two words of a
+//! vocabulary never share one (the exporter checks), and probing starts at `hash · 0x9E3779B1`, its upper bits.
+//!
+//! Header: magic `CAIRNSTA`; version, dimensions, words, buckets, slots, bytes of `words` (`u32` each); blake3 of all
+//! bytes after the header (32 bytes).
+
+use std::fmt::Write;
+
+use thiserror::Error;
+
+use crate::sums::DIMENSIONS;
+
+const MAGIC: &[u8; 8] = b"CAIRNSTA";
+const VERSION: u32 = 1;
+const HEADER_BYTES: usize = 64;
+const DIGEST_AT: usize = 32;
+const DAMPED: usize = 256;
+/// A row of weights holds one for each role.
+const ROLES: usize = 3;
+const EMPTY_SLOT: u16 = u16::MAX;
+/// Weights times the largest damped count, and a head's weight, stay below 2^15, so that sums of 512 rows fit 32 bits.
+pub(crate) const MAX_WEIGHT: u16 = 4_095;
+
+/// Bytes that are not a model of this version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum InvalidModel {
+    #[error("not a model of version {VERSION}")]
+    Version,
+    #[error("a model's sizes do not fit its length")]
+    Length,
+    #[error("a model has {0} dimensions instead of {DIMENSIONS}")]
+    Dimensions(u32),
+}
+
+/// A model file, read in place.
+#[derive(Clone, Copy, Debug)]
+pub struct StaticModel<'a> {
+    digest: [u8; 32],
+    num_words: u32,
+    num_buckets: u32,
+    damped: &'a [[u8; 2]],
+    slots: &'a [[u8; 2]],
+    fingerprints: &'a [[u8; 4]],
+    weights: &'a [[[u8; 2]; ROLES]],
+    table: &'a [[u8; DIMENSIONS]],
+    words: &'a [u8],
+}
+
+/// What a row counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Weights {
+    pub(crate) query: u16,
+    pub(crate) passage: u16,
+    pub(crate) head: u16,
+}
+
+impl<'a> StaticModel<'a> {
+    /// Checks the header and the lengths, not the digest: that is a test's work.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, InvalidModel> {
+        let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or(InvalidModel::Length)?;
+        let field = |index: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| header[8 + 4 * index + byte]));
+        if &header[..8] != MAGIC || field(0) != VERSION {
+            return Err(InvalidModel::Version);
+        }
+        if field(1) as usize != DIMENSIONS {
+            return Err(InvalidModel::Dimensions(field(1)));
+        }
+        let (num_words, num_buckets, num_slots) = (field(2), field(3), field(4));
+        let num_rows = num_words as usize + num_buckets as usize;
+        let sizes_are_sound = num_slots.is_power_of_two() && num_slots > num_words && num_buckets.is_power_of_two();
+        if !sizes_are_sound || num_rows >= usize::from(EMPTY_SLOT) {
+            return Err(InvalidModel::Length);
+        }
+        let mut sections = Sections { rest: body };
+        Ok(Self {
+            digest: [(); 32].map({
+                let mut at = DIGEST_AT;
+                move |()| {
+                    at += 1;
+                    header[at - 1]
+                }
+            }),
+            num_words,
+            num_buckets,
+            damped: sections.take(DAMPED)?,
+            slots: sections.take(num_slots as usize)?,
+            fingerprints: sections.take(num_words as usize)?,
+            weights: sections.take_pairs(num_rows)?,
+            table: sections.take(num_rows)?,
+            words: sections.take::<1>(field(5) as usize)?.as_flattened(),
+        })
+    }
+
+    /// blake3 of all that follows the header.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    pub fn dimensions(&self) -> usize {
+        DIMENSIONS
+    }
+
+    /// `cairn-static-<version>-<start of the digest>`: other weights are another model.
+    pub fn name(&self) -> String {
+        let mut name = format!("cairn-static-{VERSION}-");
+        for byte in &self.digest[..6] {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+        name
+    }
+
+    /// The words of the vocabulary, in order of their rows.
+    pub fn words(&self) -> impl Iterator<Item = &'a str> {
+        self.words
+            .split(|byte| *byte == b'\n')
+            .filter_map(|word| str::from_utf8(word).ok())
+            .filter(|word| !word.is_empty())
+    }
+
+    pub(crate) fn num_rows(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The row of a word: its own, or the bucket of its hash.
+    #[inline]
+    pub(crate) fn row_of(&self, hash: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (hash.wrapping_mul(0x9E37_79B1) >> (32 - self.slots.len().trailing_zeros())) as usize;
+        loop {
+            let row = usize::from(u16::from_le_bytes(self.slots[slot]));
+            // Past the rows of the words: an empty slot.
+            let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(hash) };
+            if u32::from_le_bytes(*fingerprint) == hash {
+                return row;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// One of the rows that words outside the vocabulary share.
+    pub(crate) fn bucket(&self, hash: u32) -> usize {
+        (self.num_words + hash % self.num_buckets) as usize
+    }
+
+    #[inline]
+    pub(crate) fn weights(&self, row: usize) -> Weights {
+        let [query, passage, head] = self.weights[row].map(|weight| u16::from_le_bytes(weight).min(MAX_WEIGHT));
+        Weights { query, passage, head }
+    }
+
+    /// What `count` occurrences count, in 1/256.
+    #[inline]
+    pub(crate) fn damped(&self, count: u8) -> u16 {
+        u16::from_le_bytes(self.damped[usize::from(count)])
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &'a [u8; DIMENSIONS] {
+        &self.table[row]
+    }
+}
+
+/// What is left of the file behind the sections read so far.
+struct Sections<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Sections<'a> {
+    /// The next `count` elements of `N` bytes, and past the padding behind them.
+    fn take<const N: usize>(&mut self, count: usize) -> Result<&'a [[u8; N]], InvalidModel> {
+        let size = N.checked_mul(count).ok_or(InvalidModel::Length)?;
+        let (section, _) = self.rest.split_at_checked(size).ok_or(InvalidModel::Length)?;
+        self.rest = self.rest.get(size.next_multiple_of(64)..).unwrap_or_default();
+        Ok(section.as_chunks::<N>().0)
+    }
+
+    fn take_pairs(&mut self, count: usize) -> Result<&'a [[[u8; 2]; ROLES]], InvalidModel> {
+        let halves = self.take::<2>(count * ROLES)?;
+        Ok(halves.as_chunks::<ROLES>().0)
+    }
+}
+
+/// FNV-1a over a word's bytes.
+#[inline]
+pub(crate) fn hash_of(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,173 @@
+//! The local embedding model: a table of word vectors trained on code, in the program, without a key or a network.
+//!
+//! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic up to the
+//! sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly: every machine gets the
+//! same bits, which is what lets an index be copied, compared and rebuilt. How the table is made, and what it is good and
+//! bad at, stands in `docs/decisions/0002-embedding-model.md`; `training/` makes it.
+
+mod format;
+mod head;
+mod provider;
+mod sums;
+mod text;
+mod vector;
+
+use std::sync::LazyLock;
+
+use cairn_domain::{DenseVector, ModelId};
+
+pub use format::{InvalidModel, StaticModel};
+use text::{Side, WordCounter};
+
+/// Aligned, so that the rows of the table are.
+#[repr(align(64))]
+struct Aligned<Bytes: ?Sized>(Bytes);
+
+static BYTES: &Aligned<[u8]> = &Aligned(*include_bytes!("../model/cairn-static.bin"));
+
+static SHIPPED: LazyLock<Result<StaticModel<'static>, InvalidModel>> = LazyLock::new(|| StaticModel::read(&BYTES.0));
+
+/// Embeds texts with a static model.
+#[derive(Clone, Debug)]
+pub struct LocalEmbedder {
+    model: StaticModel<'static>,
+    id: ModelId,
+}
+
+impl LocalEmbedder {
+    /// The model that ships in the program. Reads no file and checks only the header, in microseconds.
+    pub fn shipped() -> Result<Self, InvalidModel> {
+        (*SHIPPED).map(Self::new)
+    }
+
+    fn new(model: StaticModel<'static>) -> Self {
+        let dimensions = model.dimensions() as u16;
+        Self { id: ModelId { name: model.name(), dimensions }, model }
+    }
+
+    pub fn model_id(&self) -> &ModelId {
+        &self.id
+    }
+
+    /// One vector for each passage: a chunk of code as it stands, signature and doc comment first. Words beyond the
+    /// first 1,200 are not read.
+    pub fn embed_passages(&self, texts: &[&str]) -> Vec<DenseVector> {
+        let mut counter = WordCounter::new(&self.model);
+        texts.iter().map(|text| counter.embed(text, Side::Passage)).collect()
+    }
+
+    /// The vector of a question.
+    pub fn embed_query(&self, text: &str) -> DenseVector {
+        WordCounter::new(&self.model).embed(text, Side::Query)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::InputType;
+    use cairn_ports::Embedder;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::format::hash_of;
+
+    fn embedder() -> LocalEmbedder {
+        LocalEmbedder::shipped().expect("the shipped model is sound")
+    }
+
+    /// Vectors that the pipeline computed from the model file with an implementation of its own.
+    #[test]
+    fn vectors_are_golden() {
+        let golden = include_str!("../model/golden.jsonl");
+        for line in golden.lines() {
+            let value: Value = serde_json::from_str(line).expect("golden lines are objects");
+            let (side, text) = (value["side"].as_str(), value["text"].as_str().expect("a text"));
+            let expect: Vec<i64> = value["vector"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+            let found = match side {
+                Some("query") => embedder().embed_query(text),
+                _ => embedder().embed_passages(&["before", text])[1].clone(),
+            };
+            let found: Vec<i64> = found.0.into_iter().map(i64::from).collect();
+            assert_eq!(found, expect, "{side:?} {text:?}");
+        }
+        assert!(golden.lines().count() > 10);
+    }
+
+    #[test]
+    fn the_shipped_model_is_whole() {
+        let model = embedder().model;
+        assert_eq!(model.digest(), *blake3::hash(&BYTES.0[64..]).as_bytes());
+        assert!(BYTES.0.len() <= 12_000_000, "{}", BYTES.0.len());
+        let mut num_words = 0;
+        for (row, word) in model.words().enumerate() {
+            assert_eq!(model.row_of(hash_of(word.as_bytes())), row, "{word}");
+            num_words += 1;
+        }
+        assert!(num_words > 30_000, "{num_words}");
+        assert!(model.row_of(hash_of(b"zyzzyvaish")) >= num_words);
+        let id = embedder().model_id().clone();
+        assert_eq!((id.dimensions, id.name.len()), (256, "cairn-static-1-".len() + 12));
+    }
+
+    #[test]
+    fn damaged_models_are_refused() {
+        let bytes = &BYTES.0;
+        let check = |bytes: &[u8], expect| assert_eq!(StaticModel::read(bytes).err(), Some(expect));
+        check(&bytes[..10], InvalidModel::Length);
+        check(&bytes[..bytes.len() / 2], InvalidModel::Length);
+        check(&bytes[1..], InvalidModel::Version);
+        let changed = |index: usize, to: u8| {
+            let mut changed = bytes.to_vec();
+            changed[index] = to;
+            changed
+        };
+        check(&changed(8, 2), InvalidModel::Version);
+        check(&changed(13, 2), InvalidModel::Dimensions(512));
+        check(&changed(18, 200), InvalidModel::Length);
+        check(&changed(24, 1), InvalidModel::Length);
+    }
+
+    fn similarity(question: &str, passage: &str) -> i32 {
+        let (question, passage) = (embedder().embed_query(question), embedder().embed_passages(&[passage]).remove(0));
+        question.0.iter().zip(&passage.0).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
+    }
+
+    #[test]
+    fn code_is_found_in_other_words_and_styles() {
+        let download = "def fetch_url(address):\n    response = http.get(address)\n    return response.body\n";
+        let matrix = "func Transpose(m [][]float64) [][]float64 {\n\trows, columns := len(m), len(m[0])\n}\n";
+        for (question, near, far) in
+            [("download a web page", download, matrix), ("swap rows and columns of a matrix", matrix, download)]
+        {
+            assert!(similarity(question, near) > similarity(question, far) + 20_000, "{question}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_port_gives_one_vector_for_each_text() {
+        let embedder = embedder();
+        let texts: Vec<String> = (0..200).map(|number| format!("fn parse_{number}() {{}}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for (input_type, expect) in [
+            (InputType::Passage, embedder.embed_passages(&texts)),
+            (InputType::Query, texts.iter().map(|text| embedder.embed_query(text)).collect()),
+        ] {
+            assert_eq!(embedder.embed(input_type, &texts).await.expect("the local model does not fail"), expect);
+        }
+        assert!(embedder.embed(InputType::Passage, &[]).await.expect("no text, no failure").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_vector_that_is_not_zero(text in "\\PC{0,300}") {
+            let embedder = embedder();
+            let passage = embedder.embed_passages(&[&text]).remove(0);
+            for vector in [passage, embedder.embed_query(&text)] {
+                prop_assert_eq!(vector.0.len(), 256);
+                prop_assert!(vector.0.iter().any(|element| *element != 0));
+                prop_assert!(vector.0.iter().all(|element| *element > i8::MIN));
+            }
+        }
+    }
+}

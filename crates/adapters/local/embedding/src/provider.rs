@@ -1,0 +1,29 @@
+//! The port.
+
+use async_trait::async_trait;
+use cairn_domain::{DenseVector, InputType, ModelId};
+use cairn_ports::{Embedder, EmbedderError};
+
+use crate::LocalEmbedder;
+
+/// Texts between two places where other tasks may run: well under a millisecond.
+const TEXTS_AT_ONCE: usize = 64;
+
+#[async_trait]
+impl Embedder for LocalEmbedder {
+    fn model(&self) -> &ModelId {
+        self.model_id()
+    }
+
+    async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for some in texts.chunks(TEXTS_AT_ONCE) {
+            match input_type {
+                InputType::Passage => vectors.extend(self.embed_passages(some)),
+                InputType::Query => vectors.extend(some.iter().map(|text| self.embed_query(text))),
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(vectors)
+    }
+}

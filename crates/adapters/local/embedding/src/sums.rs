@@ -1,0 +1,91 @@
+//! Adding a weighted row to a sum: the inner loop, compiled for what the processor has.
+//!
+//! All variants add the same integers, so they agree to the bit.
+
+/// Elements of a vector. Fixed at compile time, for the speed of this loop.
+pub(crate) const DIMENSIONS: usize = 256;
+
+/// How to add, chosen once.
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    #[cfg(target_arch = "x86_64")]
+    has_avx2: bool,
+}
+
+impl Sum {
+    pub(crate) fn detect() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            has_avx2: std::arch::is_x86_feature_detected!("avx2"),
+        }
+    }
+
+    /// The sum of the rows, whose bytes are signed, each times its share, which is less than 2^15.
+    pub(crate) fn of(self, shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2 {
+            // SAFETY: the processor has AVX2, as `detect` found.
+            return unsafe { sum_avx2(shares, rows) };
+        }
+        sum_portable(shares, rows)
+    }
+}
+
+/// Four rows at a time, so that the sum is read and written once for four.
+#[inline(always)]
+fn sum_portable(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
+    let mut sum = [0; DIMENSIONS];
+    let (share_blocks, last_shares) = shares.as_chunks::<4>();
+    let (row_blocks, last_rows) = rows.as_chunks::<4>();
+    for (shares, rows) in share_blocks.iter().zip(row_blocks) {
+        for dimension in 0..DIMENSIONS {
+            let element = |row: usize| shares[row] * i32::from(rows[row][dimension].cast_signed());
+            sum[dimension] += element(0) + element(1) + element(2) + element(3);
+        }
+    }
+    for (share, row) in last_shares.iter().zip(last_rows) {
+        for (element, byte) in sum.iter_mut().zip(*row) {
+            *element += share * i32::from(byte.cast_signed());
+        }
+    }
+    sum
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn sum_avx2(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
+    sum_portable(shares, rows)
+}
+
+/// Tells the processor that a row will be needed: the table is larger than the near caches.
+#[inline]
+pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in row.as_chunks::<64>().0 {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint about an address within the row; it reads nothing that the program can see.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = row;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_variants_sum_the_same() {
+        let up: [u8; DIMENSIONS] = std::array::from_fn(|index| index as u8);
+        let down: [u8; DIMENSIONS] = std::array::from_fn(|index| 255 - index as u8);
+        let shares = [1, 77, 30_000, 0, 5, 30_000, 9];
+        for count in 0..=shares.len() {
+            let rows: Vec<&[u8; DIMENSIONS]> = [&up, &down].into_iter().cycle().take(count).collect();
+            let found = Sum::detect().of(&shares[..count], &rows);
+            assert_eq!(found, sum_portable(&shares[..count], &rows));
+            let expect: i32 =
+                shares[..count].iter().zip([1, -2].into_iter().cycle()).map(|(share, byte)| share * byte).sum();
+            assert_eq!(found[1], expect);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! From a text to the sum of its words' rows.
+
+use cairn_domain::DenseVector;
+use cairn_ranking::words;
+
+use crate::format::{StaticModel, hash_of};
+use crate::head::head;
+use crate::sums::{DIMENSIONS, Sum, prefetch};
+use crate::vector::quantize;
+
+/// Words of a text beyond this are not read, as in training.
+const MAX_WORDS: usize = 1_200;
+/// Different rows of a text beyond this are not counted: so many still fit a sum of 32 bits.
+const MAX_ROWS: usize = 512;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Query,
+    Passage,
+}
+
+/// Counts the words of one text after the other. Holds a counter for each row of the model, so that counting a word is
+/// an addition; no text needs an allocation of its own.
+pub(crate) struct WordCounter<'m> {
+    model: &'m StaticModel<'m>,
+    /// Zero between texts.
+    counts: Vec<u8>,
+    in_head: Vec<bool>,
+    /// The rows of the text, each once.
+    found: Vec<u32>,
+    shares: Vec<i32>,
+    rows: Vec<&'m [u8; DIMENSIONS]>,
+    sum: Sum,
+}
+
+impl<'m> WordCounter<'m> {
+    pub(crate) fn new(model: &'m StaticModel<'m>) -> Self {
+        Self {
+            model,
+            counts: vec![0; model.num_rows()],
+            in_head: vec![false; model.num_rows()],
+            found: Vec::with_capacity(MAX_ROWS),
+            shares: Vec::with_capacity(MAX_ROWS),
+            rows: Vec::with_capacity(MAX_ROWS),
+            sum: Sum::detect(),
+        }
+    }
+
+    pub(crate) fn embed(&mut self, text: &str, side: Side) -> DenseVector {
+        self.count(text);
+        if side == Side::Passage {
+            self.mark_head(text);
+        }
+        self.shares.clear();
+        self.rows.clear();
+        for row in self.found.drain(..) {
+            let row = row as usize;
+            let weights = self.model.weights(row);
+            let weight = match side {
+                Side::Query => weights.query,
+                Side::Passage => weights.passage,
+            };
+            let mut share = (i32::from(weight) * i32::from(self.model.damped(self.counts[row]))) >> 8;
+            if self.in_head[row] {
+                share += i32::from(weights.head);
+            }
+            self.counts[row] = 0;
+            self.in_head[row] = false;
+            self.shares.push(share);
+            self.rows.push(self.model.row(row));
+        }
+        let mut sum = self.sum.of(&self.shares, &self.rows);
+        if sum == [0; DIMENSIONS] {
+            // A text without words has the row of its bytes' hash, for no vector may be zero.
+            let row = self.model.bucket(hash_of(text.as_bytes()));
+            sum = self.sum.of(&[1], &[self.model.row(row)]);
+        }
+        quantize(&sum)
+    }
+
+    fn count(&mut self, text: &str) {
+        let mut num_words = 0;
+        words(text, |word| {
+            num_words += 1;
+            if num_words > MAX_WORDS {
+                return;
+            }
+            let row = self.model.row_of(hash_of(word.as_bytes()));
+            let count = &mut self.counts[row];
+            if *count == 0 {
+                if self.found.len() == MAX_ROWS {
+                    return;
+                }
+                prefetch(self.model.row(row));
+                self.found.push(row as u32);
+            }
+            *count = count.saturating_add(1);
+        });
+    }
+
+    fn mark_head(&mut self, text: &str) {
+        let range = head(text.as_bytes());
+        // The limit may fall within a character, which is no part of a word.
+        let (start, end) = (text.ceil_char_boundary(range.start), text.floor_char_boundary(range.end));
+        words(text.get(start..end).unwrap_or_default(), |word| {
+            let row = self.model.row_of(hash_of(word.as_bytes()));
+            self.in_head[row] = self.counts[row] > 0;
+        });
+    }
+}

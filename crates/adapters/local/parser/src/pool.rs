@@ -1,0 +1,137 @@
+//! The parent: a pool of children, each working on one batch at a time.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::{FileFacts, ParseStatus, SourceText};
+use cairn_ports::{ErrorKind, FileParser, FileParserError};
+use cairn_syntax::{ParseLimits, parse_file};
+use cairn_wire::{Decode, Encode, Reader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use crate::frame;
+
+/// For one file. The child gives up on its own after two seconds; this is for when it cannot.
+const KILL_AFTER: Duration = Duration::from_secs(5);
+
+/// Parses in children that are started as `program arguments…` and speak the protocol of `serve`.
+pub struct ChildParser {
+    program: PathBuf,
+    arguments: Vec<String>,
+    idle: Mutex<Vec<Worker>>,
+}
+
+struct Worker {
+    // Killed when dropped, so that no child outlives its use.
+    _child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+/// How a batch ended: through, or at a file that the child did not answer.
+enum Stop {
+    Through,
+    At { file: usize, status: ParseStatus },
+}
+
+impl ChildParser {
+    pub fn new(program: PathBuf, arguments: Vec<String>) -> Self {
+        Self { program, arguments, idle: Mutex::default() }
+    }
+
+    fn worker(&self) -> Result<Worker, FileParserError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match idle {
+            Some(worker) => Ok(worker),
+            None => self.start(),
+        }
+    }
+
+    fn start(&self) -> Result<Worker, FileParserError> {
+        let failed = |error: io::Error| {
+            FileParserError::new(ErrorKind::Io, "start", self.program.display().to_string()).because(error)
+        };
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env_clear().kill_on_drop(true);
+        let mut child = command.spawn().map_err(failed)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let pipe = || failed(io::Error::other("the child has no pipe"));
+        Ok(Worker { input: input.ok_or_else(pipe)?, output: output.ok_or_else(pipe)?, _child: child })
+    }
+
+    fn put_back(&self, worker: Worker) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    }
+}
+
+#[async_trait]
+impl FileParser for ChildParser {
+    async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
+        let mut facts = Vec::with_capacity(texts.len());
+        // A file at which a child died is tried once more on a fresh one: the child may have been killed for another
+        // reason, or have had little memory left.
+        let mut suspect = None;
+        while facts.len() < texts.len() {
+            let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };
+            match worker.run(&texts, &mut facts).await? {
+                Stop::Through => self.put_back(worker),
+                Stop::At { file, status } if suspect == Some(file) || status == ParseStatus::Timeout => {
+                    facts.push(as_windows(&texts[file], status));
+                    suspect = None;
+                }
+                Stop::At { file, .. } => suspect = Some(file),
+            }
+        }
+        Ok(facts)
+    }
+}
+
+impl Worker {
+    /// Sends the texts from the first without facts on, and collects the answers.
+    async fn run(&mut self, texts: &[SourceText], facts: &mut Vec<FileFacts>) -> Result<Stop, FileParserError> {
+        let Worker { input, output, .. } = self;
+        let first = facts.len();
+        let send = async {
+            let mut request = Vec::new();
+            for text in &texts[first..] {
+                request.clear();
+                text.encode(&mut request);
+                frame::write_async(input, &request).await?;
+            }
+            Ok::<_, io::Error>(())
+        };
+        let receive = async {
+            while facts.len() < texts.len() {
+                let file = facts.len();
+                let stop = |status| Ok(Stop::At { file, status });
+                let reply = match tokio::time::timeout(KILL_AFTER, frame::read_async(output)).await {
+                    Err(_) => return stop(ParseStatus::Timeout),
+                    Ok(Err(_)) => return stop(ParseStatus::Crash),
+                    Ok(Ok(reply)) => reply,
+                };
+                let decoded = FileFacts::decode(&mut Reader(&reply));
+                let invalid =
+                    |error| FileParserError::new(ErrorKind::Invalid, "read the facts", "child").because(error);
+                facts.push(decoded.map_err(invalid)?);
+            }
+            Ok(Stop::Through)
+        };
+        // A child that died while it was written to shows at the reading end, with the file that it died of.
+        tokio::pin!(receive);
+        tokio::select! {
+            stop = &mut receive => stop,
+            _ = send => receive.await,
+        }
+    }
+}
+
+/// What is left of a file whose grammar did not end: windows of text, which need none.
+fn as_windows(source: &SourceText, status: ParseStatus) -> FileFacts {
+    let facts = parse_file("text", source.facts_key, &source.text, &ParseLimits::default());
+    FileFacts { language: source.language.clone().unwrap_or(facts.language.clone()), status, ..facts }
+}

@@ -1,0 +1,41 @@
+//! The child: reads texts, writes facts, one for one, until its input ends.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use cairn_domain::SourceText;
+use cairn_syntax::{ParseLimits, parse_file};
+use cairn_wire::{Decode, Encode, Reader};
+
+use crate::frame;
+
+/// A grammar that takes longer is stopped by its own callback; the parent kills what does not listen.
+const DEADLINE: Duration = Duration::from_secs(2);
+const ADDRESS_SPACE_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Runs the child's loop. The process must have nothing else to do: its address space is bounded from here on.
+pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
+    bound_address_space();
+    let mut reply = Vec::new();
+    while let Some(request) = frame::read(input)? {
+        let source = SourceText::decode(&mut Reader(&request)).map_err(io::Error::other)?;
+        let started = Instant::now();
+        let keep_going = || started.elapsed() < DEADLINE;
+        let limits = ParseLimits { keep_going: &keep_going, ..ParseLimits::default() };
+        let language = source.language.as_deref().unwrap_or("text");
+        let facts = parse_file(language, source.facts_key, &source.text, &limits);
+        reply.clear();
+        facts.encode(&mut reply);
+        frame::write(output, &reply)?;
+    }
+    Ok(())
+}
+
+fn bound_address_space() {
+    let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE_BYTES, rlim_max: ADDRESS_SPACE_BYTES };
+    // SAFETY: the call reads one struct that lives until it returns. A system that refuses the limit leaves the child
+    // unbounded in memory, but still bounded in time by the parent.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_AS, &limit);
+    }
+}

@@ -1,0 +1,149 @@
+//! Files on disk: written whole or not at all, create-only, durable before anyone may name them.
+//!
+//! A file is written under a temporary name, flushed, renamed and made durable in its folder. A crash at any point leaves
+//! either no file, or a temporary one that nobody reads and that later maintenance removes.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use cairn_domain::{GenerationId, PartId, RunId};
+use fail::fail_point;
+
+use crate::error::SegmentError;
+
+pub(crate) const SEGMENT_SUFFIX: &str = ".seg";
+const TEMPORARY_PREFIX: &str = ".tmp-";
+/// Temporary files older than this belong to processes that died.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
+
+/// Name of the segment of a part.
+pub(crate) fn part_name(run: RunId, part: PartId) -> String {
+    format!("{:016x}-{}-{}{SEGMENT_SUFFIX}", run.generation.0, part.stage.as_str(), part.number)
+}
+
+/// The generation of a part's segment, by its name; none for merged ones.
+pub(crate) fn generation_of(name: &str) -> Option<GenerationId> {
+    let (generation, _) = name.split_once('-').filter(|(generation, _)| generation.len() == 16)?;
+    u64::from_str_radix(generation, 16).ok().map(GenerationId)
+}
+
+pub(crate) fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Name of the segment that stands for others.
+pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for name in replaces {
+        hasher.update(name.as_bytes()).update(b"/");
+    }
+    hasher.update(bytes);
+    format!("merged-{}{SEGMENT_SUFFIX}", &hasher.finalize().to_hex()[..32])
+}
+
+/// Writes a file durably. A file of that name is replaced; its bytes are the same or damaged.
+pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), SegmentError> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
+    let written = write_temporary(&temporary, bytes).and_then(|()| publish(&temporary, &directory.join(name)));
+    if let Err(error) = written {
+        // Best effort: maintenance removes what stays.
+        let _ = fs::remove_file(&temporary);
+        return Err(SegmentError::io("write", &directory.join(name))(error));
+    }
+    sync_directory(directory)
+}
+
+fn write_temporary(temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    fail_point!("segments::create", |_| Err(injected()));
+    let mut file = File::create_new(temporary)?;
+    fail_point!("segments::write", |_| Err(injected()));
+    file.write_all(bytes)?;
+    fail_point!("segments::sync", |_| Err(injected()));
+    file.sync_all()
+}
+
+fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    fail_point!("segments::rename", |_| Err(injected()));
+    fs::rename(temporary, path)
+}
+
+/// Creates the directory and makes its name durable in its parent.
+pub(crate) fn create_directory(directory: &Path) -> Result<(), SegmentError> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(directory).map_err(SegmentError::io("create", directory))?;
+    directory.parent().map_or(Ok(()), sync_directory)
+}
+
+fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
+    let sync = || {
+        fail_point!("segments::sync_directory", |_| Err(injected()));
+        File::open(directory)?.sync_all()
+    };
+    sync().map_err(SegmentError::io("sync", directory))
+}
+
+/// Removes a file; one that is not there is success.
+pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
+    let remove = || {
+        fail_point!("segments::remove", |_| Err(injected()));
+        fs::remove_file(path)
+    };
+    match remove() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SegmentError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Names of the segments in a directory, sorted; none if the directory is not there.
+pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
+    let mut names = directory_names(directory)?;
+    names.retain(|name| name.ends_with(SEGMENT_SUFFIX));
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Names of what lies in a directory; none if the directory is not there.
+pub(crate) fn directory_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(SegmentError::io("list", directory))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(SegmentError::io("list", directory))?;
+        names.extend(entry.file_name().into_string());
+    }
+    Ok(names)
+}
+
+/// Removes temporary files of processes that died long ago.
+pub(crate) fn remove_abandoned(directory: &Path) -> Result<(), SegmentError> {
+    for name in directory_names(directory)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
+        let path = directory.join(name);
+        if age(&path).is_some_and(|age| age > ABANDONED_AFTER) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Time since the last change; none if the file is gone or its time lies ahead.
+pub(crate) fn age(path: &Path) -> Option<Duration> {
+    SystemTime::now().duration_since(modified(path)?).ok()
+}
+
+pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
+
+#[cfg(feature = "failpoints")]
+fn injected() -> io::Error {
+    io::Error::other("injected fault")
+}

@@ -1,0 +1,217 @@
+//! The layout of a segment file.
+//!
+//! ```text
+//! 0   magic `CAIRNSEG`
+//! 8   version of the format, u32
+//! 12  length of the header, u32
+//! 16  checksum of the header, 16 bytes
+//! 32  header (postcard): identity, counts, table of sections
+//!     sections, each from a multiple of 64 bytes
+//! ```
+//!
+//! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the sections
+//! that are read on every question (`Section::is_checked_at_open`); `verify` reads all of them. Rows lie in the order of
+//! path, span and key, so that rows of a file are neighbours and equal scores come out in the order of answers.
+
+use cairn_domain::Key128;
+use serde::{Deserialize, Serialize};
+
+pub(crate) const MAGIC: [u8; 8] = *b"CAIRNSEG";
+pub(crate) const VERSION: u32 = 1;
+pub(crate) const PREAMBLE_BYTES: usize = 32;
+pub(crate) const ALIGNMENT: usize = 64;
+pub(crate) const KEY_BYTES: usize = 16;
+pub(crate) const HASH_BYTES: usize = 32;
+/// A row needs 24 bits in a posting while it is sorted.
+pub(crate) const MAX_ROWS: usize = 1 << 24;
+
+/// The sections of a file, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Section {
+    /// [`FileTable`], compressed.
+    Files,
+    /// [`RowRecord`] of each row.
+    Rows,
+    /// Key of each row, 16 bytes.
+    Keys,
+    /// Rows in the order of their keys: the key's first four bytes as a number, the row (u32 each).
+    KeyOrder,
+    /// Content hash of each row, 32 bytes.
+    ContentHashes,
+    /// Digest of each row's vectors, 32 bytes.
+    VectorDigests,
+    /// Dense vector of each row, one byte a dimension.
+    Dense,
+    Terms,
+    TermEnds,
+    PostingLists,
+    /// Blocks of [`RowLabels`].
+    LabelIndex,
+    LabelData,
+    /// Blocks of texts.
+    TextIndex,
+    TextData,
+    /// Retired keys (16 bytes) with the generation that retires them (u64), ascending.
+    Tombstones,
+}
+
+pub(crate) const NUM_SECTIONS: usize = 15;
+
+impl Section {
+    pub(crate) const ALL: [Section; NUM_SECTIONS] = [
+        Section::Files,
+        Section::Rows,
+        Section::Keys,
+        Section::KeyOrder,
+        Section::ContentHashes,
+        Section::VectorDigests,
+        Section::Dense,
+        Section::Terms,
+        Section::TermEnds,
+        Section::PostingLists,
+        Section::LabelIndex,
+        Section::LabelData,
+        Section::TextIndex,
+        Section::TextData,
+        Section::Tombstones,
+    ];
+
+    /// Small ones, and those whose damage would change answers without being noticed. (Texts and labels carry
+    /// checksums of their own; lists and vectors are too large to be read before every first question.)
+    pub(crate) fn is_checked_at_open(self) -> bool {
+        use Section::{Files, LabelIndex, Rows, TextIndex, Tombstones};
+        matches!(self, Files | Rows | LabelIndex | TextIndex | Tombstones)
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Header {
+    pub(crate) tenant: String,
+    pub(crate) repository: [u8; KEY_BYTES],
+    /// Generations that rows began in, ascending; rows name them by index.
+    pub(crate) generations: Vec<u64>,
+    pub(crate) dimensions: u16,
+    pub(crate) num_rows: u32,
+    /// Names of the files that this one stands for. Readers ignore them.
+    pub(crate) replaces: Vec<String>,
+    pub(crate) sections: Vec<SectionEntry>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct SectionEntry {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) checksum: [u8; 16],
+}
+
+pub(crate) const KEY_ORDER_BYTES: usize = 8;
+
+/// The first four bytes of a key as a number that sorts as the key does.
+pub(crate) fn key_prefix(key: Key128) -> u32 {
+    let [a, b, c, d, ..] = key.0;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+pub(crate) fn checksum(bytes: &[u8]) -> [u8; 16] {
+    let mut first = [0; 16];
+    first.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+    first
+}
+
+/// What rows of one file have in common. Filters look at this, not at rows.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct FileTable {
+    pub(crate) languages: Vec<String>,
+    pub(crate) modules: Vec<String>,
+    pub(crate) tag_sets: Vec<Vec<String>>,
+    /// In the order of rows.
+    pub(crate) files: Vec<FileEntry>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct FileEntry {
+    pub(crate) path: String,
+    pub(crate) language: u32,
+    pub(crate) module: u32,
+    pub(crate) tag_set: u32,
+    pub(crate) changed_at: Option<i64>,
+    /// So many rows follow those of the file before.
+    pub(crate) num_rows: u32,
+}
+
+/// The columns that filters and ties look at: 16 bytes a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RowRecord {
+    pub(crate) start_line: u32,
+    pub(crate) end_line: u32,
+    /// Index into `Header::generations`.
+    pub(crate) generation: u16,
+    pub(crate) weight_percent: u16,
+    /// Index into `ChunkKind::ALL`.
+    pub(crate) kind: u8,
+    /// Index into `SymbolKind::ALL`; `NO_SYMBOL_KIND` for none.
+    pub(crate) symbol_kind: u8,
+    pub(crate) flags: u8,
+}
+
+pub(crate) const ROW_BYTES: usize = 16;
+pub(crate) const NO_SYMBOL_KIND: u8 = u8::MAX;
+pub(crate) const IS_TEST: u8 = 1;
+pub(crate) const EXPORTED: u8 = 2;
+pub(crate) const DOCUMENTED: u8 = 4;
+pub(crate) const HAS_SECRETS: u8 = 8;
+
+impl RowRecord {
+    pub(crate) fn to_bytes(self) -> [u8; ROW_BYTES] {
+        let mut bytes = [0; ROW_BYTES];
+        bytes[..4].copy_from_slice(&self.start_line.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.end_line.to_le_bytes());
+        bytes[8..10].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[10..12].copy_from_slice(&self.weight_percent.to_le_bytes());
+        bytes[12..15].copy_from_slice(&[self.kind, self.symbol_kind, self.flags]);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8; ROW_BYTES]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, kind, symbol_kind, flags, _] = *bytes;
+        Self {
+            start_line: u32::from_le_bytes([a, b, c, d]),
+            end_line: u32::from_le_bytes([e, f, g, h]),
+            generation: u16::from_le_bytes([i, j]),
+            weight_percent: u16::from_le_bytes([k, l]),
+            kind,
+            symbol_kind,
+            flags,
+        }
+    }
+}
+
+/// The short texts of a row.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct RowLabels {
+    pub(crate) symbol: Option<String>,
+    pub(crate) heading: Option<String>,
+    pub(crate) header: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_sections_keep_their_places() {
+        let row = RowRecord {
+            start_line: 1,
+            end_line: u32::MAX,
+            generation: 3,
+            weight_percent: 150,
+            kind: 4,
+            symbol_kind: NO_SYMBOL_KIND,
+            flags: IS_TEST | HAS_SECRETS,
+        };
+        assert_eq!(RowRecord::from_bytes(&row.to_bytes()), row);
+        for (index, section) in Section::ALL.into_iter().enumerate() {
+            assert_eq!(section as usize, index);
+        }
+    }
+}

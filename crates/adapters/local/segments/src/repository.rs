@@ -1,0 +1,179 @@
+//! The segments of one repository, and which of their rows a view sees.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use cairn_domain::{GenerationId, View};
+
+use crate::error::SegmentError;
+use crate::files;
+use crate::rows::RowSet;
+use crate::segment::Segment;
+use crate::writer::Tombstone;
+
+/// A folder that changed this recently may change again without a visible change of its time.
+const TIME_RESOLUTION: Duration = Duration::from_secs(1);
+/// A folder that changes while it is listed is listed again, but not for ever.
+const MAX_LISTINGS: usize = 20;
+
+/// The folder of a repository, with the segments that were open last.
+pub(crate) struct Repository {
+    directory: PathBuf,
+    cached: Mutex<Option<Cached>>,
+}
+
+struct Cached {
+    snapshot: Arc<Snapshot>,
+    /// Time of the folder, if it tells whether the folder has changed since.
+    unchanged_since: Option<SystemTime>,
+}
+
+impl Repository {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory, cached: Mutex::new(None) }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The segments that are there now, opened. Segments that were open before stay open.
+    pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SegmentError> {
+        // A panic elsewhere leaves the cache as it was: whole.
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed_at = files::modified(&self.directory);
+        if let Some(cached) = &*cached
+            && cached.unchanged_since.is_some()
+            && cached.unchanged_since == changed_at
+        {
+            return Ok(Arc::clone(&cached.snapshot));
+        }
+        let before = cached.as_ref().map(|cached| Arc::clone(&cached.snapshot));
+        let snapshot = self.load(before.as_ref())?;
+        let settled = changed_at.filter(|time| time.elapsed().is_ok_and(|elapsed| elapsed > TIME_RESOLUTION));
+        *cached = Some(Cached { snapshot: Arc::clone(&snapshot), unchanged_since: settled });
+        Ok(snapshot)
+    }
+
+    fn load(&self, before: Option<&Arc<Snapshot>>) -> Result<Arc<Snapshot>, SegmentError> {
+        for _ in 0..MAX_LISTINGS {
+            let names = files::segment_names(&self.directory)?;
+            if let Some(before) = before.filter(|before| before.names == names) {
+                return Ok(Arc::clone(before));
+            }
+            match Snapshot::open(&self.directory, &names, before.map(Arc::as_ref)) {
+                // Another process removed a file between the listing and now.
+                Err(error) if error.is_not_found() => {}
+                snapshot => return snapshot.map(Arc::new),
+            }
+        }
+        Err(SegmentError::Invalid(format!("`{}` changes faster than it can be read", self.directory.display())))
+    }
+}
+
+/// The segments of a repository at one moment.
+pub(crate) struct Snapshot {
+    /// All files that were listed, also those that others replace.
+    names: Vec<String>,
+    /// By name.
+    pub(crate) segments: BTreeMap<String, OpenSegment>,
+}
+
+pub(crate) struct OpenSegment {
+    pub(crate) segment: Arc<Segment>,
+    /// Rows that end, with the generations that end them. Ascending.
+    pub(crate) ends: Vec<(u32, GenerationId)>,
+}
+
+impl Snapshot {
+    fn open(directory: &Path, names: &[String], before: Option<&Snapshot>) -> Result<Self, SegmentError> {
+        let mut opened: BTreeMap<String, Arc<Segment>> = BTreeMap::new();
+        for name in names {
+            let known = before.and_then(|before| before.segments.get(name));
+            let segment = match known {
+                Some(open) => Arc::clone(&open.segment),
+                None => Arc::new(Segment::open(&directory.join(name))?),
+            };
+            opened.insert(name.clone(), segment);
+        }
+        let replaced: BTreeSet<String> =
+            opened.values().flat_map(|segment| segment.header().replaces.iter().cloned()).collect();
+        opened.retain(|name, _| !replaced.contains(name));
+        let mut tombstones: Vec<Tombstone> = opened.values().flat_map(|segment| segment.tombstones()).collect();
+        tombstones.sort_unstable();
+        let mut segments = BTreeMap::new();
+        for (name, segment) in opened {
+            let ends = ends(&segment, &tombstones)?;
+            segments.insert(name, OpenSegment { segment, ends });
+        }
+        Ok(Self { names: names.to_vec(), segments })
+    }
+
+    pub(crate) fn tenant(&self) -> Option<&str> {
+        self.segments.values().next().map(|open| open.segment.header().tenant.as_str())
+    }
+
+    /// Names of the files that were there, also of those that others replace.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Which rows the tombstones end. Looks for the fewer ones among the more.
+fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, GenerationId)>, SegmentError> {
+    let mut ends = Vec::new();
+    let mut add = |row: u32, tombstone: &Tombstone| {
+        if segment.generation_of(row) < tombstone.generation {
+            ends.push((row, tombstone.generation));
+        }
+    };
+    if tombstones.len() < segment.num_rows() as usize {
+        for tombstone in tombstones {
+            for row in segment.rows_of_key(tombstone.key)? {
+                add(row, tombstone);
+            }
+        }
+    } else {
+        for row in 0..segment.num_rows() {
+            let key = segment.key(row);
+            let first = tombstones.partition_point(|tombstone| tombstone.key < key);
+            for tombstone in tombstones[first..].iter().take_while(|tombstone| tombstone.key == key) {
+                add(row, tombstone);
+            }
+        }
+    }
+    ends.sort_unstable();
+    Ok(ends)
+}
+
+impl OpenSegment {
+    /// The rows that the view sees.
+    pub(crate) fn visible(&self, view: &View) -> RowSet {
+        let segment = &self.segment;
+        let published = |generation: &u64| view.published(GenerationId(*generation));
+        let generations = &segment.header().generations;
+        let mut rows = if generations.iter().any(published) {
+            RowSet::all(segment.num_rows())
+        } else {
+            RowSet::none(segment.num_rows())
+        };
+        if !generations.iter().all(published) {
+            rows.retain(|row| view.published(segment.generation_of(row)));
+        }
+        for (row, generation) in &self.ends {
+            if view.published(*generation) {
+                rows.remove(*row);
+            }
+        }
+        rows
+    }
+
+    /// Whether the view sees one row.
+    pub(crate) fn is_visible(&self, view: &View, row: u32) -> bool {
+        let first = self.ends.partition_point(|(ended, _)| *ended < row);
+        let mut ends = self.ends[first..].iter().take_while(|(ended, _)| *ended == row);
+        view.published(self.segment.generation_of(row)) && !ends.any(|(_, generation)| view.published(*generation))
+    }
+}

@@ -1,0 +1,109 @@
+//! Sets of rows of one segment, one bit each.
+
+/// A set of rows from 0 to the number that it was made for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RowSet {
+    words: Vec<u64>,
+    num_rows: u32,
+}
+
+impl RowSet {
+    pub(crate) fn none(num_rows: u32) -> Self {
+        Self { words: vec![0; (num_rows as usize).div_ceil(64)], num_rows }
+    }
+
+    pub(crate) fn all(num_rows: u32) -> Self {
+        let mut rows = Self::none(num_rows);
+        rows.insert_range(0, num_rows);
+        rows
+    }
+
+    #[cfg(test)]
+    fn contains(&self, row: u32) -> bool {
+        self.words.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    pub(crate) fn remove(&mut self, row: u32) {
+        if let Some(word) = self.words.get_mut(row as usize / 64) {
+            *word &= !(1 << (row % 64));
+        }
+    }
+
+    /// Adds the rows from `start` up to `end`, which is not added.
+    pub(crate) fn insert_range(&mut self, start: u32, end: u32) {
+        let end = end.min(self.num_rows);
+        let mut row = start;
+        while row < end {
+            let in_word = row % 64;
+            let count = (64 - in_word).min(end - row);
+            self.words[row as usize / 64] |= (u64::MAX >> (64 - count)) << in_word;
+            row += count;
+        }
+    }
+
+    pub(crate) fn intersect(&mut self, other: &RowSet) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
+    /// Keeps the rows that `keep` accepts.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
+        for (index, word) in self.words.iter_mut().enumerate() {
+            let mut bits = *word;
+            while bits != 0 {
+                let bit = bits.trailing_zeros();
+                bits &= bits - 1;
+                if !keep(index as u32 * 64 + bit) {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The rows as 64 bits each: `words()[i]` holds the rows from `64 i`.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranges_and_removals_add_up(
+            ranges in prop::collection::vec((0u32..200, 0u32..220), 0..5),
+            removed in prop::collection::vec(0u32..220, 0..5),
+        ) {
+            let mut rows = RowSet::none(200);
+            for (start, end) in &ranges {
+                rows.insert_range(*start, *end);
+            }
+            for row in &removed {
+                rows.remove(*row);
+            }
+            rows.retain(|row| row % 7 != 3);
+            let expect: Vec<u32> = (0..200)
+                .filter(|row| ranges.iter().any(|(start, end)| start <= row && row < end))
+                .filter(|row| !removed.contains(row) && row % 7 != 3)
+                .collect();
+            prop_assert_eq!(rows.len(), expect.len() as u64);
+            prop_assert_eq!((0..200).filter(|row| rows.contains(*row)).collect::<Vec<_>>(), expect);
+        }
+    }
+
+    #[test]
+    fn all_ends_at_the_last_row() {
+        assert_eq!(RowSet::all(70).len(), 70);
+        assert_eq!(RowSet::all(0).len(), 0);
+        assert!(!RowSet::all(70).contains(70));
+    }
+}

@@ -1,0 +1,254 @@
+//! The store: the ports over the folders of repositories.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use cairn_domain::{
+    ChunkKey, ChunkRecord, DenseVector, GenerationId, Key128, PartId, RepositoryId, RepositoryScope, RunId, Scope,
+    Tenant, View,
+};
+use cairn_ports::{
+    ChunkFilter, ChunkPage, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints, VectorStore, VectorStoreError,
+};
+
+use crate::dot::{Kernel, QueryVector};
+use crate::error::SegmentError;
+use crate::filter::CompiledFilter;
+use crate::repository::{Repository, Snapshot};
+use crate::search::Scene;
+use crate::segment::Segment;
+use crate::writer::{self, Row, SegmentContents, Tombstone};
+use crate::{files, maintenance, read};
+
+/// Chunks in search segments, one folder a repository. Cheap to clone; clones share their open files.
+#[derive(Clone)]
+pub struct SegmentStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    root: PathBuf,
+    kernel: Kernel,
+    repositories: Mutex<BTreeMap<RepositoryId, Arc<Repository>>>,
+}
+
+impl SegmentStore {
+    /// A store in the folder `root`, which is made when something is written.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let repositories = Mutex::default();
+        Self { inner: Arc::new(Inner { root: root.into(), kernel: Kernel::best(), repositories }) }
+    }
+
+    /// Runs a read on a thread where blocking is allowed.
+    async fn read<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        run: impl FnOnce(&Inner) -> Result<T, SegmentError> + Send + 'static,
+    ) -> Result<T, VectorStoreError> {
+        let inner = Arc::clone(&self.inner);
+        match tokio::task::spawn_blocking(move || run(&inner)).await {
+            Ok(result) => result.map_err(|error| error.into_store_error(operation, "segments")),
+            Err(error) => Err(VectorStoreError::new(ErrorKind::Cancelled, operation, "segments").because(error)),
+        }
+    }
+
+    async fn maintain<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        repository: RepositoryId,
+        run: impl FnOnce(&Repository) -> Result<T, SegmentError> + Send + 'static,
+    ) -> Result<T, MaintenanceError> {
+        let folder = self.inner.repository(repository);
+        match tokio::task::spawn_blocking(move || run(&folder)).await {
+            Ok(result) => result.map_err(|error| error.into_maintenance_error(operation, repository.to_string())),
+            Err(error) => {
+                Err(MaintenanceError::new(ErrorKind::Cancelled, operation, repository.to_string()).because(error))
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn repository(&self, id: RepositoryId) -> Arc<Repository> {
+        // The map holds whole values whatever panics.
+        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Repository::new(self.root.join(id.to_string())));
+        Arc::clone(repositories.entry(id).or_insert_with(new))
+    }
+
+    /// The repositories that the scope and the view let be seen, opened.
+    fn snapshots(&self, view: &View, scope: &Scope) -> Result<Vec<Arc<Snapshot>>, SegmentError> {
+        let ids = match &scope.repositories {
+            RepositoryScope::Only(ids) => ids.iter().copied().collect(),
+            RepositoryScope::All => stored_repositories(&self.root)?,
+        };
+        let mut snapshots = Vec::with_capacity(ids.len());
+        for id in ids.into_iter().filter(|id| view.sees_repository(*id)) {
+            let snapshot = self.repository(id).snapshot()?;
+            if snapshot.tenant() == Some(scope.tenant.as_str()) {
+                snapshots.push(snapshot);
+            }
+        }
+        Ok(snapshots)
+    }
+
+    fn stage(&self, tenant: &Tenant, run: RunId, part: PartId, staged: StagedPoints) -> Result<(), SegmentError> {
+        if let Some(point) = staged.points.iter().find(|point| point.chunk.repository != run.repository) {
+            let (key, path) = (point.chunk.key, &point.chunk.path);
+            return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` is of another repository")));
+        }
+        let repository = self.repository(run.repository);
+        let (directory, name) = (repository.directory(), files::part_name(run, part));
+        match Segment::open(&directory.join(&name)) {
+            // The part ran before.
+            Ok(_) => return Ok(()),
+            Err(SegmentError::Damaged { .. }) => {}
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+        let (generation, StagedPoints { points, retired }) = (run.generation, staged);
+        if points.is_empty() && retired.is_empty() {
+            return Ok(());
+        }
+        let bytes = writer::encode(SegmentContents {
+            tenant: tenant.clone(),
+            repository: run.repository,
+            rows: points.into_iter().map(|point| Row { generation, point }).collect(),
+            tombstones: retired.into_iter().map(|key| Tombstone { key, generation }).collect(),
+            replaces: Vec::new(),
+        })?;
+        files::create_directory(directory)?;
+        files::write(directory, &name, &bytes)
+    }
+}
+
+/// Repositories that have a folder, sorted.
+fn stored_repositories(root: &Path) -> Result<Vec<RepositoryId>, SegmentError> {
+    let names = files::directory_names(root)?;
+    let mut ids: Vec<RepositoryId> = names.iter().filter_map(|name| Key128::parse(name)).map(RepositoryId).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+#[async_trait]
+impl VectorStore for SegmentStore {
+    async fn stage(
+        &self,
+        tenant: &Tenant,
+        run: RunId,
+        part: PartId,
+        staged: StagedPoints,
+    ) -> Result<(), VectorStoreError> {
+        let tenant = tenant.clone();
+        self.read("stage", move |inner| inner.stage(&tenant, run, part, staged)).await
+    }
+
+    async fn search_dense(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        vector: &DenseVector,
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let (view, scope, filter, vector) = (view.clone(), scope.clone(), filter.clone(), vector.clone());
+        let search = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            let vector = QueryVector::new(inner.kernel, &vector.0);
+            Scene { view: &view, filter: &filter, snapshots: &snapshots }.dense(&vector, limit)
+        };
+        self.read("search_dense", search).await
+    }
+
+    async fn search_sparse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        terms: &[(u32, u32)],
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let (view, scope, filter, terms) = (view.clone(), scope.clone(), filter.clone(), terms.to_vec());
+        let search = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            Scene { view: &view, filter: &filter, snapshots: &snapshots }.sparse(&terms, limit)
+        };
+        self.read("search_sparse", search).await
+    }
+
+    async fn fetch(
+        &self,
+        view: &View,
+        scope: &Scope,
+        keys: &[(RepositoryId, ChunkKey)],
+        with_text: bool,
+    ) -> Result<Vec<ChunkRecord>, VectorStoreError> {
+        let (view, mut scope, keys) = (view.clone(), scope.clone(), keys.to_vec());
+        // Opens the repositories of the keys only.
+        let named = keys.iter().map(|(repository, _)| *repository).filter(|id| scope.contains(*id)).collect();
+        scope.repositories = RepositoryScope::Only(named);
+        let fetch = move |inner: &Inner| read::fetch(&inner.snapshots(&view, &scope)?, &view, &keys, with_text);
+        self.read("fetch", fetch).await
+    }
+
+    async fn scroll(
+        &self,
+        view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        from: u64,
+    ) -> Result<ChunkPage, VectorStoreError> {
+        if !scope.contains(repository) {
+            return Ok(ChunkPage::default());
+        }
+        let (view, scope) = (view.clone(), Scope::only(scope.tenant.clone(), [repository]));
+        self.read("scroll", move |inner| read::scroll(&inner.snapshots(&view, &scope)?, &view, from)).await
+    }
+
+    async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError> {
+        let (view, scope, filter) = (view.clone(), scope.clone(), filter.clone());
+        let count = move |inner: &Inner| {
+            let (filter, snapshots) = (CompiledFilter::new(&filter)?, inner.snapshots(&view, &scope)?);
+            Ok(Scene { view: &view, filter: &filter, snapshots: &snapshots }.count())
+        };
+        self.read("count", count).await
+    }
+}
+
+#[async_trait]
+impl Generations for SegmentStore {
+    async fn sweep_retired(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+    ) -> Result<u64, MaintenanceError> {
+        let published = published.to_vec();
+        let sweep = move |folder: &Repository| maintenance::sweep_retired(folder, &published);
+        self.maintain("sweep_retired", repository, sweep).await
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+        self.maintain("sweep_aborted", repository, move |folder| maintenance::sweep_aborted(folder, aborted)).await
+    }
+
+    async fn remove_repository(
+        &self,
+        tenant: &Tenant,
+        repository: RepositoryId,
+        before: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        let tenant = tenant.clone();
+        let remove = move |folder: &Repository| maintenance::remove(folder, &tenant, before);
+        self.maintain("remove_repository", repository, remove).await
+    }
+
+    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.maintain("compact", repository, maintenance::compact).await
+    }
+
+    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.maintain("verify", repository, maintenance::verify).await
+    }
+}

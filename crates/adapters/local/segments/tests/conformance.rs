@@ -1,0 +1,16 @@
+//! The vector store's contract, on search segments.
+
+use anyhow::Result;
+use cairn_conformance::{suite, vector_store};
+use cairn_local_segments::SegmentStore;
+use cairn_ports::VectorStore;
+
+/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+#[tokio::test(flavor = "multi_thread")]
+async fn segments_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let store = SegmentStore::new(directory.path());
+    let open = async || Ok(Box::new(store.clone()) as Box<dyn VectorStore>);
+    suite::catches(&vector_store::checks(), &vector_store::faults(), open).await?;
+    suite::passes(&vector_store::checks(), open).await
+}

@@ -1,0 +1,287 @@
+//! The store, case by case: what is found, filtered, fetched and refused.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+
+use cairn_domain::{ChunkKind, DenseVector, GenerationId, RepositoryId, Scope, Tenant, View};
+use cairn_local_segments::SegmentStore;
+use cairn_ports::{ChunkFilter, ErrorKind, Generations, IncludeTests, StagedPoints, VectorStore};
+use support::{chunk, everything, part, point, repository, run, view};
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    store: SegmentStore,
+    repository: RepositoryId,
+}
+
+impl Fixture {
+    /// Five chunks of generation 1; the one of line `n` has the vector (n, 1) and the term 7 with weight `n`.
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = SegmentStore::new(folder.path());
+        let repository = repository("main");
+        let places = [("src/a.rs", 1), ("src/a.rs", 2), ("src/net/b.go", 3), ("tests/c_test.py", 4), ("src/a.rs", 5)];
+        let points = places.iter().map(|(path, line)| {
+            let chunk = chunk(repository, path, *line, &format!("text {line}"));
+            point(chunk, &[*line as i8, 1], &[(7, *line as u8), (100 + line, 1)])
+        });
+        let staged = StagedPoints { points: points.collect(), retired: Vec::new() };
+        store.stage(&Tenant::local(), run(repository, 1), part(0), staged).await.expect("staged");
+        Self { folder, store, repository }
+    }
+
+    async fn lines(&self, view: &View, filter: &ChunkFilter, limit: usize) -> Vec<u32> {
+        let vector = DenseVector(vec![1, 0]);
+        let hits = self.store.search_dense(view, &everything(), filter, &vector, limit).await.expect("searched");
+        let keys: Vec<_> = hits.iter().map(|hit| (hit.repository, hit.key)).collect();
+        let found = self.store.fetch(view, &everything(), &keys, false).await.expect("fetched");
+        found.iter().map(|chunk| chunk.span.start).collect()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let folder = self.folder.path().join(self.repository.to_string());
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).expect("listed").map(|entry| entry.expect("an entry").path()).collect();
+        files.sort();
+        files
+    }
+}
+
+#[tokio::test]
+async fn the_best_come_first_and_ties_by_place() {
+    let fixture = Fixture::new().await;
+    let all = ChunkFilter::default();
+    assert_eq!(fixture.lines(&view(2, &[]), &all, 3).await, [5, 4, 3]);
+    assert_eq!(fixture.lines(&view(2, &[]), &all, 0).await, [0; 0]);
+    assert_eq!(fixture.lines(&view(1, &[]), &all, 3).await, [0; 0]);
+    assert_eq!(fixture.lines(&view(2, &[1]), &all, 3).await, [0; 0]);
+    let ties = DenseVector(vec![0, -1]);
+    let hits = fixture.store.search_dense(&view(2, &[]), &everything(), &all, &ties, 9).await.expect("searched");
+    let keys: Vec<_> = hits.iter().map(|hit| (hit.repository, hit.key)).collect();
+    let found = fixture.store.fetch(&view(2, &[]), &everything(), &keys, true).await.expect("fetched");
+    let places: Vec<(&str, u32)> = found.iter().map(|chunk| (chunk.path.as_str(), chunk.span.start)).collect();
+    assert_eq!(
+        places,
+        [("src/a.rs", 1), ("src/a.rs", 2), ("src/a.rs", 5), ("src/net/b.go", 3), ("tests/c_test.py", 4)]
+    );
+    assert!(hits.iter().all(|hit| hit.score == -1));
+    assert_eq!(found[3], chunk(fixture.repository, "src/net/b.go", 3, "text 3"));
+}
+
+#[tokio::test]
+async fn terms_add_up() {
+    let fixture = Fixture::new().await;
+    let search = async |terms: &[(u32, u32)], limit| {
+        let filter = ChunkFilter::default();
+        let hits = fixture.store.search_sparse(&view(2, &[]), &everything(), &filter, terms, limit).await;
+        hits.expect("searched").iter().map(|hit| hit.score).collect::<Vec<_>>()
+    };
+    assert_eq!(search(&[(7, 10), (102, 100)], 9).await, [120, 50, 40, 30, 10]);
+    assert_eq!(search(&[(7, 10), (102, 100)], 2).await, [120, 50]);
+    assert_eq!(search(&[(103, 2)], 9).await, [2]);
+    assert_eq!(search(&[(99, 2)], 9).await, [0; 0]);
+    assert_eq!(search(&[(7, 0)], 9).await, [0; 0]);
+    assert_eq!(search(&[], 9).await, [0; 0]);
+}
+
+#[tokio::test]
+async fn filters_restrict() {
+    let fixture = Fixture::new().await;
+    let check = async |filter: ChunkFilter, expect: &[u32]| {
+        assert_eq!(fixture.lines(&view(2, &[]), &filter, 9).await, expect, "{filter:?}");
+        let count = fixture.store.count(&view(2, &[]), &everything(), &filter).await.expect("counted");
+        assert_eq!(count, expect.len() as u64, "{filter:?}");
+    };
+    let none = ChunkFilter::default();
+    check(ChunkFilter { languages: vec!["go".into(), "py".into()], ..none.clone() }, &[4, 3]).await;
+    check(ChunkFilter { languages: vec!["zig".into()], ..none.clone() }, &[]).await;
+    check(ChunkFilter { kinds: vec![ChunkKind::ALL[1], ChunkKind::ALL[5]], ..none.clone() }, &[5, 1]).await;
+    check(ChunkFilter { paths: vec!["src/*".into()], ..none.clone() }, &[5, 2, 1]).await;
+    check(ChunkFilter { paths: vec!["src/**".into()], ..none.clone() }, &[5, 3, 2, 1]).await;
+    check(ChunkFilter { paths: vec!["*.go".into()], ..none.clone() }, &[3]).await;
+    check(ChunkFilter { module_prefixes: vec!["src".into()], ..none.clone() }, &[5, 3, 2, 1]).await;
+    check(ChunkFilter { module_prefixes: vec!["src.net".into()], ..none.clone() }, &[3]).await;
+    check(ChunkFilter { include_tests: IncludeTests::Exclude, ..none.clone() }, &[5, 3, 2, 1]).await;
+    check(ChunkFilter { include_tests: IncludeTests::Only, ..none.clone() }, &[4]).await;
+    check(ChunkFilter { tags: vec!["even".into()], ..none.clone() }, &[4, 2]).await;
+    check(ChunkFilter { since: Some(4), ..none.clone() }, &[5, 4]).await;
+    check(ChunkFilter { since: Some(2), tags: vec!["even".into()], paths: vec!["src/**".into()], ..none }, &[2]).await;
+}
+
+#[tokio::test]
+async fn scope_comes_before_everything() {
+    let fixture = Fixture::new().await;
+    let vector = DenseVector(vec![1, 0]);
+    let found = async |view: View, scope: Scope| {
+        let hits = fixture.store.search_dense(&view, &scope, &ChunkFilter::default(), &vector, 9).await;
+        let page = fixture.store.scroll(&view, &scope, fixture.repository, 0).await.expect("scrolled");
+        let count = hits.expect("searched").len();
+        assert_eq!(page.chunks.len(), count);
+        count
+    };
+    let now = view(2, &[]);
+    assert_eq!(found(now.clone(), Scope::only(Tenant::local(), [fixture.repository])).await, 5);
+    assert_eq!(found(now.clone(), Scope::only(Tenant::local(), [repository("other")])).await, 0);
+    assert_eq!(found(now.clone(), Scope::all(Tenant::new("other"))).await, 0);
+    let hidden = View { hidden_repositories: [fixture.repository].into(), ..now };
+    assert_eq!(found(hidden, everything()).await, 0);
+}
+
+#[tokio::test]
+async fn staging_again_changes_nothing() {
+    let fixture = Fixture::new().await;
+    let files = fixture.files();
+    let bytes = fs::read(&files[0]).expect("read");
+    let other = point(chunk(fixture.repository, "x.rs", 1, "other"), &[9, 9], &[]);
+    let staged = StagedPoints { points: vec![other], retired: Vec::new() };
+    fixture.store.stage(&Tenant::local(), run(fixture.repository, 1), part(0), staged).await.expect("staged");
+    assert_eq!(fixture.files(), files);
+    assert_eq!(fs::read(&files[0]).expect("read"), bytes);
+}
+
+#[tokio::test]
+async fn questions_that_cannot_be_answered_are_refused() {
+    let fixture = Fixture::new().await;
+    let now = view(2, &[]);
+    let three = DenseVector(vec![1, 2, 3]);
+    let all = ChunkFilter::default();
+    let error = fixture.store.search_dense(&now, &everything(), &all, &three, 9).await.expect_err("refused");
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    let bad = ChunkFilter { paths: vec!["a[".into()], ..ChunkFilter::default() };
+    let error = fixture.store.count(&now, &everything(), &bad).await.expect_err("refused");
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    let mixed = [vec![1], vec![1, 2]].map(|dense| point(chunk(fixture.repository, "x", 1, "t"), &dense, &[]));
+    let staged = StagedPoints { points: mixed.to_vec(), retired: Vec::new() };
+    let staged = fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await;
+    assert_eq!(staged.expect_err("refused").kind, ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn damage_is_named_and_a_repeated_part_heals_it() {
+    let fixture = Fixture::new().await;
+    let path = fixture.files().remove(0);
+    let sound = fs::read(&path).expect("read");
+    for torn in [&sound[..sound.len() / 2], &sound[..10], &[], b"something else entirely, of some length"] {
+        fs::write(&path, torn).expect("written");
+        // A store that has nothing open yet.
+        let store = SegmentStore::new(fixture.folder.path());
+        let error = store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await.expect_err("damaged");
+        assert_eq!(error.kind, ErrorKind::Corrupt);
+        let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        let names = [path.display().to_string(), format!("cairn index --rebuild {}", fixture.repository)];
+        assert!(names.iter().all(|name| source.contains(name)), "{source}");
+        assert_eq!(store.verify(fixture.repository).await.expect_err("damaged").kind, ErrorKind::Corrupt);
+    }
+    let chunk = chunk(fixture.repository, "x.rs", 1, "again");
+    let staged = StagedPoints { points: vec![point(chunk, &[1, 2], &[])], retired: Vec::new() };
+    let store = SegmentStore::new(fixture.folder.path());
+    store.stage(&Tenant::local(), run(fixture.repository, 1), part(0), staged).await.expect("staged");
+    assert_eq!(store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 1);
+    store.verify(fixture.repository).await.expect("sound");
+}
+
+#[tokio::test]
+async fn every_flipped_bit_is_found_by_verify() {
+    let fixture = Fixture::new().await;
+    let path = fixture.files().remove(0);
+    let sound = fs::read(&path).expect("read");
+    for position in 0..sound.len() {
+        let mut damaged = sound.clone();
+        damaged[position] ^= 0x10;
+        fs::write(&path, &damaged).expect("written");
+        let store = SegmentStore::new(fixture.folder.path());
+        let verified = store.verify(fixture.repository).await;
+        // Whatever the damage, reading must not panic.
+        let _ = store.scroll(&view(2, &[]), &everything(), fixture.repository, 0).await;
+        let terms = store.search_sparse(&view(2, &[]), &everything(), &ChunkFilter::default(), &[(7, 1)], 9).await;
+        drop(terms);
+        assert!(verified.is_err() || is_padding(&sound, position), "byte {position} of {}", sound.len());
+    }
+}
+
+/// Zeros between sections hold nothing.
+fn is_padding(sound: &[u8], position: usize) -> bool {
+    let end = (position + 1).next_multiple_of(64);
+    sound[position..end].iter().all(|byte| *byte == 0)
+}
+
+#[tokio::test]
+async fn an_aborted_generation_leaves_no_trace() {
+    let fixture = Fixture::new().await;
+    let added = point(chunk(fixture.repository, "x.rs", 9, "new"), &[9, 1], &[]);
+    let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
+    let staged = StagedPoints { points: vec![added], retired };
+    fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await.expect("staged");
+    let all = ChunkFilter::default();
+    assert_eq!(fixture.lines(&view(3, &[]), &all, 2).await, [9, 4]);
+    assert_eq!(fixture.lines(&view(3, &[2]), &all, 2).await, [5, 4]);
+    let left = fixture.store.sweep_aborted(fixture.repository, GenerationId(2)).await.expect("swept");
+    assert_eq!(left, 0);
+    assert_eq!(fixture.lines(&view(3, &[]), &all, 2).await, [5, 4]);
+    let segments = fixture.files().iter().filter(|path| path.extension().is_some()).count();
+    assert_eq!(segments, 1);
+}
+
+#[tokio::test]
+async fn a_removed_repository_leaves_no_trace() {
+    let fixture = Fixture::new().await;
+    fixture.store.remove_repository(&Tenant::local(), fixture.repository, GenerationId(1)).await.expect("removed");
+    assert_eq!(fixture.lines(&view(2, &[]), &ChunkFilter::default(), 9).await.len(), 5);
+    for _ in 0..2 {
+        fixture.store.remove_repository(&Tenant::local(), fixture.repository, GenerationId(2)).await.expect("removed");
+        assert_eq!(fixture.lines(&view(2, &[]), &ChunkFilter::default(), 9).await, [0; 0]);
+    }
+    assert_eq!(fs::read_dir(fixture.folder.path()).expect("listed").count(), 0);
+}
+
+#[tokio::test]
+async fn every_key_of_a_large_segment_is_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = SegmentStore::new(folder.path());
+    let repository = repository("large");
+    let chunks: Vec<_> = (1..6_000).map(|line| chunk(repository, "a.rs", line, &format!("text {line}"))).collect();
+    let points = chunks.iter().map(|chunk| point(chunk.clone(), &[1], &[])).collect();
+    let staged = StagedPoints { points, retired: Vec::new() };
+    store.stage(&Tenant::local(), run(repository, 1), part(0), staged).await.expect("staged");
+    let keys: Vec<_> = chunks.iter().map(|chunk| (repository, chunk.key)).collect();
+    let found = store.fetch(&view(2, &[]), &everything(), &keys, true).await.expect("fetched");
+    assert_eq!(found, chunks);
+    let unknown: Vec<_> = (7_000..9_000).map(|line| (repository, chunk(repository, "a.rs", line, "x").key)).collect();
+    assert_eq!(store.fetch(&view(2, &[]), &everything(), &unknown, true).await.expect("fetched"), []);
+
+    let mut scrolled = Vec::new();
+    let mut next = Some(0);
+    while let Some(from) = next {
+        let page = store.scroll(&view(2, &[]), &everything(), repository, from).await.expect("scrolled");
+        scrolled.extend(page.chunks.into_iter().map(|(chunk, _)| chunk));
+        next = page.next;
+    }
+    scrolled.sort_by_key(|chunk| chunk.span.start);
+    assert_eq!(scrolled, chunks);
+}
+
+#[tokio::test]
+async fn replaced_files_go_when_no_reader_can_be_listing_them() {
+    let fixture = Fixture::new().await;
+    let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
+    let staged = StagedPoints { points: Vec::new(), retired };
+    fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await.expect("staged");
+    let published = [GenerationId(1), GenerationId(2)];
+    let segments = || fixture.files().into_iter().filter(|path| path.extension().is_some()).collect::<Vec<_>>();
+    assert_eq!(fixture.store.sweep_retired(fixture.repository, &published).await.expect("swept"), 1);
+    assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
+    let before = segments();
+    fixture.store.compact(fixture.repository).await.expect("compacted");
+    assert_eq!(segments(), before, "a reader may still be listing");
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(120);
+    for path in &before {
+        fs::File::options().write(true).open(path).expect("opened").set_modified(long_ago).expect("dated");
+    }
+    fixture.store.compact(fixture.repository).await.expect("compacted");
+    assert!(segments().len() < before.len(), "{before:?}");
+    assert_eq!(fixture.lines(&view(3, &[]), &ChunkFilter::default(), 9).await, [4, 3, 2, 1]);
+    let fresh = SegmentStore::new(fixture.folder.path());
+    assert_eq!(fresh.count(&view(3, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 4);
+}

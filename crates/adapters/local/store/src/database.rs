@@ -1,0 +1,156 @@
+//! One SQLite file: a writer, readers, and where they run.
+//!
+//! Write-ahead log, so that readers (also of other processes) see the last commit while a writer writes. One connection
+//! writes, behind a mutex; other processes queue at SQLite's own lock for up to `BUSY_TIMEOUT`. Everything runs on
+//! tokio's blocking threads.
+//!
+//! Durability. A commit survives the death of the process at once. `Durability::Synced` also survives a power cut: it
+//! syncs the log, and with it every commit before. `Durability::Ordered` leaves that to the next synced one, so a power
+//! cut takes back a *suffix* of the commits: what a run staged and the end of the part that staged it stand in the same
+//! log in that order, so the run simply does those parts again. What allots or publishes a generation is synced.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::fault::Fault;
+use crate::schema::Schema;
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Readers kept open; more are opened when needed and closed afterwards.
+const IDLE_READERS: usize = 8;
+const CACHED_STATEMENTS: usize = 128;
+
+/// Whether a commit waits for the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Durability {
+    Synced,
+    Ordered,
+}
+
+/// A file that is opened when it is first needed: a search from a cold start needs no vector cache.
+pub(crate) struct LazyDatabase {
+    directory: PathBuf,
+    schema: &'static Schema,
+    opened: Mutex<Option<Arc<Database>>>,
+}
+
+impl LazyDatabase {
+    pub(crate) fn new(directory: PathBuf, schema: &'static Schema) -> Self {
+        Self { directory, schema, opened: Mutex::default() }
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<Database>, Fault> {
+        let mut opened = lock(&self.opened);
+        if let Some(database) = &*opened {
+            return Ok(Arc::clone(database));
+        }
+        let database = Arc::new(Database::open(&self.directory, self.schema)?);
+        *opened = Some(Arc::clone(&database));
+        Ok(database)
+    }
+}
+
+pub(crate) struct Database {
+    path: PathBuf,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl Database {
+    pub(crate) fn open(directory: &Path, schema: &Schema) -> Result<Self, Fault> {
+        let path = directory.join(schema.file_name);
+        let mut writer = connect(&path)?;
+        prepare_file(&writer)?;
+        schema.apply(&mut writer)?;
+        Ok(Self { path, writer: Mutex::new(writer), readers: Mutex::default() })
+    }
+
+    /// Runs `change` in a transaction that holds the write lock from its first statement, and commits it. `operation`
+    /// names the fail points around the commit.
+    pub(crate) fn write<T>(
+        &self,
+        operation: &'static str,
+        durability: Durability,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut connection = lock(&self.writer);
+        let synchronous = if durability == Durability::Synced { "FULL" } else { "NORMAL" };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = change(&transaction)?;
+        fail_at("store::commit", operation)?;
+        transaction.commit()?;
+        fail_at("store::committed", operation)?;
+        Ok(value)
+    }
+
+    /// Runs `query` on one state of the file.
+    pub(crate) fn read<T>(&self, query: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let pooled = lock(&self.readers).pop();
+        let mut connection = match pooled {
+            Some(connection) => connection,
+            None => self.open_reader()?,
+        };
+        let transaction = connection.transaction()?;
+        let value = query(&transaction)?;
+        transaction.commit()?;
+        let mut readers = lock(&self.readers);
+        if readers.len() < IDLE_READERS {
+            readers.push(connection);
+        }
+        Ok(value)
+    }
+
+    /// Runs `maintain` outside any transaction (vacuum, checkpoints).
+    pub(crate) fn maintain(&self, maintain: impl FnOnce(&Connection) -> Result<(), Fault>) -> Result<(), Fault> {
+        maintain(&lock(&self.writer))
+    }
+
+    fn open_reader(&self) -> Result<Connection, Fault> {
+        let connection = connect(&self.path)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+}
+
+/// A panic inside a transaction rolls it back as it unwinds, so the connection behind a poisoned lock is sound.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn connect(path: &Path) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    connection.pragma_update(None, "cache_size", -32_768)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
+/// What is set once for the file, or for the one connection that writes it.
+fn prepare_file(connection: &Connection) -> Result<(), Fault> {
+    // Takes effect only while the file is empty.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(Fault::invalid(format!("this file system does not support a write-ahead log (mode `{mode}`)")));
+    }
+    // A large staging transaction then copies its pages into the file once, not every four megabytes.
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", 8192, |_| Ok(()))?;
+    connection.pragma_update_and_check(None, "journal_size_limit", 32 << 20, |_| Ok(()))?;
+    Ok(())
+}
+
+/// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
+#[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
+fn fail_at(point: &str, operation: &str) -> Result<(), Fault> {
+    fail::fail_point!(&format!("{point}::{operation}"), |message: Option<String>| Err(Fault::new(
+        cairn_ports::ErrorKind::Io,
+        message.unwrap_or_else(|| "a fail point says so".to_owned())
+    )));
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! What goes wrong inside the store, and how it becomes an error of a port.
+
+use cairn_ports::{CatalogueError, Cause, ErrorKind, GraphStoreError, LedgerError, MaintenanceError, VectorCacheError};
+use rusqlite::ErrorCode;
+
+/// A failure without its port: operation and key are known only at the boundary.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: ErrorKind,
+    pub(crate) cause: Option<Cause>,
+}
+
+/// The message that a damaged file ends in, whatever noticed it.
+#[derive(Debug, thiserror::Error)]
+#[error("the index is damaged ({detail}); rebuild it with `cairn index --rebuild`")]
+pub(crate) struct Damaged {
+    pub(crate) detail: String,
+}
+
+impl Fault {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, cause: Some(message.into().into()) }
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Conflict, message)
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Invalid, message)
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self { kind: ErrorKind::NotFound, cause: None }
+    }
+
+    pub(crate) fn damaged(detail: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Corrupt, cause: Some(Box::new(Damaged { detail: detail.into() })) }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        let kind = match &error {
+            rusqlite::Error::SqliteFailure(failure, _) => kind_of(failure.code),
+            // A row that another row refers to is missing, or a column does not hold what this build writes there.
+            rusqlite::Error::QueryReturnedNoRows
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => ErrorKind::Corrupt,
+            _ => ErrorKind::Invalid,
+        };
+        if kind == ErrorKind::Corrupt {
+            return Self::damaged(error.to_string());
+        }
+        Self { kind, cause: Some(Box::new(error)) }
+    }
+}
+
+impl From<rusqlite::types::FromSqlError> for Fault {
+    fn from(error: rusqlite::types::FromSqlError) -> Self {
+        Self::damaged(error.to_string())
+    }
+}
+
+fn kind_of(code: ErrorCode) -> ErrorKind {
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+            ErrorKind::TransactionConflict
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => ErrorKind::Corrupt,
+        ErrorCode::SystemIoFailure | ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::ReadOnly => ErrorKind::Io,
+        ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied => ErrorKind::Forbidden,
+        ErrorCode::TooBig => ErrorKind::TooLarge,
+        ErrorCode::OperationInterrupted => ErrorKind::Cancelled,
+        _ => ErrorKind::Invalid,
+    }
+}
+
+/// Errors of ports, made of a fault.
+pub(crate) trait FromFault {
+    fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self;
+}
+
+macro_rules! from_fault {
+    ($($error:ty),+) => {$(
+        impl FromFault for $error {
+            fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self {
+                let error = <$error>::new(fault.kind, operation, key);
+                match fault.cause {
+                    Some(cause) => error.because(cause),
+                    None => error,
+                }
+            }
+        }
+    )+};
+}
+from_fault!(CatalogueError, GraphStoreError, LedgerError, MaintenanceError, VectorCacheError);

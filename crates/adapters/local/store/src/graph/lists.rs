@@ -1,0 +1,217 @@
+//! The bytes of an edge list: every edge of one source that began with one generation, about five bytes each.
+//!
+//! An edge is a head byte (kind, resolution, two flags), the target relative to the one before, the line relative to the
+//! one before, then what the flags announce: a confidence other than 100, and the site. An edge's key is a hash of
+//! owner, source, kind, target and the ordinal of the site, all of which the list knows, so of the key only the ordinal
+//! is stored, and not even that where it counts up. A key that is made otherwise is stored whole.
+//!
+//! A list ends with a checksum, because SQLite has none: a changed byte must not become another edge.
+
+use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, Key128, NodeKey, RepositoryId, Resolution};
+use cairn_wire::{Decode, DecodeError, Encode, Reader};
+use rustc_hash::FxHashMap;
+
+const SITE_FOLLOWS: u8 = 0x40;
+const CONFIDENCE_FOLLOWS: u8 = 0x80;
+const KIND_BITS: u8 = 4;
+const CHECKSUM_BYTES: usize = 4;
+/// How many ordinals past the expected one are tried before a key is stored whole.
+const ORDINALS_TRIED: u32 = 16;
+
+/// What an edge's key is made of besides its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Site {
+    Ordinal(u32),
+    Key(EdgeKey),
+}
+
+/// An edge in its list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ListedEdge {
+    pub(crate) kind: EdgeKind,
+    pub(crate) target: i64,
+    pub(crate) line: u32,
+    pub(crate) resolution: Resolution,
+    pub(crate) confidence_percent: u8,
+    pub(crate) site: Site,
+}
+
+impl ListedEdge {
+    /// `expected` is the number of earlier edges of the list with the same kind and target.
+    pub(crate) fn of(edge: &EdgeRecord, target: i64, expected: u32) -> Self {
+        let derive = |ordinal| EdgeKey::derive(edge.owner, edge.source, edge.kind, edge.target, ordinal);
+        let tried = std::iter::once(expected).chain(0..expected + ORDINALS_TRIED);
+        let ordinal = tried.into_iter().find(|ordinal| derive(*ordinal) == edge.key);
+        Self {
+            kind: edge.kind,
+            target,
+            line: edge.line,
+            resolution: edge.resolution,
+            confidence_percent: edge.confidence_percent,
+            site: ordinal.map_or(Site::Key(edge.key), Site::Ordinal),
+        }
+    }
+
+    pub(crate) fn key(&self, owner: RepositoryId, source: NodeKey, target: NodeKey) -> EdgeKey {
+        match self.site {
+            Site::Ordinal(ordinal) => EdgeKey::derive(owner, source, self.kind, target, ordinal),
+            Site::Key(key) => key,
+        }
+    }
+}
+
+/// Counts edges of equal kind and target, as writer and reader of a list both do.
+#[derive(Default)]
+pub(crate) struct Ordinals(FxHashMap<(EdgeKind, i64), u32>);
+
+impl Ordinals {
+    pub(crate) fn next(&mut self, kind: EdgeKind, target: i64) -> u32 {
+        let count = self.0.entry((kind, target)).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
+pub(crate) fn encode(source: i64, edges: &[ListedEdge]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(edges.len() * 5);
+    let mut ordinals = Ordinals::default();
+    let (mut last_target, mut last_line) = (source, 0_i64);
+    for edge in edges {
+        let head = out.len();
+        edge.kind.encode(&mut out);
+        edge.resolution.encode(&mut out);
+        let resolution = out.pop().unwrap_or_default();
+        out[head] |= resolution << KIND_BITS;
+        (edge.target - last_target).encode(&mut out);
+        (i64::from(edge.line) - last_line).encode(&mut out);
+        if edge.confidence_percent != 100 {
+            out[head] |= CONFIDENCE_FOLLOWS;
+            out.push(edge.confidence_percent);
+        }
+        let expected = ordinals.next(edge.kind, edge.target);
+        if edge.site != Site::Ordinal(expected) {
+            out[head] |= SITE_FOLLOWS;
+            encode_site(edge.site, &mut out);
+        }
+        (last_target, last_line) = (edge.target, i64::from(edge.line));
+    }
+    let checksum = checksum(source, &out);
+    out.extend_from_slice(&checksum);
+    out
+}
+
+/// FNV-1a of 32 bits over the source and the edges: lists are a few bytes, and the enemy is a bad disk.
+fn checksum(source: i64, edges: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    source.to_le_bytes().iter().chain(edges).fold(0x811C_9DC5, step).to_le_bytes()
+}
+
+fn encode_site(site: Site, out: &mut Vec<u8>) {
+    match site {
+        Site::Ordinal(ordinal) => (u64::from(ordinal) + 1).encode(out),
+        Site::Key(key) => {
+            0_u64.encode(out);
+            key.0.0.encode(out);
+        }
+    }
+}
+
+pub(crate) fn decode(source: i64, payload: &[u8]) -> Result<Vec<ListedEdge>, DecodeError> {
+    let split = payload.len().checked_sub(CHECKSUM_BYTES);
+    let (payload, sum) = payload.split_at(split.ok_or(DecodeError { expected: "a checksum", bytes_left: 0 })?);
+    if sum != checksum(source, payload) {
+        return Err(DecodeError { expected: "the list's checksum", bytes_left: payload.len() });
+    }
+    let mut reader = Reader(payload);
+    let mut edges = Vec::with_capacity(payload.len() / 4);
+    let mut ordinals = Ordinals::default();
+    let (mut last_target, mut last_line) = (source, 0);
+    while !reader.0.is_empty() {
+        let edge = decode_edge(&mut reader, &mut ordinals, last_target, last_line)?;
+        (last_target, last_line) = (edge.target, i64::from(edge.line));
+        edges.push(edge);
+    }
+    Ok(edges)
+}
+
+fn decode_edge(
+    reader: &mut Reader<'_>,
+    ordinals: &mut Ordinals,
+    last_target: i64,
+    last_line: i64,
+) -> Result<ListedEdge, DecodeError> {
+    let head = reader.take(1, "an edge")?[0];
+    let kind = EdgeKind::decode(&mut Reader(&[head & ((1 << KIND_BITS) - 1)]))?;
+    let resolution = Resolution::decode(&mut Reader(&[(head >> KIND_BITS) & 3]))?;
+    let target = last_target.wrapping_add(i64::decode(reader)?);
+    let line = u32::try_from(last_line.wrapping_add(i64::decode(reader)?));
+    let line = line.or_else(|_| reader.fail("a line"))?;
+    let confidence_percent = if head & CONFIDENCE_FOLLOWS != 0 { u8::decode(reader)? } else { 100 };
+    let expected = ordinals.next(kind, target);
+    let site = if head & SITE_FOLLOWS != 0 { decode_site(reader)? } else { Site::Ordinal(expected) };
+    Ok(ListedEdge { kind, target, line, resolution, confidence_percent, site })
+}
+
+fn decode_site(reader: &mut Reader<'_>) -> Result<Site, DecodeError> {
+    match u64::decode(reader)? {
+        0 => Ok(Site::Key(EdgeKey(Key128(Decode::decode(reader)?)))),
+        ordinal => match u32::try_from(ordinal - 1) {
+            Ok(ordinal) => Ok(Site::Ordinal(ordinal)),
+            Err(_) => reader.fail("an ordinal"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWNER: RepositoryId = RepositoryId(Key128([1; 16]));
+    const SOURCE: NodeKey = NodeKey(Key128([2; 16]));
+    const TARGET: NodeKey = NodeKey(Key128([3; 16]));
+
+    fn record(key: EdgeKey, line: u32, confidence_percent: u8) -> EdgeRecord {
+        EdgeRecord {
+            key,
+            owner: OWNER,
+            kind: EdgeKind::Follows,
+            source: SOURCE,
+            target: TARGET,
+            line,
+            resolution: Resolution::Ambiguous,
+            confidence_percent,
+        }
+    }
+
+    fn check(records: &[EdgeRecord], num_bytes: usize) {
+        let mut ordinals = Ordinals::default();
+        let list = |edge| ListedEdge::of(edge, 7, ordinals.next(EdgeKind::Follows, 7));
+        let edges: Vec<ListedEdge> = records.iter().map(list).collect();
+        let bytes = encode(5, &edges);
+        assert_eq!(bytes.len(), num_bytes + CHECKSUM_BYTES);
+        let decoded = decode(5, &bytes).expect("what was encoded");
+        assert_eq!(decoded, edges);
+        for (edge, record) in decoded.iter().zip(records) {
+            assert_eq!(edge.key(OWNER, SOURCE, TARGET), record.key);
+        }
+        for end in 0..bytes.len() {
+            assert!(decode(5, &bytes[..end]).is_err(), "a torn list");
+        }
+        for index in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[index] ^= 0x10;
+            assert!(decode(5, &damaged).is_err(), "a changed byte");
+        }
+    }
+
+    #[test]
+    fn keys_come_back_whatever_they_are_made_of() {
+        let derived = |ordinal| EdgeKey::derive(OWNER, SOURCE, EdgeKind::Follows, TARGET, ordinal);
+        check(&[], 0);
+        check(&[record(derived(0), 9, 100), record(derived(1), 12, 100)], 6);
+        check(&[record(derived(3), 9, 100)], 4);
+        check(&[record(derived(0), 9, 40)], 4);
+        check(&[record(derived(0), u32::MAX, 100)], 7);
+        check(&[record(EdgeKey(Key128([9; 16])), 9, 100)], 20);
+    }
+}

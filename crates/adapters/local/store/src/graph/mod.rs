@@ -1,0 +1,148 @@
+//! The graph: nodes with an identity and versions, edges between identities.
+//!
+//! Sized to stay well below the source it describes. Node texts lie in compressed blocks of neighbours (`nodes`); the
+//! edges of a node that began together lie in one list of a few bytes each (`edges`), which never changes while it is
+//! visible: retiring an edge writes a row beside it, and only a sweep takes it out.
+//!
+//! What holds: staging only inserts; retiring touches only versions that began earlier and are open, or ended by a
+//! generation that was aborted; every reader asks `Sight` about each owner and interval it passes.
+
+mod edges;
+mod identity;
+mod lists;
+mod nodes;
+mod patterns;
+mod read;
+mod sight;
+mod stage;
+mod sweep;
+mod verify;
+
+use async_trait::async_trait;
+use cairn_domain::{
+    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId,
+    Scope, Tenant, View,
+};
+use cairn_ports::{
+    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph,
+};
+
+use crate::database::Durability;
+use crate::graph::read::GraphReader;
+use crate::{LocalStore, blocking};
+
+#[async_trait]
+impl GraphStore for LocalStore {
+    async fn stage(
+        &self,
+        tenant: &Tenant,
+        run: RunId,
+        part: PartId,
+        staged: StagedGraph,
+    ) -> Result<(), GraphStoreError> {
+        let (tenant, key) = (tenant.clone(), format!("{run} {part}"));
+        let change = move |connection: &rusqlite::Transaction<'_>| stage::stage(connection, &tenant, run, staged);
+        self.write("stage_graph", key, Durability::Ordered, change).await
+    }
+
+    async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {
+        let (view, scope, keys) = (view.clone(), scope.clone(), keys.to_vec());
+        self.read("nodes", "", move |connection| GraphReader::new(connection, &view, &scope).nodes(&keys)).await
+    }
+
+    async fn neighbours(
+        &self,
+        view: &View,
+        scope: &Scope,
+        node: NodeKey,
+        direction: Direction,
+        kinds: &[EdgeKind],
+        limit: usize,
+    ) -> Result<(Vec<Neighbour>, u64), GraphStoreError> {
+        let (view, scope, kinds) = (view.clone(), scope.clone(), kinds.to_vec());
+        self.read("neighbours", node, move |connection| {
+            GraphReader::new(connection, &view, &scope).neighbours(node, direction, &kinds, limit)
+        })
+        .await
+    }
+
+    async fn scroll_nodes(
+        &self,
+        view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        from: u64,
+    ) -> Result<Page<NodeRecord>, GraphStoreError> {
+        let (view, scope) = (view.clone(), scope.clone());
+        self.read("scroll_nodes", repository, move |connection| {
+            GraphReader::new(connection, &view, &scope).scroll_nodes(repository, from)
+        })
+        .await
+    }
+
+    async fn scroll_edges(
+        &self,
+        view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        resolution: Option<Resolution>,
+        from: u64,
+    ) -> Result<Page<EdgeRecord>, GraphStoreError> {
+        let (view, scope) = (view.clone(), scope.clone());
+        self.read("scroll_edges", repository, move |connection| {
+            GraphReader::new(connection, &view, &scope).scroll_edges(repository, resolution, from)
+        })
+        .await
+    }
+
+    async fn patterns(&self, view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
+        let (view, scope) = (view.clone(), scope.clone());
+        self.read("patterns", "", move |connection| patterns::visible(connection, &view, &scope)).await
+    }
+}
+
+#[async_trait]
+impl Generations for LocalStore {
+    async fn sweep_retired(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+    ) -> Result<u64, MaintenanceError> {
+        let published = published.to_vec();
+        self.write("sweep_retired", repository, Durability::Ordered, move |connection| {
+            sweep::retired(connection, repository, &published)
+        })
+        .await
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+        self.write("sweep_aborted", repository, Durability::Ordered, move |connection| {
+            sweep::aborted(connection, repository, aborted)
+        })
+        .await
+    }
+
+    async fn remove_repository(
+        &self,
+        tenant: &Tenant,
+        repository: RepositoryId,
+        before: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        let tenant = tenant.clone();
+        self.write("remove_repository", repository, Durability::Ordered, move |connection| {
+            sweep::remove(connection, &tenant, repository, before)
+        })
+        .await
+    }
+
+    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.write("compact", repository, Durability::Ordered, move |connection| sweep::repack(connection, repository))
+            .await?;
+        let index = std::sync::Arc::clone(&self.index);
+        blocking("compact", repository.to_string(), move || index.maintain(sweep::give_back_space)).await
+    }
+
+    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.read("verify", repository, move |connection| verify::verify(connection, repository)).await
+    }
+}

@@ -1,0 +1,127 @@
+//! Staging: what a part of a run found, in one transaction.
+
+use cairn_domain::{EdgeRecord, NodeKey, NodeRecord, RepositoryId, RunId, Tenant};
+use cairn_ports::StagedGraph;
+use rusqlite::{Connection, params};
+use rustc_hash::FxHashSet;
+
+use crate::fault::Fault;
+use crate::graph::identity::{Identities, find_node, make_owner};
+use crate::graph::nodes::{BlockWriter, NewVersion};
+use crate::graph::{edges, patterns};
+use crate::ledger::state_number;
+
+/// What every step of staging needs.
+pub(crate) struct Staging<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) run: RunId,
+    pub(crate) owner: i64,
+    pub(crate) identities: Identities<'a>,
+    /// Generations of the repository that ended without being published: what they retired may be retired again.
+    aborted: FxHashSet<u64>,
+}
+
+pub(crate) fn stage(connection: &Connection, tenant: &Tenant, run: RunId, staged: StagedGraph) -> Result<(), Fault> {
+    check_owner(run.repository, &staged)?;
+    let mut staging = Staging {
+        connection,
+        run,
+        owner: make_owner(connection, tenant, run.repository)?,
+        identities: Identities::new(connection),
+        aborted: aborted_generations(connection, run.repository)?,
+    };
+    if staging.aborted.contains(&run.generation.0) {
+        return Err(Fault::conflict("the run was cancelled or has failed"));
+    }
+    // Edges first find what they retire among what else this part touches.
+    edges::retire(&mut staging, &staged)?;
+    retire_nodes(&staging, &staged.retired_nodes)?;
+    patterns::retire(&staging, &staged.retired_patterns)?;
+    insert_nodes(&mut staging, staged.nodes)?;
+    edges::insert(&mut staging, &staged.edges)?;
+    patterns::insert(&staging, &staged.patterns)
+}
+
+impl Staging<'_> {
+    /// Whether this run may retire a version.
+    pub(crate) fn may_retire(&self, gen_from: u64, gen_to: Option<u64>) -> bool {
+        gen_from < self.run.generation.0 && gen_to.is_none_or(|gen_to| self.aborted.contains(&gen_to))
+    }
+}
+
+/// A generation writes only what its repository owns.
+fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fault> {
+    let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
+        || staged.edges.iter().any(|edge| edge.owner != repository)
+        || staged.patterns.iter().any(|pattern| pattern.repository != repository);
+    if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
+}
+
+fn aborted_generations(connection: &Connection, repository: RepositoryId) -> Result<FxHashSet<u64>, Fault> {
+    use cairn_domain::RunState::{Cancelled, Failed};
+    let mut select = connection.prepare_cached(
+        "SELECT id FROM generation WHERE repository = ?1 AND published_seq IS NULL AND state IN (?2, ?3)",
+    )?;
+    let key = params![repository.0.0, state_number(Failed), state_number(Cancelled)];
+    Ok(select.query_map(key, |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+fn insert_nodes(staging: &mut Staging<'_>, mut nodes: Vec<NodeRecord>) -> Result<(), Fault> {
+    // Neighbours get neighbouring numbers and share blocks.
+    nodes.sort_by(|left, right| position(left).cmp(&position(right)));
+    let gen_from = staging.run.generation.0;
+    let connection = staging.connection;
+    let mut is_staged = connection.prepare_cached("SELECT 1 FROM node_version WHERE node = ?1 AND gen_from = ?2")?;
+    let mut blocks = BlockWriter::new(connection, staging.owner)?;
+    let mut seen = FxHashSet::default();
+    for record in nodes {
+        let identity = staging.identities.intern(record.key)?;
+        if !seen.insert(identity.id) || (!identity.is_new && is_staged.exists(params![identity.id, gen_from])?) {
+            continue;
+        }
+        blocks.push(NewVersion { node: identity.id, gen_from, gen_to: None, record })?;
+    }
+    blocks.flush()
+}
+
+fn position(node: &NodeRecord) -> (Option<&str>, u32, NodeKey) {
+    (node.path.as_ref().map(|path| path.as_str()), node.span.map_or(0, |span| span.start), node.key)
+}
+
+fn retire_nodes(staging: &Staging<'_>, keys: &[NodeKey]) -> Result<(), Fault> {
+    let connection = staging.connection;
+    let mut select =
+        connection.prepare_cached("SELECT gen_from, gen_to FROM node_version WHERE node = ?1 AND owner = ?2")?;
+    let mut update =
+        connection.prepare_cached("UPDATE node_version SET gen_to = ?3 WHERE node = ?1 AND gen_from = ?2")?;
+    for key in keys {
+        let Some(node) = find_node(connection, *key)? else { continue };
+        let versions = select.query_map(params![node, staging.owner], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let versions: Vec<(u64, Option<u64>)> = versions.collect::<Result<_, _>>()?;
+        for (gen_from, gen_to) in versions {
+            if staging.may_retire(gen_from, gen_to) {
+                update.execute(params![node, gen_from, staging.run.generation.0])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sources whose lists may hold what a part retires, as numbers: those of what it also writes or retires.
+pub(crate) fn touched_sources(connection: &Connection, staged: &StagedGraph) -> Result<FxHashSet<i64>, Fault> {
+    let nodes = staged.nodes.iter().map(|node| node.key);
+    let sources = staged.edges.iter().map(|edge: &EdgeRecord| edge.source);
+    let mut touched = FxHashSet::default();
+    for key in nodes.chain(sources) {
+        touched.extend(find_node(connection, key)?);
+    }
+    let mut select = connection.prepare_cached("SELECT source FROM edge_in WHERE target = ?1")?;
+    for key in &staged.retired_nodes {
+        let Some(node) = find_node(connection, *key)? else { continue };
+        touched.insert(node);
+        for source in select.query_map([node], |row| row.get(0))? {
+            touched.insert(source?);
+        }
+    }
+    Ok(touched)
+}

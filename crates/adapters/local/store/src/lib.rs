@@ -1,0 +1,126 @@
+//! The local store: catalogue, run ledger, graph and vector cache in SQLite.
+//!
+//! Two files in one directory: `cairn.db` holds what must agree with itself (a generation is published in the same file
+//! that holds the graph), `vectors.db` the cache, which may be lost. A copy of the directory works elsewhere. Any number
+//! of processes may open it; `database` says how they share it and what survives what.
+//!
+//! What holds: a record is visible exactly as `View::sees` says; a commit is whole or absent; nothing written here names
+//! a path of the machine but a repository's source.
+
+mod catalogue;
+mod database;
+mod fault;
+mod graph;
+mod ledger;
+mod ledger_read;
+mod schema;
+mod sweep;
+mod vectors;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Transaction;
+
+use crate::database::{Database, Durability, LazyDatabase};
+use crate::fault::{Fault, FromFault};
+
+/// The names of the write operations. Each has the fail points `store::commit::<name>` and `store::committed::<name>`,
+/// right before and right after its commit.
+pub const WRITE_OPERATIONS: [&str; 16] = [
+    "abort",
+    "begin",
+    "compact",
+    "delete",
+    "end_part",
+    "lease",
+    "publish",
+    "register",
+    "remove_repository",
+    "renew",
+    "stage_graph",
+    "sweep_aborted",
+    "sweep_retired",
+    "sweep_vectors",
+    "swept",
+    "put_vectors",
+];
+
+/// Why a store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot create the index directory `{path}`")]
+    Directory { path: PathBuf, source: io::Error },
+    /// The file is damaged, of a newer version, or cannot be read; the source says which and what to do.
+    #[error("cannot open the index in `{path}`")]
+    Database { path: PathBuf, source: cairn_ports::CatalogueError },
+}
+
+/// The store of one directory. Cheap to clone.
+#[derive(Clone)]
+pub struct LocalStore {
+    index: Arc<Database>,
+    vectors: Arc<LazyDatabase>,
+}
+
+impl LocalStore {
+    /// Opens the store in `directory`, creating both if they are not there. Blocking.
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        std::fs::create_dir_all(directory)
+            .map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
+        let index = Database::open(directory, &schema::INDEX).map_err(|fault| OpenError::Database {
+            path: directory.to_owned(),
+            source: FromFault::from_fault("open", schema::INDEX.file_name.to_owned(), fault),
+        })?;
+        let vectors = LazyDatabase::new(directory.to_owned(), &schema::VECTORS);
+        Ok(Self { index: Arc::new(index), vectors: Arc::new(vectors) })
+    }
+
+    async fn read<T, E>(
+        &self,
+        operation: &'static str,
+        key: impl ToString,
+        query: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: FromFault,
+    {
+        let index = Arc::clone(&self.index);
+        blocking(operation, key.to_string(), move || index.read(query)).await
+    }
+
+    async fn write<T, E>(
+        &self,
+        operation: &'static str,
+        key: impl ToString,
+        durability: Durability,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: FromFault,
+    {
+        let index = Arc::clone(&self.index);
+        blocking(operation, key.to_string(), move || index.write(operation, durability, change)).await
+    }
+}
+
+/// Runs `work` where blocking is allowed.
+async fn blocking<T, E>(
+    operation: &'static str,
+    key: String,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: FromFault,
+{
+    let outcome = match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => Err(Fault { kind: cairn_ports::ErrorKind::Cancelled, cause: None }),
+    };
+    outcome.map_err(|fault| E::from_fault(operation, key, fault))
+}

@@ -1,0 +1,140 @@
+//! The vector cache, in a file of its own: losing it costs time, never truth.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
+use cairn_ports::{VectorCache, VectorCacheError};
+use rusqlite::{Connection, OptionalExtension, params};
+use rustc_hash::FxHashMap;
+
+use crate::database::Durability;
+use crate::fault::Fault;
+use crate::{LocalStore, blocking};
+
+type Entry = (VectorKey, DenseVector);
+
+#[async_trait]
+impl VectorCache for LocalStore {
+    async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
+        let (vectors, tenant, keys) = (Arc::clone(&self.vectors), tenant.clone(), keys.to_vec());
+        blocking("get", String::new(), move || vectors.get()?.read(|connection| get(connection, &tenant, &keys))).await
+    }
+
+    async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {
+        if let Some((key, vector)) =
+            entries.iter().find(|(key, vector)| vector.0.len() != usize::from(key.model.dimensions))
+        {
+            let cause = format!("a vector of {} dimensions for model `{}`", vector.0.len(), key.model.name);
+            return Err(VectorCacheError::new(cairn_ports::ErrorKind::Invalid, "put", "").because(cause));
+        }
+        let (vectors, tenant, entries) = (Arc::clone(&self.vectors), tenant.clone(), entries.to_vec());
+        blocking("put", String::new(), move || {
+            vectors.get()?.write("put_vectors", Durability::Ordered, |connection| put(connection, &tenant, entries))
+        })
+        .await
+    }
+
+    async fn sweep(
+        &self,
+        tenant: &Tenant,
+        is_live: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
+    ) -> Result<u64, VectorCacheError> {
+        let (vectors, owner) = (Arc::clone(&self.vectors), tenant.clone());
+        let all = blocking("sweep", String::new(), move || vectors.get()?.read(|connection| keys(connection, &owner)))
+            .await?;
+        let dead: Vec<(i64, ContentHash)> =
+            all.into_iter().filter(|(_, key)| !is_live(key)).map(|(space, key)| (space, key.content)).collect();
+        let vectors = Arc::clone(&self.vectors);
+        blocking("sweep", String::new(), move || {
+            vectors.get()?.write("sweep_vectors", Durability::Ordered, |connection| forget(connection, &dead))
+        })
+        .await
+    }
+}
+
+fn get(connection: &Connection, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, Fault> {
+    let mut spaces = FxHashMap::default();
+    let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        let space = match spaces.get(&key.model) {
+            Some(space) => *space,
+            None => *spaces.entry(&key.model).or_insert(find_space(connection, tenant, &key.model)?),
+        };
+        let Some(space) = space else {
+            found.push(None);
+            continue;
+        };
+        let vector = select.query_row(params![space, key.content.0], |row| Ok(from_bytes(row.get_ref(0)?.as_blob()?)));
+        found.push(vector.optional()?);
+    }
+    Ok(found)
+}
+
+fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Result<(), Fault> {
+    // In the order of the table, so that its pages are written once each.
+    entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+    let mut insert =
+        connection.prepare_cached("INSERT OR IGNORE INTO vector (space, content, vector) VALUES (?1, ?2, ?3)")?;
+    let mut space: Option<(ModelId, i64)> = None;
+    for (key, vector) in entries {
+        let id = match &space {
+            Some((model, id)) if *model == key.model => *id,
+            _ => {
+                let id = make_space(connection, tenant, &key.model)?;
+                space = Some((key.model, id));
+                id
+            }
+        };
+        insert.execute(params![id, key.content.0, to_bytes(&vector)])?;
+    }
+    Ok(())
+}
+
+fn find_space(connection: &Connection, tenant: &Tenant, model: &ModelId) -> Result<Option<i64>, Fault> {
+    let mut select =
+        connection.prepare_cached("SELECT id FROM space WHERE tenant = ?1 AND model = ?2 AND dimensions = ?3")?;
+    let key = params![tenant.as_str(), model.name, model.dimensions];
+    Ok(select.query_row(key, |row| row.get(0)).optional()?)
+}
+
+fn make_space(connection: &Connection, tenant: &Tenant, model: &ModelId) -> Result<i64, Fault> {
+    if let Some(space) = find_space(connection, tenant, model)? {
+        return Ok(space);
+    }
+    connection.execute(
+        "INSERT INTO space (tenant, model, dimensions) VALUES (?1, ?2, ?3)",
+        params![tenant.as_str(), model.name, model.dimensions],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn keys(connection: &Connection, tenant: &Tenant) -> Result<Vec<(i64, VectorKey)>, Fault> {
+    let mut select = connection.prepare_cached(
+        "SELECT space.id, space.model, space.dimensions, vector.content FROM space, vector
+         WHERE space.tenant = ?1 AND vector.space = space.id",
+    )?;
+    let rows = select.query_map([tenant.as_str()], |row| {
+        let model = ModelId { name: row.get(1)?, dimensions: row.get(2)? };
+        Ok((row.get(0)?, VectorKey { model, content: ContentHash(row.get(3)?) }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn forget(connection: &Connection, dead: &[(i64, ContentHash)]) -> Result<u64, Fault> {
+    let mut delete = connection.prepare_cached("DELETE FROM vector WHERE space = ?1 AND content = ?2")?;
+    let mut num_removed = 0;
+    for (space, content) in dead {
+        num_removed += delete.execute(params![space, content.0])? as u64;
+    }
+    Ok(num_removed)
+}
+
+fn to_bytes(vector: &DenseVector) -> Vec<u8> {
+    vector.0.iter().map(|value| value.cast_unsigned()).collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> DenseVector {
+    DenseVector(bytes.iter().map(|byte| byte.cast_signed()).collect())
+}

@@ -1,0 +1,26 @@
+//! The contracts of catalogue, ledger, graph store and vector cache, in SQLite.
+
+use anyhow::Result;
+use cairn_conformance::suite;
+use cairn_local_store::LocalStore;
+
+/// One store for all, as later adapters share one server. The faults come first: if what they leave behind could make a
+/// check fail, the suite that follows on the same store would show it.
+macro_rules! suites {
+    ($($suite:ident: $port:path),+ $(,)?) => {$(
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $suite() -> Result<()> {
+            let directory = tempfile::tempdir()?;
+            let store = LocalStore::open(directory.path())?;
+            let open = async || Ok(Box::new(store.clone()) as Box<dyn $port>);
+            let checks = cairn_conformance::$suite::checks();
+            suite::catches(&checks, &cairn_conformance::$suite::faults(), open).await?;
+            suite::passes(&checks, open).await
+        }
+    )+};
+}
+suites!(
+    graph_store: cairn_ports::GraphStore,
+    runs: cairn_conformance::runs::RunStore,
+    vector_cache: cairn_ports::VectorCache,
+);

@@ -1,0 +1,239 @@
+//! A commit that fails, and one whose answer is lost, at every write: done again, everything is as if nothing happened.
+//!
+//! Needs the feature `failpoints`.
+#![cfg(feature = "failpoints")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context, Result, bail};
+use cairn_domain::{
+    ArtifactRef, ContentHash, DenseVector, EdgeKey, EdgeKind, EdgeRecord, GenerationId, ModelId, NodeKey, NodeKind,
+    NodeRecord, PartEnd, PartId, RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source,
+    StageName, Tenant, VectorKey,
+};
+use cairn_local_store::{LocalStore, WRITE_OPERATIONS};
+use cairn_ports::{
+    Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun, PortError,
+    PublishedGeneration, RepositoryRecord, StagedGraph, SweepList, VectorCache,
+};
+use cairn_wire::RunResult;
+
+const LINK: PartId = PartId { stage: StageName::Link, number: 0 };
+
+struct Scenario {
+    store: LocalStore,
+    repository: RepositoryId,
+    num_failures: AtomicU32,
+}
+
+impl Scenario {
+    /// Does a step until it succeeds, as a caller with retries does. `Conflict` after a failure means that the first
+    /// try did it.
+    async fn until_done<T, E: PortError>(&self, step: impl AsyncFn() -> Result<T, E>) -> Result<Option<T>> {
+        for attempt in 0..3 {
+            match step().await {
+                Ok(value) => return Ok(Some(value)),
+                Err(error) if error.kind() == ErrorKind::Io => self.count_failure(),
+                Err(error) if error.kind() == ErrorKind::Conflict && attempt > 0 => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bail!("it keeps failing")
+    }
+
+    fn count_failure(&self) {
+        self.num_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn record(&self) -> RepositoryRecord {
+        RepositoryRecord {
+            id: self.repository,
+            tenant: Tenant::local(),
+            name: RepositoryName::new("one"),
+            source: Source::Directory { path: "one".to_owned() },
+            branch: None,
+            settings: String::new(),
+            aliases: Vec::new(),
+        }
+    }
+
+    fn node(&self, name: &str) -> NodeRecord {
+        let path = RepoPath::parse(name).expect("a path");
+        NodeRecord {
+            key: NodeKey::file(self.repository, &path),
+            repository: self.repository,
+            kind: NodeKind::File,
+            name: name.to_owned(),
+            qualified_name: name.to_owned(),
+            path: Some(path),
+            span: None,
+            symbol_kind: None,
+            signature: String::new(),
+            doc: None,
+            visibility: None,
+            exported: false,
+            is_test: false,
+            language: None,
+            module_path: String::new(),
+            decorators: Vec::new(),
+        }
+    }
+
+    fn staged(&self) -> StagedGraph {
+        let nodes = vec![self.node("a"), self.node("b")];
+        let (source, target) = (nodes[0].key, nodes[1].key);
+        let edge = EdgeRecord {
+            key: EdgeKey::derive(self.repository, source, EdgeKind::Imports, target, 0),
+            owner: self.repository,
+            kind: EdgeKind::Imports,
+            source,
+            target,
+            line: 1,
+            resolution: Resolution::Exact,
+            confidence_percent: 100,
+        };
+        StagedGraph { nodes, edges: vec![edge], ..StagedGraph::default() }
+    }
+
+    async fn begin(&self, previous: Option<GenerationId>, now_ms: i64) -> Result<RunId> {
+        let store = &self.store;
+        // A lease whose answer was lost ends by itself.
+        let mut lease = None;
+        for at_ms in [now_ms, now_ms + 100] {
+            match store.lease(self.repository, at_ms, 50).await {
+                Ok(taken) => lease = Some(taken),
+                Err(error) if error.kind() == ErrorKind::Io => {
+                    self.count_failure();
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            break;
+        }
+        let lease = lease.context("no lease")?;
+        let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [1; 32] };
+        let run = NewRun {
+            repository: self.repository,
+            previous,
+            manifest: artifact("manifest"),
+            plan: artifact("plan"),
+            parts: vec![LINK],
+            revision: "r".to_owned(),
+            branch: None,
+            result: RunResult::default(),
+            started_at_ms: now_ms,
+        };
+        let begun = self.until_done(async || store.begin(lease, run.clone()).await).await?;
+        self.until_done(async || store.renew(lease, now_ms, 0).await).await?;
+        match begun {
+            Some(run) => Ok(run),
+            None => Ok(store.unfinished().await?.first().context("no run")?.id),
+        }
+    }
+
+    fn publication(&self, run: RunId) -> PublishedGeneration {
+        PublishedGeneration {
+            run,
+            seq: Default::default(),
+            manifest: ArtifactRef { key: "manifest".to_owned(), size_bytes: 1, hash: [1; 32] },
+            revision: "r".to_owned(),
+            branch: None,
+            indexed_at_ms: 10,
+            state: RunState::Published,
+            result: RunResult::default(),
+            model: "m".to_owned(),
+        }
+    }
+
+    /// Every write there is, each done again until it is done. Returns all that can be seen in between.
+    async fn play(&self) -> Result<Vec<String>> {
+        let (store, repository) = (&self.store, self.repository);
+        let mut seen = Vec::new();
+        self.until_done(async || store.register(self.record()).await).await?;
+        let first = self.begin(None, 1000).await?;
+        let tenant = Tenant::local();
+        self.until_done(async || store.stage(&tenant, first, LINK, self.staged()).await).await?;
+        seen.push(self.sight().await?);
+        self.until_done(async || store.end_part(first, LINK, PartEnd::Done, String::new()).await).await?;
+        self.until_done(async || store.publish(self.publication(first)).await).await?;
+        seen.push(self.sight().await?);
+
+        let second = self.begin(Some(first.generation), 2000).await?;
+        let retired = StagedGraph { retired_nodes: vec![self.node("a").key], ..StagedGraph::default() };
+        self.until_done(async || store.stage(&tenant, second, LINK, retired.clone()).await).await?;
+        self.until_done(async || store.abort(second, RunState::Cancelled, "", 2001).await).await?;
+        self.until_done(async || store.sweep_aborted(repository, second.generation).await).await?;
+        let aborted = SweepList { aborted: vec![second], ..SweepList::default() };
+        self.until_done(async || store.swept(&aborted).await).await?;
+        seen.push(self.sight().await?);
+
+        let third = self.begin(Some(first.generation), 3000).await?;
+        self.until_done(async || store.stage(&tenant, third, LINK, retired.clone()).await).await?;
+        self.until_done(async || store.end_part(third, LINK, PartEnd::Done, String::new()).await).await?;
+        self.until_done(async || store.publish(self.publication(third)).await).await?;
+        self.until_done(async || store.sweep_retired(repository, &[third.generation]).await).await?;
+        self.until_done(async || store.compact(repository).await).await?;
+        seen.push(self.sight().await?);
+        store.verify(repository).await?;
+
+        self.play_vectors(&mut seen).await?;
+        let deletion = self.until_done(async || store.delete(repository).await).await?.context("no deletion")?;
+        self.until_done(async || store.remove_repository(&tenant, repository, deletion).await).await?;
+        let deleted = SweepList { deleted: vec![(tenant.clone(), repository, deletion)], ..SweepList::default() };
+        self.until_done(async || store.swept(&deleted).await).await?;
+        seen.push(self.sight().await?);
+        Ok(seen)
+    }
+
+    async fn play_vectors(&self, seen: &mut Vec<String>) -> Result<()> {
+        let (store, tenant) = (&self.store, Tenant::local());
+        let model = ModelId { name: "m".to_owned(), dimensions: 2 };
+        let keys = ["x", "y"].map(|text| VectorKey { model: model.clone(), content: ContentHash::of(text) });
+        let entries = keys.clone().map(|key| (key, DenseVector(vec![1, 2])));
+        self.until_done(async || store.put(&tenant, &entries).await).await?;
+        let is_live = |key: &VectorKey| *key == keys[0];
+        self.until_done(async || store.sweep(&tenant, &is_live).await).await?;
+        seen.push(format!("{:?}", store.get(&tenant, &keys).await?));
+        Ok(())
+    }
+
+    async fn sight(&self) -> Result<String> {
+        let (view, scope) = (self.store.view().await?, Scope::all(Tenant::local()));
+        let nodes = self.store.nodes(&view, &scope, &["a", "b"].map(|name| self.node(name).key)).await?;
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let b = self.node("b").key;
+        let (edges, _) = self.store.neighbours(&view, &scope, b, Direction::In, &[], 9).await?;
+        let published = self.store.published(&view, self.repository).await?.is_some();
+        let runs = self.store.runs(None, 9).await?.len();
+        Ok(format!("{names:?}, {} edges, published {published}, {runs} runs", edges.len()))
+    }
+}
+
+async fn play_with(fail_point: Option<&str>) -> Result<Vec<String>> {
+    let directory = tempfile::tempdir()?;
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("one"));
+    let scenario = Scenario { store: LocalStore::open(directory.path())?, repository, num_failures: AtomicU32::new(0) };
+    if let Some(name) = fail_point {
+        fail::cfg(name, "1*return(a full disk)").map_err(anyhow::Error::msg)?;
+    }
+    let seen = scenario.play().await.with_context(|| format!("with a failure at {fail_point:?}"))?;
+    if let Some(name) = fail_point {
+        fail::remove(name);
+        anyhow::ensure!(scenario.num_failures.load(Ordering::Relaxed) == 1, "{name} was never reached");
+    }
+    Ok(seen)
+}
+
+#[tokio::test]
+async fn every_write_may_fail_or_lose_its_answer() -> Result<()> {
+    let scenario = fail::FailScenario::setup();
+    let undisturbed = play_with(None).await?;
+    for operation in WRITE_OPERATIONS {
+        for point in ["commit", "committed"] {
+            let name = format!("store::{point}::{operation}");
+            assert_eq!(play_with(Some(&name)).await?, undisturbed, "{name}");
+        }
+    }
+    scenario.teardown();
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! A run from lease to sweep, through the store's own file: what the ports' suites cannot see from outside.
+
+use cairn_domain::{
+    ArtifactRef, EdgeKey, EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeKind, NodeRecord, PartEnd, PartId, RepoPath,
+    RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, Tenant,
+};
+use cairn_local_store::LocalStore;
+use cairn_ports::{
+    Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun,
+    PublishedGeneration, RepositoryRecord, StagedGraph,
+};
+use cairn_wire::RunResult;
+
+const PUBLISH: PartId = PartId { stage: StageName::Publish, number: 0 };
+const LINK: PartId = PartId { stage: StageName::Link, number: 0 };
+
+struct Fixture {
+    store: LocalStore,
+    directory: tempfile::TempDir,
+    repository: RepositoryId,
+}
+
+impl Fixture {
+    async fn new() -> anyhow::Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let store = LocalStore::open(directory.path())?;
+        let name = RepositoryName::new("one");
+        let repository = RepositoryId::derive(&Tenant::local(), &name);
+        let record = RepositoryRecord {
+            id: repository,
+            tenant: Tenant::local(),
+            name,
+            source: Source::Directory { path: "one".to_owned() },
+            branch: None,
+            settings: "{}".to_owned(),
+            aliases: Vec::new(),
+        };
+        store.register(record).await?;
+        Ok(Self { store, directory, repository })
+    }
+
+    async fn begin(&self, previous: Option<RunId>, now_ms: i64) -> anyhow::Result<RunId> {
+        let lease = self.store.lease(self.repository, now_ms, 60_000).await?;
+        let run = NewRun {
+            repository: self.repository,
+            previous: previous.map(|run| run.generation),
+            manifest: artifact("manifest"),
+            plan: artifact("plan"),
+            parts: vec![LINK, PUBLISH],
+            revision: "r".to_owned(),
+            branch: None,
+            result: RunResult::default(),
+            started_at_ms: now_ms,
+        };
+        let run = self.store.begin(lease, run).await?;
+        self.store.renew(lease, now_ms, 0).await?;
+        Ok(run)
+    }
+
+    async fn publish(&self, run: RunId, now_ms: i64) -> anyhow::Result<()> {
+        self.store.end_part(run, LINK, PartEnd::Done, String::new()).await?;
+        let published = PublishedGeneration {
+            run,
+            seq: Default::default(),
+            manifest: artifact("manifest"),
+            revision: "r".to_owned(),
+            branch: None,
+            indexed_at_ms: now_ms,
+            state: RunState::Published,
+            result: RunResult::default(),
+            model: "model".to_owned(),
+        };
+        self.store.publish(published).await?;
+        Ok(())
+    }
+
+    async fn stage(&self, run: RunId, staged: StagedGraph) -> Result<(), cairn_ports::GraphStoreError> {
+        self.store.stage(&Tenant::local(), run, LINK, staged).await
+    }
+
+    fn node(&self, name: &str) -> NodeRecord {
+        let path = RepoPath::parse(name).expect("a path");
+        NodeRecord {
+            key: NodeKey::file(self.repository, &path),
+            repository: self.repository,
+            kind: NodeKind::File,
+            name: name.to_owned(),
+            qualified_name: name.to_owned(),
+            path: Some(path),
+            span: None,
+            symbol_kind: None,
+            signature: String::new(),
+            doc: None,
+            visibility: None,
+            exported: false,
+            is_test: false,
+            language: None,
+            module_path: String::new(),
+            decorators: Vec::new(),
+        }
+    }
+
+    fn edge(&self, source: &str, target: &str) -> EdgeRecord {
+        let (source, target) = (self.node(source).key, self.node(target).key);
+        EdgeRecord {
+            key: EdgeKey::derive(self.repository, source, EdgeKind::Imports, target, 0),
+            owner: self.repository,
+            kind: EdgeKind::Imports,
+            source,
+            target,
+            line: 1,
+            resolution: Resolution::Exact,
+            confidence_percent: 100,
+        }
+    }
+
+    async fn callers(&self, target: &str) -> anyhow::Result<Vec<String>> {
+        let (view, scope) = (self.store.view().await?, Scope::all(Tenant::local()));
+        let key = self.node(target).key;
+        let (found, _) = self.store.neighbours(&view, &scope, key, Direction::In, &[], 10).await?;
+        Ok(found.into_iter().map(|neighbour| neighbour.node.name).collect())
+    }
+}
+
+fn artifact(key: &str) -> ArtifactRef {
+    ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [1; 32] }
+}
+
+#[tokio::test]
+async fn what_an_aborted_run_retired_is_retired_by_the_next() -> anyhow::Result<()> {
+    let fixture = Fixture::new().await?;
+    let first = fixture.begin(None, 0).await?;
+    let (nodes, edges) = (vec![fixture.node("a"), fixture.node("b")], vec![fixture.edge("a", "b")]);
+    fixture.stage(first, StagedGraph { nodes, edges, ..StagedGraph::default() }).await?;
+    fixture.publish(first, 0).await?;
+    assert_eq!(fixture.callers("b").await?, ["a"]);
+
+    let retired = StagedGraph {
+        retired_nodes: vec![fixture.node("a").key],
+        retired_edges: vec![fixture.edge("a", "b").key],
+        ..StagedGraph::default()
+    };
+    let second = fixture.begin(Some(first), 1).await?;
+    fixture.stage(second, retired.clone()).await?;
+    fixture.store.abort(second, RunState::Cancelled, "by a person", 2).await?;
+    assert_eq!(fixture.callers("b").await?, ["a"]);
+    let late = fixture.stage(second, retired.clone()).await.expect_err("a late writer");
+    assert_eq!(late.kind, ErrorKind::Conflict);
+
+    // Not swept yet, and still the next run can retire the same records.
+    let third = fixture.begin(Some(first), 3).await?;
+    fixture.stage(third, retired).await?;
+    fixture.publish(third, 4).await?;
+    assert_eq!(fixture.callers("b").await?, Vec::<String>::new());
+    let list = fixture.store.sweep_list(5, 0).await?;
+    assert_eq!((list.aborted.as_slice(), list.retired.as_slice()), ([second].as_slice(), [first, third].as_slice()));
+    assert_eq!(fixture.store.sweep_aborted(fixture.repository, second.generation).await?, 0);
+    fixture.store.sweep_retired(fixture.repository, &[third.generation]).await?;
+    fixture.store.swept(&list).await?;
+    fixture.store.verify(fixture.repository).await?;
+    assert_eq!(fixture.callers("b").await?, Vec::<String>::new());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_process_reads_what_was_published() -> anyhow::Result<()> {
+    let fixture = Fixture::new().await?;
+    let other = LocalStore::open(fixture.directory.path())?;
+    let run = fixture.begin(None, 0).await?;
+    assert_eq!(other.unfinished().await?.len(), 1);
+    fixture.publish(run, 0).await?;
+    let view = other.view().await?;
+    assert_eq!(view.next_gen, run.generation.0 + 1);
+    assert!(other.published(&view, fixture.repository).await?.is_some());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_copy_works_elsewhere() -> anyhow::Result<()> {
+    let fixture = Fixture::new().await?;
+    let run = fixture.begin(None, 0).await?;
+    fixture.publish(run, 0).await?;
+    let elsewhere = tempfile::tempdir()?;
+    for entry in std::fs::read_dir(fixture.directory.path())? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), elsewhere.path().join(entry.file_name()))?;
+    }
+    let copy = LocalStore::open(elsewhere.path())?;
+    assert_eq!(copy.run(run).await?.state, RunState::Published);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_damaged_file_names_the_remedy() -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    std::fs::write(directory.path().join("cairn.db"), vec![7; 8192])?;
+    check_refused(directory.path(), "cairn index --rebuild")
+}
+
+/// Nodes and edges that fill some hundred pages.
+async fn stage_many(fixture: &Fixture) -> anyhow::Result<usize> {
+    let names: Vec<String> = (0..4000).map(|number| format!("folder{}/file{number}.py", number % 50)).collect();
+    let nodes: Vec<NodeRecord> = names.iter().map(|name| fixture.node(name)).collect();
+    let edges: Vec<EdgeRecord> =
+        names.iter().zip(names.iter().skip(7)).map(|(from, to)| fixture.edge(from, to)).collect();
+    let run = fixture.begin(None, 0).await?;
+    let count = nodes.len() + edges.len();
+    fixture.stage(run, StagedGraph { nodes, edges, ..StagedGraph::default() }).await?;
+    fixture.publish(run, 0).await?;
+    fixture.store.compact(fixture.repository).await?;
+    Ok(count)
+}
+
+/// Reads and verifies everything; the number of records, if nothing is wrong.
+async fn read_all(directory: &std::path::Path, repository: RepositoryId) -> anyhow::Result<usize> {
+    let store = LocalStore::open(directory)?;
+    let (view, scope) = (store.view().await?, Scope::all(Tenant::local()));
+    let mut count = 0;
+    let (mut from_node, mut from_edge) = (Some(0), Some(0));
+    while let Some(from) = from_node {
+        let page = store.scroll_nodes(&view, &scope, repository, from).await?;
+        count += page.items.len();
+        from_node = page.next;
+    }
+    while let Some(from) = from_edge {
+        let page = store.scroll_edges(&view, &scope, repository, None, from).await?;
+        count += page.items.len();
+        from_edge = page.next;
+    }
+    store.verify(repository).await?;
+    Ok(count)
+}
+
+#[tokio::test]
+async fn damage_anywhere_is_noticed_and_names_the_remedy() -> anyhow::Result<()> {
+    let fixture = Fixture::new().await?;
+    let expected = stage_many(&fixture).await?;
+    let Fixture { store, directory, repository } = fixture;
+    drop(store);
+    let sound = std::fs::read(directory.path().join("cairn.db"))?;
+    assert_eq!(read_all(directory.path(), repository).await?, expected);
+    let mut num_noticed = 0;
+    for round in 0..60 {
+        let copy = tempfile::tempdir()?;
+        let mut bytes = sound.clone();
+        if round % 10 == 0 {
+            bytes.truncate(bytes.len() * (round + 5) / 70);
+        } else {
+            let at = bytes.len() / 61 * round + round * 17;
+            bytes[at..at + 48].fill(0xA5);
+        }
+        std::fs::write(copy.path().join("cairn.db"), bytes)?;
+        match read_all(copy.path(), repository).await {
+            // What was hit is nothing that anybody reads.
+            Ok(count) => assert_eq!(count, expected, "round {round}: records are missing and nobody says so"),
+            Err(error) => {
+                let chain = format!("{error:#}");
+                assert!(chain.contains("cairn index --rebuild"), "round {round}: {chain}");
+                num_noticed += 1;
+            }
+        }
+    }
+    assert!(num_noticed > 40, "damage was noticed only {num_noticed} times");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_newer_file_is_refused() -> anyhow::Result<()> {
+    let directory = tempfile::tempdir()?;
+    drop(LocalStore::open(directory.path())?);
+    rusqlite::Connection::open(directory.path().join("cairn.db"))?.pragma_update(None, "user_version", 99)?;
+    check_refused(directory.path(), "written by a newer Cairn")
+}
+
+fn check_refused(directory: &std::path::Path, message: &str) -> anyhow::Result<()> {
+    let error = LocalStore::open(directory).err().expect("refused");
+    let chain = format!("{:#}", anyhow::Error::from(error));
+    assert!(chain.contains(message), "{chain}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn generations_are_never_reused() -> anyhow::Result<()> {
+    let fixture = Fixture::new().await?;
+    let first = fixture.begin(None, 0).await?;
+    fixture.publish(first, 0).await?;
+    let deletion = fixture.store.delete(fixture.repository).await?;
+    fixture.store.swept(&fixture.store.sweep_list(0, 0).await?).await?;
+    let view = fixture.store.view().await?;
+    assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
+    let record = RepositoryRecord {
+        id: fixture.repository,
+        tenant: Tenant::local(),
+        name: RepositoryName::new("one"),
+        source: Source::Directory { path: "one".to_owned() },
+        branch: None,
+        settings: String::new(),
+        aliases: Vec::new(),
+    };
+    fixture.store.register(record).await?;
+    let again = fixture.begin(None, 0).await?;
+    assert_eq!(again.generation, GenerationId(deletion.0 + 1));
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Keys of layers in the blob store: `names/<repository>/<generation>-<hash>` for what a run staged,
+//! `names/<repository>/merged-<hash>` for what stands for several.
+//!
+//! The hash is of the bytes: staging the same again writes nothing, and staging more in the same generation adds a layer.
+
+use cairn_domain::{GenerationId, Key128, RepositoryId};
+
+/// Prefix of all layers.
+pub(crate) const ROOT: &str = "names/";
+const MERGED: &str = "merged-";
+
+/// Prefix of a repository's layers.
+pub(crate) fn prefix(repository: RepositoryId) -> String {
+    format!("{ROOT}{repository}/")
+}
+
+pub(crate) fn staged(repository: RepositoryId, generation: GenerationId, bytes: &[u8]) -> String {
+    format!("{}{:016x}-{}", prefix(repository), generation.0, &blake3::hash(bytes).to_hex()[..16])
+}
+
+pub(crate) fn merged(repository: RepositoryId, bytes: &[u8]) -> String {
+    format!("{}{MERGED}{}", prefix(repository), &blake3::hash(bytes).to_hex()[..32])
+}
+
+/// The repository of a layer's key.
+pub(crate) fn repository_of(key: &str) -> Option<RepositoryId> {
+    let (repository, _) = key.strip_prefix(ROOT)?.split_once('/')?;
+    Key128::parse(repository).map(RepositoryId)
+}
+
+pub(crate) fn is_merged(key: &str) -> bool {
+    last_part(key).starts_with(MERGED)
+}
+
+/// The generation of a staged layer; none for merged ones.
+pub(crate) fn generation_of(key: &str) -> Option<GenerationId> {
+    let (generation, _) = last_part(key).split_once('-').filter(|(generation, _)| generation.len() == 16)?;
+    u64::from_str_radix(generation, 16).ok().map(GenerationId)
+}
+
+fn last_part(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryName, Tenant};
+
+    use super::*;
+
+    #[test]
+    fn keys_say_what_they_are() {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("a"));
+        let (staged, merged) = (staged(repository, GenerationId(258), b"x"), merged(repository, b"x"));
+        assert_eq!((generation_of(&staged), is_merged(&staged)), (Some(GenerationId(258)), false));
+        assert_eq!((generation_of(&merged), is_merged(&merged)), (None, true));
+        assert_eq!((repository_of(&staged), repository_of(&merged)), (Some(repository), Some(repository)));
+        assert_eq!((repository_of("names/x"), repository_of("other/x/y")), (None, None));
+    }
+}

@@ -1,0 +1,238 @@
+//! Looking up symbols and files in the layers of one repository.
+
+use std::sync::Arc;
+
+use cairn_domain::{GenerationId, RepoPath, SymbolEntry, View};
+use cairn_ports::{FileHit, NameMatch, SymbolHit};
+use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
+use fst::automaton::{Levenshtein, Str};
+use fst::{Automaton, IntoStreamer, Streamer};
+
+use crate::layer::{DamagedLayer, Layer, PathEntry};
+
+/// Names longer than this (folded) are compared one by one: making the automaton of a long name takes longer, and few
+/// names are of their length.
+const MAX_AUTOMATON_CHARACTERS: usize = 12;
+/// However similar, another name ranks below the same name in another style.
+const MAX_FUZZY_PERCENT: u32 = 94;
+
+/// The layers of a repository that are not replaced.
+#[derive(Clone, Default)]
+pub(crate) struct RepositoryNames {
+    pub(crate) layers: Vec<Arc<Layer>>,
+}
+
+impl RepositoryNames {
+    /// Whether the view sees the names that a layer has of a path.
+    pub(crate) fn sees(&self, view: &View, entry: &PathEntry) -> bool {
+        let ends = |generation: GenerationId| generation.0 > entry.generation && view.published(generation);
+        view.published(GenerationId(entry.generation))
+            && !self.layers.iter().any(|layer| layer.ends_of(&entry.path).any(ends))
+    }
+
+    /// The visible symbols that match in one of the ways, each by its best way, unordered.
+    pub(crate) fn symbols(&self, view: &View, asked: &str, ways: &[NameMatch]) -> Result<Vec<SymbolHit>, DamagedLayer> {
+        let asked = AskedName::new(asked);
+        let mut hits = Vec::new();
+        if asked.last.is_empty() {
+            return Ok(hits);
+        }
+        for layer in &self.layers {
+            for number in candidates(layer, &asked, ways) {
+                let (symbol, path) = layer.symbol(number)?;
+                let Some((matched, score)) = asked.best_match(&symbol.name, &symbol.qualified_name, ways) else {
+                    continue;
+                };
+                if self.sees(view, path) {
+                    hits.push(SymbolHit { repository: layer.repository(), symbol, matched, score });
+                }
+            }
+        }
+        Ok(hits)
+    }
+
+    /// All visible symbols whose key's first half is at least `from`, with that half, unordered.
+    pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
+        let mut symbols = Vec::new();
+        for layer in &self.layers {
+            let sees: Vec<bool> = layer.header.paths.iter().map(|entry| self.sees(view, entry)).collect();
+            for number in 0..layer.num_symbols() {
+                let (symbol, path) = layer.symbol_at(number)?;
+                let half = u64::from_be_bytes(std::array::from_fn(|index| symbol.node.0.0[index]));
+                if half >= from && sees[path] {
+                    symbols.push((half, symbol));
+                }
+            }
+        }
+        Ok(symbols)
+    }
+
+    /// The visible files whose name matches, unordered.
+    pub(crate) fn files(&self, view: &View, asked: &str, fuzzy: bool) -> Result<Vec<FileHit>, DamagedLayer> {
+        let lower = asked.to_lowercase();
+        let asked_base = lower.rsplit('/').next().unwrap_or(&lower);
+        let finder = memchr::memmem::Finder::new(&lower);
+        self.scored_files(view, |layer, number, entry| {
+            let path = layer.lower_path(number);
+            // All matches but the similar ones contain what was asked for.
+            let may_match = finder.find(path.as_bytes()).is_some() || (fuzzy && may_be_similar(path, asked_base));
+            if may_match { file_name_score(asked, &entry.path, fuzzy) } else { None }
+        })
+    }
+
+    /// The visible files of which `score` gives one.
+    pub(crate) fn scored_files(
+        &self,
+        view: &View,
+        score: impl Fn(&Layer, usize, &PathEntry) -> Option<u32>,
+    ) -> Result<Vec<FileHit>, DamagedLayer> {
+        let mut hits = Vec::new();
+        for layer in &self.layers {
+            for (number, entry) in layer.header.paths.iter().enumerate().filter(|(_, entry)| entry.is_file) {
+                let Some(score) = score(layer, number, entry) else { continue };
+                if self.sees(view, entry) {
+                    let path = RepoPath::parse(&entry.path).map_err(|_| DamagedLayer("a path is not valid"))?;
+                    hits.push(FileHit { repository: layer.repository(), path, score });
+                }
+            }
+        }
+        Ok(hits)
+    }
+}
+
+/// A name as it was asked for: `Parser.parse_file` asks for `parse_file` of something that ends in `Parser`.
+struct AskedName {
+    /// Parts joined with `.`, whatever the language joins them with.
+    whole: String,
+    last: String,
+    folded: String,
+}
+
+impl AskedName {
+    fn new(asked: &str) -> Self {
+        let whole = asked.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
+        let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
+        let folded = fold_style(&last);
+        Self { whole, last, folded }
+    }
+
+    fn is_qualified(&self) -> bool {
+        self.whole.len() > self.last.len()
+    }
+
+    /// The best of the ways in which a symbol's name matches, with its score in percent.
+    fn best_match(&self, name: &str, qualified_name: &str, ways: &[NameMatch]) -> Option<(NameMatch, u32)> {
+        let matches = ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
+        // The first of equals: callers list the ways from strict to loose.
+        matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
+    }
+
+    fn score(&self, name: &str, qualified_name: &str, way: NameMatch) -> Option<u32> {
+        let (asked, name) = if self.is_qualified() { (&self.whole, qualified_name) } else { (&self.last, name) };
+        let alike = |asked: &str, name: &str| asked == name || (self.is_qualified() && ends_with_part(name, asked));
+        let share = |asked: &str, name: &str| (asked.len() * 100 / name.len().max(1)).min(100) as u32;
+        match way {
+            NameMatch::Exact => alike(asked, name).then_some(100),
+            NameMatch::CaseInsensitive => alike(&asked.to_lowercase(), &name.to_lowercase()).then_some(98),
+            NameMatch::StyleInsensitive => alike(&fold_style(asked), &fold_style(name)).then_some(95),
+            NameMatch::Prefix => {
+                let (asked, name) = (fold_style(asked), fold_style(name));
+                (!asked.is_empty() && name.starts_with(&asked)).then(|| 60 + share(&asked, &name) * 30 / 100)
+            }
+            NameMatch::Contains => {
+                let (asked, name) = (fold_style(asked), fold_style(name));
+                (!asked.is_empty() && name.contains(&asked)).then(|| 40 + share(&asked, &name) * 30 / 100)
+            }
+            NameMatch::Fuzzy => {
+                let folded = || similarity_percent(&fold_style(asked), &fold_style(name));
+                let score = similarity_percent(asked, name).max(folded())?;
+                (score >= MIN_FUZZY_PERCENT).then_some(score.min(MAX_FUZZY_PERCENT))
+            }
+        }
+    }
+}
+
+/// Whether `outer.Parser.parse` ends with the parts `Parser.parse`.
+fn ends_with_part(name: &str, end: &str) -> bool {
+    name.strip_suffix(end).is_some_and(|before| before.ends_with('.'))
+}
+
+/// Numbers of the symbols that may match in one of the ways, ascending, without duplicates.
+fn candidates(layer: &Layer, asked: &AskedName, ways: &[NameMatch]) -> Vec<u32> {
+    let mut values: Vec<u64> = Vec::new();
+    for way in ways {
+        match way {
+            NameMatch::Exact | NameMatch::CaseInsensitive | NameMatch::StyleInsensitive => {
+                values.extend(layer.names.get(&asked.folded));
+            }
+            NameMatch::Prefix if !asked.is_qualified() => {
+                collect(layer, Str::new(&asked.folded).starts_with(), &mut values);
+            }
+            NameMatch::Fuzzy if asked.folded.chars().count() <= MAX_AUTOMATON_CHARACTERS => {
+                match Levenshtein::new(&asked.folded, MAX_EDIT_DISTANCE as u32) {
+                    Ok(automaton) => collect(layer, automaton, &mut values),
+                    Err(_) => collect_where(layer, |name| are_near(name, &asked.folded), &mut values),
+                }
+            }
+            NameMatch::Fuzzy => {
+                collect_where(layer, |name| are_near(name, &asked.folded), &mut values);
+            }
+            // The start of a qualified name says nothing about where its last part starts.
+            NameMatch::Contains | NameMatch::Prefix => {
+                collect_where(layer, |name| name.contains(&asked.folded), &mut values);
+            }
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    values.into_iter().flat_map(Layer::numbers).collect()
+}
+
+/// Whether a base name or its stem is near the one that was asked for.
+fn may_be_similar(path: &str, asked_base: &str) -> bool {
+    let base = path.rsplit('/').next().unwrap_or(path);
+    let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
+    are_near(base, asked_base) || are_near(stem, asked_base)
+}
+
+fn collect(layer: &Layer, automaton: impl Automaton, values: &mut Vec<u64>) {
+    let mut stream = layer.names.search(automaton).into_stream();
+    while let Some((_, value)) = stream.next() {
+        values.push(value);
+    }
+}
+
+fn collect_where(layer: &Layer, keep: impl Fn(&str) -> bool, values: &mut Vec<u64>) {
+    values.extend(layer.name_list().iter().filter(|(name, _)| keep(name)).map(|(_, value)| value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_are_strict_to_loose() {
+        use NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
+        const ALL: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
+        let check = |asked: &str, qualified_name: &str, expect| {
+            let name = qualified_name.rsplit('.').next().expect("a part");
+            assert_eq!(
+                AskedName::new(asked).best_match(name, qualified_name, &ALL),
+                expect,
+                "{asked} {qualified_name}"
+            );
+        };
+        check("getUser", "Store.getUser", Some((Exact, 100)));
+        check("getUser()", "getUser", Some((Exact, 100)));
+        check("GETUSER", "getUser", Some((CaseInsensitive, 98)));
+        check("get_user", "Store.getUser", Some((StyleInsensitive, 95)));
+        check("Store.getUser", "Store.getUser", Some((Exact, 100)));
+        check("Store::getUser", "app.Store.getUser", Some((Exact, 100)));
+        check("store.get_user", "app.Store.getUser", Some((StyleInsensitive, 95)));
+        check("Other.getUser", "Store.getUser", None);
+        check("getUs", "getUserById", Some((Prefix, 73)));
+        check("userby", "getUserById", Some((Contains, 56)));
+        check("getUesr", "getUser", Some((Fuzzy, 86)));
+        check("render", "parse", None);
+    }
+}

@@ -1,0 +1,19 @@
+//! The contract of name indexes, on layers in a local blob store.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use cairn_conformance::{names, suite};
+use cairn_local_blobs::LocalBlobs;
+use cairn_names::NameIndex;
+use cairn_ports::Names;
+
+/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+#[tokio::test(flavor = "multi_thread")]
+async fn layers_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let index = NameIndex::new(Arc::new(LocalBlobs::open(directory.path())?));
+    let open = async || Ok(Box::new(index.clone()) as Box<dyn Names>);
+    suite::catches(&names::checks(), &names::faults(), open).await?;
+    suite::passes(&names::checks(), open).await
+}

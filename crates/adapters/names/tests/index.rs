@@ -1,0 +1,317 @@
+//! The index over a blob store in memory: what is found, in which order, at which view.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cairn_domain::{
+    GenerationId, NodeKey, PublishedSeq, RepoPath, RepositoryId, RepositoryName, RunId, Scope, SymbolEntry, SymbolKind,
+    Tenant, View,
+};
+use cairn_names::NameIndex;
+use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Generations, NameMatch, Names, Put, StagedNames};
+use proptest::prelude::*;
+
+#[derive(Default)]
+struct MemoryBlobs(Mutex<BTreeMap<String, Bytes>>);
+
+impl MemoryBlobs {
+    fn keys(&self) -> Vec<String> {
+        self.0.lock().expect("not poisoned").keys().cloned().collect()
+    }
+}
+
+#[async_trait]
+impl BlobStore for MemoryBlobs {
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
+        let mut blobs = self.0.lock().expect("not poisoned");
+        if blobs.contains_key(key) {
+            return Ok(Put::AlreadyThere);
+        }
+        blobs.insert(key.to_owned(), bytes);
+        Ok(Put::Created)
+    }
+
+    async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {
+        let blobs = self.0.lock().expect("not poisoned");
+        blobs.get(key).cloned().ok_or_else(|| BlobStoreError::new(ErrorKind::NotFound, "get", key))
+    }
+
+    async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
+        Ok(self.get(key).await?.slice(range.start as usize..range.end as usize))
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
+        let blobs = self.0.lock().expect("not poisoned");
+        let found = blobs.iter().filter(|(key, _)| key.starts_with(prefix));
+        // Written long ago, so that what is replaced may go at once.
+        Ok(found
+            .map(|(key, bytes)| BlobMeta { key: key.clone(), size_bytes: bytes.len() as u64, modified_at: 0 })
+            .collect())
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), BlobStoreError> {
+        self.0.lock().expect("not poisoned").remove(key);
+        Ok(())
+    }
+}
+
+fn repository() -> RepositoryId {
+    RepositoryId::derive(&Tenant::local(), &RepositoryName::new("names"))
+}
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::parse(text).expect("a valid path")
+}
+
+fn symbol(at: &str, line: u32, qualified_name: &str) -> SymbolEntry {
+    SymbolEntry {
+        name: qualified_name.rsplit('.').next().expect("a part").to_owned(),
+        qualified_name: qualified_name.to_owned(),
+        kind: SymbolKind::Function,
+        path: path(at),
+        line,
+        node: NodeKey::symbol(repository(), &path(at), qualified_name, SymbolKind::Function, line),
+        language: "rust".into(),
+        module_path: "a.b".into(),
+        exported: line.is_multiple_of(2),
+        documented: line.is_multiple_of(3),
+        is_test: line.is_multiple_of(5),
+    }
+}
+
+fn view(next: u64, hidden: &[u64]) -> View {
+    View {
+        seq: PublishedSeq(next),
+        next_gen: next,
+        hidden: hidden.iter().map(|generation| GenerationId(*generation)).collect(),
+        hidden_repositories: BTreeSet::new(),
+    }
+}
+
+fn run(generation: u64) -> RunId {
+    RunId { repository: repository(), generation: GenerationId(generation) }
+}
+
+fn everything() -> Scope {
+    Scope::all(Tenant::local())
+}
+
+async fn index() -> (NameIndex, Arc<MemoryBlobs>) {
+    let blobs = Arc::new(MemoryBlobs::default());
+    let index = NameIndex::new(Arc::<MemoryBlobs>::clone(&blobs));
+    let staged = StagedNames {
+        replaced: Vec::new(),
+        symbols: vec![
+            symbol("src/store.rs", 1, "Store"),
+            symbol("src/store.rs", 2, "Store.getUser"),
+            symbol("src/store.rs", 9, "Store.getUserById"),
+            symbol("src/cache.rs", 3, "Cache.get_user"),
+            symbol("src/cache.rs", 4, "Cache.GETUSER"),
+            symbol("src/util.rs", 1, "_"),
+        ],
+        files: ["src/store.rs", "src/cache.rs", "src/util.rs", "docs/ADR-025-queues.md", "config.json"]
+            .map(path)
+            .into(),
+    };
+    index.stage(&Tenant::local(), run(1), staged).await.expect("staged");
+    (index, blobs)
+}
+
+async fn names(index: &NameIndex, view: &View, asked: &str, ways: &[NameMatch]) -> Vec<(String, u32)> {
+    let hits = index.symbols(view, &everything(), asked, ways, 100).await.expect("looked up");
+    hits.into_iter().map(|hit| (hit.symbol.qualified_name, hit.score)).collect()
+}
+
+#[tokio::test]
+async fn symbols_are_found_in_the_ways_asked_for() {
+    use NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
+    let (index, _) = index().await;
+    let check = async |asked: &str, ways: &[NameMatch], expect: &[(&str, u32)]| {
+        let found = names(&index, &view(2, &[]), asked, ways).await;
+        let found: Vec<(&str, u32)> = found.iter().map(|(name, score)| (name.as_str(), *score)).collect();
+        assert_eq!(found, expect, "{asked} {ways:?}");
+    };
+    check("getUser", &[Exact], &[("Store.getUser", 100)]).await;
+    check("getuser", &[Exact], &[]).await;
+    check("getUser", &[Exact, CaseInsensitive], &[("Store.getUser", 100), ("Cache.GETUSER", 98)]).await;
+    let all = [("Store.getUser", 100), ("Cache.GETUSER", 95), ("Cache.get_user", 95)];
+    check("getUser", &[Exact, StyleInsensitive], &[all[0], ("Cache.get_user", 95), ("Cache.GETUSER", 95)]).await;
+    check("Store.getUser", &[Exact, StyleInsensitive], &all[..1]).await;
+    check("Cache.getUser", &[Exact], &[]).await;
+    check("getUserB", &[Prefix], &[("Store.getUserById", 81)]).await;
+    check("userby", &[Contains], &[("Store.getUserById", 56)]).await;
+    check("getUesr", &[Exact], &[]).await;
+    check("getUesr", &[Fuzzy], &[("Cache.get_user", 86), ("Cache.GETUSER", 86), ("Store.getUser", 86)]).await;
+    check("Stroe", &[Fuzzy], &[("Store", 80)]).await;
+    check("_", &[Exact], &[("_", 100)]).await;
+    check("", &[Prefix, Contains, Fuzzy], &[]).await;
+    check("nothing_like_it", &[Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy], &[]).await;
+}
+
+#[tokio::test]
+async fn records_come_back_whole() {
+    let (index, _) = index().await;
+    let hits = index.symbols(&view(2, &[]), &everything(), "getUserById", &[NameMatch::Exact], 1).await;
+    assert_eq!(hits.expect("looked up")[0].symbol, symbol("src/store.rs", 9, "Store.getUserById"));
+    let page = index.scroll(&view(2, &[]), &everything(), repository(), 0).await.expect("scrolled");
+    assert_eq!((page.items.len(), page.next), (6, None));
+    assert!(page.items.is_sorted_by_key(|symbol| symbol.node));
+}
+
+#[tokio::test]
+async fn files_are_found_by_tier() {
+    let (index, _) = index().await;
+    let check = async |asked: &str, fuzzy: bool, expect: &[(&str, u32)]| {
+        let hits = index.files(&view(2, &[]), &everything(), asked, fuzzy, 9).await.expect("looked up");
+        let found: Vec<(&str, u32)> = hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect();
+        assert_eq!(found, expect, "{asked}");
+    };
+    check("config.json", false, &[("config.json", 100)]).await;
+    check("store", false, &[("src/store.rs", 90)]).await;
+    check("ADR-025", false, &[("docs/ADR-025-queues.md", 80)]).await;
+    check("src", false, &[("src/cache.rs", 60), ("src/store.rs", 60), ("src/util.rs", 60)]).await;
+    check("stroe.rs", false, &[]).await;
+    check("stroe.rs", true, &[("src/store.rs", 44)]).await;
+    check("*.rs", false, &[("src/cache.rs", 100), ("src/store.rs", 100), ("src/util.rs", 100)]).await;
+    check("src/[cs]*", false, &[("src/cache.rs", 100), ("src/store.rs", 100)]).await;
+    check("docs/*.rs", false, &[]).await;
+    assert_eq!(
+        index.files(&view(2, &[]), &everything(), "a[", false, 9).await.expect_err("bad").kind,
+        ErrorKind::Invalid
+    );
+}
+
+#[tokio::test]
+async fn scope_and_view_come_first() {
+    let (index, _) = index().await;
+    let count = async |view: View, scope: Scope| {
+        let found = index.symbols(&view, &scope, "Store", &[NameMatch::Exact], 9).await.expect("looked up").len();
+        let files = index.files(&view, &scope, "config.json", false, 9).await.expect("looked up").len();
+        let page = index.scroll(&view, &scope, repository(), 0).await.expect("scrolled");
+        assert_eq!((found, found > 0), (files, !page.items.is_empty()));
+        found
+    };
+    assert_eq!(count(view(2, &[]), everything()).await, 1);
+    assert_eq!(count(view(2, &[]), Scope::only(Tenant::local(), [repository()])).await, 1);
+    assert_eq!(count(view(1, &[]), everything()).await, 0);
+    assert_eq!(count(view(2, &[1]), everything()).await, 0);
+    assert_eq!(count(view(2, &[]), Scope::all(Tenant::new("other"))).await, 0);
+    assert_eq!(count(view(2, &[]), Scope::only(Tenant::local(), [])).await, 0);
+    let hidden = View { hidden_repositories: [repository()].into(), ..view(2, &[]) };
+    assert_eq!(count(hidden, everything()).await, 0);
+}
+
+#[tokio::test]
+async fn damage_is_an_error() {
+    let (_, blobs) = index().await;
+    let key = blobs.keys().remove(0);
+    let sound = blobs.get(&key).await.expect("there");
+    for position in 0..sound.len() {
+        let mut damaged = sound.to_vec();
+        damaged[position] ^= 0x20;
+        blobs.0.lock().expect("not poisoned").insert(key.clone(), Bytes::from(damaged));
+        let fresh = NameIndex::new(Arc::<MemoryBlobs>::clone(&blobs));
+        let error = fresh.symbols(&view(2, &[]), &everything(), "Store", &[NameMatch::Exact], 9).await;
+        assert_eq!(error.expect_err("damaged").kind, ErrorKind::Corrupt, "byte {position}");
+        assert!(fresh.verify(repository()).await.is_err(), "byte {position}");
+    }
+}
+
+#[tokio::test]
+async fn a_removed_repository_leaves_no_trace() {
+    let (index, blobs) = index().await;
+    index.remove_repository(&Tenant::local(), repository(), GenerationId(1)).await.expect("removed");
+    assert_eq!(names(&index, &view(2, &[]), "Store", &[NameMatch::Exact]).await.len(), 1);
+    index.remove_repository(&Tenant::local(), repository(), GenerationId(2)).await.expect("removed");
+    assert_eq!(names(&index, &view(2, &[]), "Store", &[NameMatch::Exact]).await, []);
+    assert_eq!(blobs.keys(), [""; 0]);
+}
+
+/// A generation: the paths that it rewrites, each with the lines of its symbols (none: the path is gone).
+type Generation = (BTreeMap<u8, Vec<u8>>, bool);
+
+fn steps() -> impl Strategy<Value = Vec<(Generation, bool)>> {
+    let paths = prop::collection::btree_map(0u8..6, prop::collection::vec(0u8..4, 0..4), 0..4);
+    prop::collection::vec(((paths, prop::bool::weighted(0.8)), prop::bool::weighted(0.3)), 1..12)
+}
+
+async fn play(steps: &[(Generation, bool)]) {
+    let blobs = Arc::new(MemoryBlobs::default());
+    let index = NameIndex::new(Arc::<MemoryBlobs>::clone(&blobs));
+    let mut now: BTreeMap<u8, BTreeSet<u8>> = BTreeMap::new();
+    let mut published = BTreeSet::new();
+    let mut alive: Vec<(View, BTreeMap<u8, BTreeSet<u8>>)> = Vec::new();
+    for (number, ((paths, publish), sweep)) in (1u64..).zip(steps) {
+        let at = |number: u8| format!("dir/{number}.rs");
+        let mut staged = StagedNames::default();
+        for (number, lines) in paths {
+            staged.replaced.push(path(&at(*number)));
+            let lines: BTreeSet<u8> = lines.iter().copied().collect();
+            staged
+                .symbols
+                .extend(lines.iter().map(|line| symbol(&at(*number), u32::from(*line), &format!("name_{line}"))));
+            if !lines.is_empty() {
+                staged.files.push(path(&at(*number)));
+            }
+        }
+        for _ in 0..2 {
+            index.stage(&Tenant::local(), run(number), staged.clone()).await.expect("staged");
+        }
+        if *publish {
+            published.insert(number);
+            for (number, lines) in paths {
+                now.insert(*number, lines.iter().copied().collect());
+            }
+        } else {
+            assert_eq!(index.sweep_aborted(repository(), GenerationId(number)).await.expect("swept"), 0);
+        }
+        if *sweep {
+            alive.clear();
+            let published: Vec<GenerationId> = published.iter().copied().map(GenerationId).collect();
+            index.sweep_retired(repository(), &published).await.expect("swept");
+        }
+        let hidden: Vec<u64> = (1..=number).filter(|generation| !published.contains(generation)).collect();
+        alive.push((view(number + 1, &hidden), now.clone()));
+        for (view, expect) in &alive {
+            let page = index.scroll(view, &everything(), repository(), 0).await.expect("scrolled");
+            let found: BTreeSet<(String, u32)> =
+                page.items.iter().map(|symbol| (symbol.path.to_string(), symbol.line)).collect();
+            assert_eq!(found.len(), page.items.len(), "each symbol once");
+            let lines = |(number, lines): (&u8, &BTreeSet<u8>)| -> Vec<(String, u32)> {
+                lines.iter().map(|line| (at(*number), u32::from(*line))).collect()
+            };
+            assert_eq!(found, expect.iter().flat_map(lines).collect());
+            let hits = index.symbols(view, &everything(), "name_2", &[NameMatch::Exact], 99).await.expect("looked up");
+            let found: Vec<String> = hits.iter().map(|hit| hit.symbol.path.to_string()).collect();
+            let with_line: Vec<String> =
+                expect.iter().filter(|(_, lines)| lines.contains(&2)).map(|(number, _)| at(*number)).collect();
+            assert_eq!(found, with_line);
+            let files = index.files(view, &everything(), "dir/*", false, 99).await.expect("looked up");
+            let files: Vec<String> = files.iter().map(|hit| hit.path.to_string()).collect();
+            let with_symbols: Vec<String> =
+                expect.iter().filter(|(_, lines)| !lines.is_empty()).map(|(number, _)| at(*number)).collect();
+            assert_eq!(files, with_symbols);
+        }
+    }
+    index.verify(repository()).await.expect("sound");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_view_sees_its_own(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(play(&steps));
+    }
+}
+
+#[tokio::test]
+async fn settled_layers_are_merged() {
+    let put = |number: u8, sweep| ((BTreeMap::from([(number % 3, vec![number % 4])]), true), sweep);
+    let steps: Vec<(Generation, bool)> = (0..9).map(|number| put(number, number % 3 == 2)).collect();
+    play(&steps).await;
+}

@@ -1,0 +1,54 @@
+//! Content: what git stores, what is embedded, and where artifacts are.
+
+use std::fmt;
+
+/// Git's object id of a blob. For plain directories the same hash, computed: sha1 of `blob <size>\0<bytes>`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub [u8; 20]);
+
+impl fmt::Display for BlobId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(formatter, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for BlobId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// blake3 of the text that is embedded: signature, doc comment and body after redaction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub [u8; 32]);
+
+impl ContentHash {
+    pub fn of(text: &str) -> Self {
+        Self::of_bytes(text.as_bytes())
+    }
+
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(formatter, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A claim check: where an artifact lies, how long it is and what it hashes to. Readers verify both.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ArtifactRef {
+    /// Key in the blob store, e.g. `facts/<repository>/<generation>/<part>`.
+    pub key: String,
+    pub size_bytes: u64,
+    pub hash: [u8; 32],
+}

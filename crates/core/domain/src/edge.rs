@@ -1,0 +1,203 @@
+//! The graph: nodes with an identity and versions, and edges between identities.
+
+use std::collections::HashMap;
+
+use crate::facts::words;
+use crate::{
+    Digest, Digester, EdgeKey, Key128, LineSpan, NodeKey, RepoPath, RepositoryId, Symbol, SymbolKind, Visibility,
+};
+
+words! {
+    NodeKind {
+        Repository = "repository",
+        Module = "module",
+        File = "file",
+        Symbol = "symbol",
+        Package = "package",
+        Section = "section",
+        Pattern = "pattern",
+    }
+}
+
+words! {
+    EdgeKind {
+        Contains = "CONTAINS",
+        Defines = "DEFINES",
+        Calls = "CALLS",
+        Extends = "EXTENDS",
+        Implements = "IMPLEMENTS",
+        Imports = "IMPORTS",
+        References = "REFERENCES",
+        DependsOn = "DEPENDS_ON",
+        Describes = "DESCRIBES",
+        Mentions = "MENTIONS",
+        EntryPoint = "ENTRY_POINT",
+        Follows = "FOLLOWS",
+    }
+}
+
+words! {
+    /// How sure the linker is that an edge is true.
+    Resolution {
+        /// Bound by scope, or by structure that leaves no choice.
+        Exact = "exact",
+        /// Through an import that names the target.
+        Import = "import",
+        /// By evidence that may mislead: a unique name in the repository, a receiver's evident type.
+        Heuristic = "heuristic",
+        /// Several candidates; one edge for each, sharing the confidence.
+        Ambiguous = "ambiguous",
+    }
+}
+
+words! {
+    /// Why a reference was not resolved. Kept and counted.
+    Unresolved {
+        /// The name comes from an import of a package outside the repository.
+        External = "external",
+        /// A name of the language or its standard library.
+        Builtin = "builtin",
+        /// Nothing in the repository has the name.
+        NoDefinition = "no_definition",
+        /// The receiver's type is not evident and too many definitions have the name.
+        UnknownReceiver = "unknown_receiver",
+        /// A parameter or local variable is called, or the callee is an expression.
+        Dynamic = "dynamic",
+    }
+}
+
+/// A version of a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeRecord {
+    pub key: NodeKey,
+    pub repository: RepositoryId,
+    pub kind: NodeKind,
+    /// Short name: of the symbol, file, module, package, section.
+    pub name: String,
+    /// Qualified name within the file for symbols; the path for files; the module path for modules.
+    pub qualified_name: String,
+    pub path: Option<RepoPath>,
+    pub span: Option<LineSpan>,
+    pub symbol_kind: Option<SymbolKind>,
+    pub signature: String,
+    /// First paragraph of the doc comment.
+    pub doc: Option<String>,
+    pub visibility: Option<Visibility>,
+    pub exported: bool,
+    pub is_test: bool,
+    pub language: Option<String>,
+    pub module_path: String,
+    pub decorators: Vec<String>,
+}
+
+impl NodeRecord {
+    pub fn digest(&self) -> Digest {
+        Digester::new("node-record")
+            .key_of(self.key.0)
+            .text(self.kind.as_str())
+            .text(&self.name)
+            .text(&self.qualified_name)
+            .option(self.path.as_ref(), |digester, path| digester.text(path.as_str()))
+            .option(self.span, |digester, span| digester.number(u64::from(span.start)).number(u64::from(span.end)))
+            .option(self.symbol_kind, |digester, kind| digester.text(kind.as_str()))
+            .text(&self.signature)
+            .option(self.doc.as_deref(), Digester::text)
+            .option(self.visibility, |digester, visibility| digester.text(visibility.as_str()))
+            .flag(self.exported)
+            .flag(self.is_test)
+            .option(self.language.as_deref(), Digester::text)
+            .text(&self.module_path)
+            .list(&self.decorators, |digester, decorator| digester.text(decorator))
+            .digest()
+    }
+}
+
+/// A version of an edge. Belongs to the repository that refers; visible if both ends have a visible version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EdgeRecord {
+    pub key: EdgeKey,
+    pub owner: RepositoryId,
+    pub kind: EdgeKind,
+    pub source: NodeKey,
+    pub target: NodeKey,
+    /// Line of the site in the source's file, from 1; 0 where an edge has no site.
+    pub line: u32,
+    pub resolution: Resolution,
+    /// 1 to 100.
+    pub confidence_percent: u8,
+}
+
+impl EdgeRecord {
+    pub fn digest(&self) -> Digest {
+        Digester::new("edge-record")
+            .key_of(self.key.0)
+            .text(self.kind.as_str())
+            .key_of(self.source.0)
+            .key_of(self.target.0)
+            .number(u64::from(self.line))
+            .text(self.resolution.as_str())
+            .number(u64::from(self.confidence_percent))
+            .digest()
+    }
+}
+
+impl NodeKey {
+    pub fn repository(repository: RepositoryId) -> Self {
+        Self(Digester::new("node-repository").key_of(repository.0).key())
+    }
+
+    pub fn file(repository: RepositoryId, path: &RepoPath) -> Self {
+        Self(Digester::new("node-file").key_of(repository.0).text(path.as_str()).key())
+    }
+
+    pub fn module(repository: RepositoryId, module_path: &str) -> Self {
+        Self(Digester::new("node-module").key_of(repository.0).text(module_path).key())
+    }
+
+    /// `ordinal` counts symbols of equal qualified name and kind within the path, from 0, in order of position.
+    pub fn symbol(
+        repository: RepositoryId,
+        path: &RepoPath,
+        qualified_name: &str,
+        kind: SymbolKind,
+        ordinal: u32,
+    ) -> Self {
+        let digester = Digester::new("node-symbol").key_of(repository.0).text(path.as_str());
+        Self(digester.text(qualified_name).text(kind.as_str()).number(u64::from(ordinal)).key())
+    }
+
+    /// Keys of all symbols of a file, in their order: equals are counted in order of position.
+    pub fn symbols_of(repository: RepositoryId, path: &RepoPath, symbols: &[Symbol]) -> Vec<Self> {
+        let mut ordinals: HashMap<(&str, SymbolKind), u32> = HashMap::with_capacity(symbols.len());
+        let mut keys = Vec::with_capacity(symbols.len());
+        for symbol in symbols {
+            let ordinal = ordinals.entry((&symbol.qualified_name, symbol.kind)).or_insert(0);
+            keys.push(Self::symbol(repository, path, &symbol.qualified_name, symbol.kind, *ordinal));
+            *ordinal += 1;
+        }
+        keys
+    }
+
+    /// `ordinal` counts sections of equal heading path within the file.
+    pub fn section(repository: RepositoryId, path: &RepoPath, heading_path: &str, ordinal: u32) -> Self {
+        let digester = Digester::new("node-section").key_of(repository.0).text(path.as_str());
+        Self(digester.text(heading_path).number(u64::from(ordinal)).key())
+    }
+
+    /// A package by ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven`) and name, as the repository refers to it.
+    pub fn package(repository: RepositoryId, ecosystem: &str, name: &str) -> Self {
+        Self(Digester::new("node-package").key_of(repository.0).text(ecosystem).text(name).key())
+    }
+
+    pub fn pattern(repository: RepositoryId, pattern: Key128) -> Self {
+        Self(Digester::new("node-pattern").key_of(repository.0).key_of(pattern).key())
+    }
+}
+
+impl EdgeKey {
+    /// `ordinal` counts edges of equal source, kind and target, from 0, in order of the site.
+    pub fn derive(owner: RepositoryId, source: NodeKey, kind: EdgeKind, target: NodeKey, ordinal: u32) -> Self {
+        let digester = Digester::new("edge").key_of(owner.0).key_of(source.0).text(kind.as_str());
+        Self(digester.key_of(target.0).number(u64::from(ordinal)).key())
+    }
+}

@@ -1,0 +1,311 @@
+//! What parsing one file yields. Facts hold nothing that comes from the path, so that equal blobs share them.
+
+use crate::{ContentHash, FactsKey};
+
+/// Lines from `start` to `end`, both included, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LineSpan {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl LineSpan {
+    pub fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    pub fn contains(self, line: u32) -> bool {
+        self.start <= line && line <= self.end
+    }
+
+    pub fn num_lines(self) -> u32 {
+        self.end + 1 - self.start
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The word that users and stores see.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some($name::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    SymbolKind {
+        Function = "function",
+        Method = "method",
+        Class = "class",
+        Interface = "interface",
+        Trait = "trait",
+        Struct = "struct",
+        Enum = "enum",
+        Type = "type",
+        Constant = "constant",
+        Variable = "variable",
+        Module = "module",
+        Macro = "macro",
+        Field = "field",
+    }
+}
+
+impl SymbolKind {
+    /// Kinds that hold members: a method's parent is one of these.
+    pub fn is_container(self) -> bool {
+        use SymbolKind::{Class, Enum, Interface, Module, Struct, Trait};
+        matches!(self, Class | Interface | Trait | Struct | Enum | Module)
+    }
+
+    pub fn is_callable(self) -> bool {
+        matches!(self, SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro)
+    }
+
+    /// Kinds that can stand as a base, an annotation or the thing that a constructor makes.
+    pub fn is_type(self) -> bool {
+        use SymbolKind::{Class, Enum, Interface, Struct, Trait, Type};
+        matches!(self, Class | Interface | Trait | Struct | Enum | Type)
+    }
+}
+
+words! {
+    Visibility {
+        Public = "public",
+        Protected = "protected",
+        /// Within the package, crate or assembly.
+        Internal = "internal",
+        Private = "private",
+    }
+}
+
+/// A definition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    pub name: String,
+    /// Within the file: names of the containers and the name, joined with `.` whatever the language writes.
+    pub qualified_name: String,
+    pub kind: SymbolKind,
+    /// The whole definition, with its doc comment and decorators.
+    pub span: LineSpan,
+    /// Line of the name itself.
+    pub name_line: u32,
+    /// The declaration on one line, without body, white space folded; at most 300 characters.
+    pub signature: String,
+    /// Text of the doc comment without its markers.
+    pub doc: Option<String>,
+    /// Decorators, annotations, attributes: as written, without the marker, e.g. `app.route("/x")`.
+    pub decorators: Vec<String>,
+    /// Index of the enclosing symbol in `FileFacts::symbols`; always smaller than the symbol's own.
+    pub parent: Option<u32>,
+    pub visibility: Visibility,
+    /// Can be named from other files.
+    pub exported: bool,
+    /// Test code by content (`#[cfg(test)]`, `@Test`, `def test_…` in a test class). Tests by path are known later.
+    pub is_test: bool,
+}
+
+words! {
+    ReferenceKind {
+        Call = "call",
+        /// A constructor call: `new Foo()`, `Foo { … }`, and `Foo()` where the language has no `new`.
+        Instantiate = "instantiate",
+        Extend = "extend",
+        Implement = "implement",
+        TypeUse = "type_use",
+        Decorate = "decorate",
+        /// A name passed or read as a value (a function handed over as an argument).
+        Value = "value",
+    }
+}
+
+/// A use of a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    pub kind: ReferenceKind,
+    /// Last part of what is named: `baz` in `foo.bar.baz()`.
+    pub name: String,
+    /// What stands before it, as written with parts joined by `.`: `foo.bar`; `self` for the object itself whatever the language calls
+    /// it, `super` for its base; `<expr>` where it is no chain of names.
+    pub receiver: Option<String>,
+    /// Index of the innermost enclosing symbol.
+    pub enclosing: Option<u32>,
+    /// From 1.
+    pub line: u32,
+    /// Number of arguments, for calls where it is evident (no spread).
+    pub num_arguments: Option<u8>,
+}
+
+/// One name that an import binds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImportedName {
+    pub name: String,
+    pub alias: Option<String>,
+}
+
+/// An import, as the language writes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Import {
+    /// Module, package, crate path or file as written, e.g. `fisio.imports.aws`, `./util`, `crate.net`, `<stdio.h>`.
+    /// Parts are joined with `.` for languages with paths of names, and left alone for those with file paths or URLs.
+    pub module: String,
+    /// Number of leading dots of a relative import in Python (`from ..x` is 2), of `super` in Rust; 0 otherwise.
+    pub level: u8,
+    /// Names taken out of the module. Empty if the module itself is bound.
+    pub names: Vec<ImportedName>,
+    /// What the module itself is bound to, if it is renamed.
+    pub alias: Option<String>,
+    /// Everything in the module becomes visible (`from x import *`, `use x::*`, `import x.*`, `#include`).
+    pub wildcard: bool,
+    /// The names are visible to those who import this file (`export … from`, `pub use`).
+    pub reexport: bool,
+    pub line: u32,
+    /// The symbol in which the import stands, if not at the top.
+    pub enclosing: Option<u32>,
+}
+
+words! {
+    BindingEvidence {
+        /// `x = Foo()`, `let x = Foo::new()`.
+        Constructor = "constructor",
+        /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
+        Annotation = "annotation",
+        /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`): it hides outer
+        /// names. `type_name` is empty. Recorded only where the file uses the name bare, or first in a receiver.
+        Opaque = "opaque",
+    }
+}
+
+/// A variable, parameter or field, with its type where that is evident where it is bound.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// Name, or `self.name` for a field set on the object itself.
+    pub name: String,
+    /// Name of the type without type arguments, parts joined with `.`; empty for `Opaque`.
+    pub type_name: String,
+    pub evidence: BindingEvidence,
+    /// The function (or class, for fields) in which it holds; none for the whole file.
+    pub scope: Option<u32>,
+    pub line: u32,
+}
+
+words! {
+    ChunkKind {
+        Function = "function",
+        Method = "method",
+        /// A class (or struct, trait …) without its long methods.
+        Class = "class",
+        /// Small neighbours that belong together, or a whole small file.
+        Group = "group",
+        /// Lists the members of a large class.
+        Summary = "summary",
+        /// A section of a document.
+        Section = "section",
+        /// A block of configuration or data.
+        Config = "config",
+        /// A window of text where no structure is known.
+        Text = "text",
+        /// A section of a navigation document (AGENTS.md, README, docs).
+        Navigation = "navigation",
+        Pattern = "pattern",
+    }
+}
+
+/// A semantic unit of a file. Every line of an indexed file belongs to at least one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChunkFacts {
+    pub kind: ChunkKind,
+    pub span: LineSpan,
+    /// The symbol that it shows, if one.
+    pub symbol: Option<u32>,
+    /// Heading path of a document section, `Key Patterns > Import Pattern`.
+    pub heading: Option<String>,
+    /// Context: enclosing class, signature, imports used. Payload and terms, not embedded. Without the file's path.
+    pub header: String,
+    /// Text that is not the lines of the span (summaries). None: the lines of the span.
+    pub synthetic_text: Option<String>,
+    /// Of the text that is embedded.
+    pub content_hash: ContentHash,
+    /// Number and count of the parts of a split unit, from 1.
+    pub part: Option<(u16, u16)>,
+    pub is_test: bool,
+}
+
+/// Structure of a document.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DocumentFacts {
+    pub title: Option<String>,
+    /// First paragraph.
+    pub description: Option<String>,
+    pub sections: Vec<DocumentSection>,
+    /// File paths in code spans under or beside the words "entry point".
+    pub entry_points: Vec<Mention>,
+    /// Files and symbols in code spans.
+    pub mentions: Vec<Mention>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DocumentSection {
+    /// `Key Patterns > Import Pattern`.
+    pub heading_path: String,
+    pub span: LineSpan,
+}
+
+/// A name in a code span of a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mention {
+    pub text: String,
+    pub line: u32,
+}
+
+words! {
+    ParseStatus {
+        Parsed = "parsed",
+        /// Parsed, with errors in the tree; facts come from the sound part.
+        Partial = "partial",
+        /// Text windows because there is no grammar.
+        NoParser = "no_parser",
+        /// Text windows because most of the bytes lie in errors.
+        Unparsable = "unparsable",
+        /// Text windows because the bounds of shape (line length, nesting) were exceeded before parsing.
+        Guarded = "guarded",
+        /// Text windows because the deadline passed.
+        Timeout = "parse_timeout",
+        /// Text windows because the parser's process died.
+        Crash = "parse_crash",
+    }
+}
+
+/// What parsing one file yields.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileFacts {
+    pub facts_key: FactsKey,
+    pub language: String,
+    pub status: ParseStatus,
+    pub num_lines: u32,
+    /// In order of position; a parent stands before its members.
+    pub symbols: Vec<Symbol>,
+    /// In order of position.
+    pub references: Vec<Reference>,
+    pub imports: Vec<Import>,
+    pub bindings: Vec<Binding>,
+    /// In order of position.
+    pub chunks: Vec<ChunkFacts>,
+    pub document: Option<DocumentFacts>,
+    /// The package or namespace that the file declares (Java, Go, C#, PHP, Scala, Kotlin …), parts joined with `.`.
+    pub package: Option<String>,
+    /// Names that the file lists as its public ones (`__all__`, `export { a }`), if it does.
+    pub export_list: Option<Vec<String>>,
+}

@@ -1,0 +1,71 @@
+//! Generations and views: what one question sees.
+
+use std::collections::BTreeSet;
+
+use crate::{GenerationId, RepositoryId};
+
+/// Counts publications. A view is taken at one of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PublishedSeq(pub u64);
+
+/// What one question sees: taken once, passed to every store.
+///
+/// A record is visible if it began below `next_gen` in a generation that is not hidden, and was not retired there.
+/// `hidden` names the generations below `next_gen` that are not published at this seq (staged, aborted), so that the
+/// rule holds however generations of different repositories interleave.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct View {
+    pub seq: PublishedSeq,
+    pub next_gen: u64,
+    pub hidden: BTreeSet<GenerationId>,
+    pub hidden_repositories: BTreeSet<RepositoryId>,
+}
+
+/// When a record of a store is visible: from the publication of `gen_from` until that of `gen_to`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interval {
+    pub gen_from: GenerationId,
+    pub gen_to: GenerationId,
+}
+
+impl Interval {
+    pub fn open(gen_from: GenerationId) -> Self {
+        Self { gen_from, gen_to: GenerationId::OPEN }
+    }
+}
+
+impl View {
+    /// Whether generation `generation` is published at this view.
+    pub fn published(&self, generation: GenerationId) -> bool {
+        generation.0 < self.next_gen && !self.hidden.contains(&generation)
+    }
+
+    pub fn sees(&self, interval: Interval) -> bool {
+        self.published(interval.gen_from) && !self.published(interval.gen_to)
+    }
+
+    pub fn sees_repository(&self, repository: RepositoryId) -> bool {
+        !self.hidden_repositories.contains(&repository)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_sees_what_was_published_and_not_yet_retired() {
+        let view = View { next_gen: 5, hidden: BTreeSet::from([GenerationId(3)]), ..View::default() };
+        let check = |from, to, expect| {
+            let interval = Interval { gen_from: GenerationId(from), gen_to: to };
+            assert_eq!(view.sees(interval), expect, "{interval:?}");
+        };
+        check(1, GenerationId::OPEN, true);
+        check(4, GenerationId::OPEN, true);
+        check(5, GenerationId::OPEN, false);
+        check(3, GenerationId::OPEN, false);
+        check(1, GenerationId(2), false);
+        check(1, GenerationId(3), true);
+        check(1, GenerationId(5), true);
+    }
+}

@@ -1,0 +1,126 @@
+//! Identity. Each id is a newtype; each derived id is a hash of the names that DESIGN gives for it.
+
+use std::fmt;
+
+use crate::{ContentHash, Digester, RepoPath, RepositoryName, Tenant};
+
+/// A 128-bit key derived by hashing what identifies a thing. Ordered and comparable, without meaning of its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key128(pub [u8; 16]);
+
+impl fmt::Display for Key128 {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(formatter, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Key128 {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl Key128 {
+    /// Reads the 32 hexadecimal digits that `Display` writes.
+    pub fn parse(text: &str) -> Option<Key128> {
+        if text.len() != 32 || !text.is_ascii() {
+            return None;
+        }
+        let mut bytes = [0; 16];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
+        }
+        Some(Key128(bytes))
+    }
+}
+
+macro_rules! key {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub Key128);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    };
+}
+
+key!(
+    /// Identity of a repository: its tenant and name.
+    RepositoryId
+);
+key!(
+    /// Identity of a chunk: repository, path, content hash, ordinal among equals.
+    ChunkKey
+);
+key!(
+    /// Identity of a node of the graph. For symbols: repository, path, qualified name, kind, ordinal among equals.
+    NodeKey
+);
+key!(
+    /// Identity of an edge: owner repository, source key, kind, target key, ordinal of the site.
+    EdgeKey
+);
+key!(
+    /// Identity of a pattern: repository and its signature.
+    PatternKey
+);
+key!(
+    /// Identity of one version of a record: its key and the generation that wrote it (`gen_from`).
+    RecordId
+);
+key!(
+    /// Identity of what parsing one file yields: blob id, language, versions of redaction rules, grammar, query and
+    /// chunker, and the repository's `secrets.ignore`. Holds nothing that comes from the path.
+    FactsKey
+);
+key!(
+    /// Identity of a message: run, stage, part number.
+    MessageId
+);
+
+impl RepositoryId {
+    pub fn derive(tenant: &Tenant, name: &RepositoryName) -> Self {
+        Self(Digester::new("repository").text(tenant.as_str()).text(name.as_str()).key())
+    }
+}
+
+impl ChunkKey {
+    /// `ordinal` counts chunks of equal content within the path, from 0, in order of position.
+    pub fn derive(repository: RepositoryId, path: &RepoPath, content: ContentHash, ordinal: u32) -> Self {
+        let digester = Digester::new("chunk").key_of(repository.0).text(path.as_str());
+        Self(digester.bytes(&content.0).number(u64::from(ordinal)).key())
+    }
+}
+
+impl RecordId {
+    /// UUIDv5 of the key in a namespace fixed for Cairn, so that stores with UUID ids can use it as it is.
+    pub fn derive(key: Key128, gen_from: GenerationId) -> Self {
+        const NAMESPACE: uuid::Uuid = uuid::Uuid::from_u128(0x6361_6972_6e00_5000_8000_7265_636f_7264);
+        let mut name = [0; 24];
+        name[..16].copy_from_slice(&key.0);
+        name[16..].copy_from_slice(&gen_from.0.to_be_bytes());
+        Self(Key128(*uuid::Uuid::new_v5(&NAMESPACE, &name).as_bytes()))
+    }
+}
+
+/// A version of a repository, numbered globally by the catalogue from 1. Never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct GenerationId(pub u64);
+
+impl GenerationId {
+    /// The `gen_to` of a record that no generation has retired.
+    pub const OPEN: GenerationId = GenerationId(i64::MAX as u64);
+}
+
+impl fmt::Display for GenerationId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}

@@ -1,0 +1,39 @@
+//! Symbols as the name index holds them.
+
+use crate::{Digest, Digester, NodeKey, RepoPath, SymbolKind};
+
+/// A symbol by its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolEntry {
+    pub name: String,
+    pub qualified_name: String,
+    pub kind: SymbolKind,
+    pub path: RepoPath,
+    /// Line of the name, from 1.
+    pub line: u32,
+    pub node: NodeKey,
+    pub language: String,
+    pub module_path: String,
+    pub exported: bool,
+    pub documented: bool,
+    pub is_test: bool,
+}
+
+impl SymbolEntry {
+    /// All that a reader can see.
+    pub fn digest(&self) -> Digest {
+        Digester::new("symbol-entry")
+            .key_of(self.node.0)
+            .text(&self.name)
+            .text(&self.qualified_name)
+            .text(self.kind.as_str())
+            .text(self.path.as_str())
+            .number(u64::from(self.line))
+            .text(&self.language)
+            .text(&self.module_path)
+            .flag(self.exported)
+            .flag(self.documented)
+            .flag(self.is_test)
+            .digest()
+    }
+}

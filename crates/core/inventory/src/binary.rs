@@ -1,0 +1,52 @@
+//! Binary content, told by its bytes and never by its name.
+
+use memchr::memchr;
+
+/// First bytes of formats that are not text. Only such as no text begins with; formats whose mark is plain letters
+/// are caught by their NUL bytes.
+const MAGIC: &[&[u8]] = &[
+    b"%PDF-",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF87a",
+    b"GIF89a",
+    b"\x1f\x8b",
+    b"BZh91AY&SY",
+    b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd",
+    b"7z\xbc\xaf\x27\x1c",
+    b"PK\x03\x04",
+    b"PK\x05\x06",
+    b"Rar!\x1a\x07",
+    b"\x7fELF",
+    b"\xca\xfe\xba\xbe",
+    b"\xfe\xed\xfa\xce",
+    b"\xfe\xed\xfa\xcf",
+    b"\xce\xfa\xed\xfe",
+    b"\xcf\xfa\xed\xfe",
+    b"\0asm",
+    b"!<arch>\n",
+    b"\xd0\xcf\x11\xe0",
+    b"SQLite format 3",
+    b"wOFF",
+    b"wOF2",
+    b"\x93NUMPY",
+    b"\x89HDF",
+    // A pointer of Git LFS: its text stands for content that is not here, nearly always a binary file.
+    b"version https://git-lfs.github.com/spec/",
+];
+
+pub(crate) fn has_magic(bytes: &[u8]) -> bool {
+    MAGIC.iter().any(|magic| bytes.starts_with(magic))
+}
+
+pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+    memchr(0, bytes).is_some()
+}
+
+/// Whether control characters make up more than a thirtieth of what is not valid UTF-8 anyway: no legacy encoding of
+/// text has them, compressed and packed data have one in ten.
+pub(crate) fn is_mostly_control(bytes: &[u8]) -> bool {
+    let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
+    bytes.iter().filter(is_control).count() * 30 > bytes.len()
+}

@@ -1,0 +1,230 @@
+//! Lists of globs, as users write them in `include`, `exclude` and `include_override`.
+//!
+//! A pattern without a slash matches the base name anywhere; one with a slash matches the path from the root, where
+//! `*` and `?` stay within one part and `**` crosses parts. A pattern that ends in a slash, and one without any
+//! wildcard, also stands for everything below the directory of that name, as people expect of `docs` and `docs/`.
+
+use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Bounds on what a repository can make us compile.
+const MAX_PATTERNS: usize = 1_000;
+const MAX_PATTERN_BYTES: usize = 1_000;
+
+/// A pattern that cannot be compiled. Nothing was read yet.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("invalid pattern `{pattern}` in `{field}`: {message}")]
+pub struct InvalidPattern {
+    /// The setting it stands in, e.g. `exclude`, or the ignore file and line, e.g. `src/.cairnignore:3`.
+    pub field: String,
+    pub pattern: String,
+    pub message: String,
+}
+
+/// A compiled list of patterns.
+pub struct Patterns {
+    patterns: Vec<String>,
+    names: Globs,
+    paths: Globs,
+}
+
+/// A set of globs, each with the index of the pattern it was made of.
+struct Globs {
+    set: GlobSet,
+    owners: Vec<usize>,
+}
+
+impl Patterns {
+    /// `field` names the setting in messages. Reports every invalid pattern of the list, not the first alone.
+    pub fn compile(field: &str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
+        let mut faults = Vec::new();
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        for (index, pattern) in patterns.iter().enumerate() {
+            match parse(pattern, index) {
+                Ok(globs) => {
+                    names.extend(globs.names.map(|glob| (glob, index)));
+                    paths.extend(globs.paths.into_iter().map(|glob| (glob, index)));
+                }
+                Err(message) => {
+                    faults.push(InvalidPattern { field: field.to_owned(), pattern: shown(pattern), message });
+                }
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let compile = |globs: Vec<(globset::Glob, usize)>| {
+            Globs::compile(&globs).map_err(|(index, message)| {
+                vec![InvalidPattern { field: field.to_owned(), pattern: shown(&patterns[index]), message }]
+            })
+        };
+        Ok(Self { patterns: patterns.to_vec(), names: compile(names)?, paths: compile(paths)? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// The first pattern of the list that matches the repository-relative path, as it was written.
+    pub fn find(&self, path: &str) -> Option<&str> {
+        if self.is_empty() {
+            return None;
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let index = [self.names.first(name), self.paths.first(path)].into_iter().flatten().min()?;
+        Some(&self.patterns[index])
+    }
+}
+
+impl Globs {
+    fn compile(globs: &[(globset::Glob, usize)]) -> Result<Self, (usize, String)> {
+        let mut builder = GlobSetBuilder::new();
+        let mut owners = Vec::with_capacity(globs.len());
+        for (glob, owner) in globs {
+            builder.add(glob.clone());
+            owners.push(*owner);
+        }
+        match builder.build() {
+            Ok(set) => Ok(Self { set, owners }),
+            // The set is built as a whole: find the glob that is to blame (too large for the engine).
+            Err(error) => {
+                let culprit = globs.iter().find(|(glob, _)| GlobSetBuilder::new().add(glob.clone()).build().is_err());
+                Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), error.kind().to_string()))
+            }
+        }
+    }
+
+    fn first(&self, text: &str) -> Option<usize> {
+        if self.owners.is_empty() {
+            return None;
+        }
+        let matches = self.set.matches_candidate(&Candidate::new(text));
+        matches.into_iter().map(|glob| self.owners[glob]).min()
+    }
+}
+
+/// What one written pattern stands for.
+struct ParsedPattern {
+    names: Option<globset::Glob>,
+    paths: Vec<globset::Glob>,
+}
+
+fn parse(written: &str, index: usize) -> Result<ParsedPattern, String> {
+    if index >= MAX_PATTERNS {
+        return Err(format!("more than {MAX_PATTERNS} patterns"));
+    }
+    if written.len() > MAX_PATTERN_BYTES {
+        return Err(format!("longer than {MAX_PATTERN_BYTES} bytes"));
+    }
+    if written.starts_with('!') {
+        return Err("negation is not supported here; `include_override` lifts default excludes".to_owned());
+    }
+    let text = written.strip_prefix("./").unwrap_or(written);
+    let (text, anchored) = text.strip_prefix('/').map_or((text, false), |rest| (rest, true));
+    let (text, only_directory) = text.strip_suffix('/').map_or((text, false), |rest| (rest, true));
+    if text.trim().is_empty() {
+        return Err("the pattern is empty".to_owned());
+    }
+    if text.split('/').any(|part| part == "..") {
+        return Err("paths are relative to the repository's root; `..` matches nothing".to_owned());
+    }
+    let floating = !anchored && !text.contains('/');
+    let literal = !text.contains(['*', '?', '[', '{', '\\']);
+    let mut paths = Vec::new();
+    if only_directory || literal {
+        paths.push(glob(&format!("{text}/**"))?);
+        if floating {
+            paths.push(glob(&format!("**/{text}/**"))?);
+        }
+    }
+    if !only_directory && !floating {
+        paths.push(glob(text)?);
+    }
+    let names = if floating && !only_directory { Some(glob(text)?) } else { None };
+    Ok(ParsedPattern { names, paths })
+}
+
+fn glob(text: &str) -> Result<globset::Glob, String> {
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .map_err(|error| error.kind().to_string())
+}
+
+/// The pattern as it may stand in a message.
+fn shown(pattern: &str) -> String {
+    pattern.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(patterns: &[&str], matching: &[&str], others: &[&str]) {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let set = Patterns::compile("include", &patterns).expect("valid patterns");
+        for path in matching {
+            assert!(set.find(path).is_some(), "{patterns:?} should match {path}");
+        }
+        for path in others {
+            assert_eq!(set.find(path), None, "{patterns:?} should not match {path}");
+        }
+    }
+
+    #[test]
+    fn names_match_anywhere_and_paths_from_the_root() {
+        check(&["*.go"], &["main.go", "a/b/c.go"], &["go", "main.gop", "a.go/b"]);
+        check(&["**/*.md"], &["README.md", "docs/a.md", "a/b/c.md"], &["a.mdx"]);
+        check(&["node_modules/**"], &["node_modules/a/b.js"], &["node_modules", "src/node_modules/a.js"]);
+        check(&["**/node_modules/**"], &["node_modules/a", "x/y/node_modules/a"], &["node_modules_old/a"]);
+        check(&["src/*.rs"], &["src/lib.rs"], &["src/a/lib.rs", "lib.rs", "x/src/lib.rs"]);
+        check(&["src/**/*.rs"], &["src/lib.rs", "src/a/b.rs"], &["lib.rs"]);
+        check(&["/*.rs"], &["lib.rs"], &["src/lib.rs"]);
+        check(&["./src/*.rs"], &["src/lib.rs"], &["a/src/lib.rs"]);
+        check(&["{a,b}.txt", "[0-9]?.c"], &["x/a.txt", "b.txt", "1x.c"], &["c.txt", "xx.c"]);
+        check(&["größe*"], &["größe.txt", "d/größer"], &["grosse"]);
+    }
+
+    #[test]
+    fn directories_stand_for_what_is_below_them() {
+        check(&["docs"], &["docs", "docs/a.md", "a/docs/b.md"], &["docs.md", "mydocs/a"]);
+        check(&["docs/"], &["docs/a.md", "a/docs/b/c.md"], &["docs", "docs.md"]);
+        check(&["src/api"], &["src/api", "src/api/a.rs"], &["x/src/api/a.rs", "src/apis"]);
+        check(&["gen*/"], &["gen/a", "x/generated/a"], &["generated"]);
+        check(&["test_*"], &["test_a.py", "x/test_b.py"], &["test_data/a.py"]);
+    }
+
+    #[test]
+    fn the_first_pattern_that_matches_is_named_as_written() {
+        let patterns = ["*.rs".to_owned(), "src/".to_owned(), "*".to_owned()];
+        let set = Patterns::compile("exclude", &patterns).expect("valid patterns");
+        assert_eq!(set.find("src/a.rs"), Some("*.rs"));
+        assert_eq!(set.find("src/a.py"), Some("src/"));
+        assert_eq!(set.find("a.py"), Some("*"));
+    }
+
+    #[test]
+    fn every_invalid_pattern_is_named() {
+        let check = |pattern: &str| {
+            let patterns = ["ok".to_owned(), pattern.to_owned(), "[".to_owned()];
+            let faults = Patterns::compile("exclude", &patterns).err().expect("refused");
+            assert_eq!(faults.len(), 2, "{pattern}: {faults:?}");
+            assert_eq!((faults[0].field.as_str(), faults[1].pattern.as_str()), ("exclude", "["));
+            assert!(pattern.starts_with(&faults[0].pattern));
+        };
+        for pattern in ["[", "a[z-a]", "{a,b", "a}", "", "/", "  ", "!src", "../x", "a\\", &"x".repeat(2_000)] {
+            check(pattern);
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_stay_cheap() {
+        let nested = "{a,b}".repeat(150);
+        let stars = "*a".repeat(400);
+        for pattern in [nested, stars] {
+            if let Ok(set) = Patterns::compile("include", std::slice::from_ref(&pattern)) {
+                assert_eq!(set.find(&"a".repeat(4_000).replace("aaaa", "aaab")), set.find(&"aaab".repeat(1_000)));
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The rules of one repository, compiled: what happens to a path by its name, kind and size.
+
+use std::fmt;
+
+use cairn_domain::{Digest, Digester, EntryKind, Outcome, Reason, RepoPath};
+
+use crate::ignore_file::IgnoreFiles;
+use crate::patterns::Patterns;
+use crate::{FileSizeLimit, GeneratedPolicy, IgnoreFile, InvalidFileSize, InvalidPattern, defaults};
+
+/// What `Rules::compile` is made of: the repository's settings with the caller's on top.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RuleSettings {
+    /// Empty means everything.
+    pub include: Vec<String>,
+    /// Wins over `include`.
+    pub exclude: Vec<String>,
+    /// Brings back what the default excludes hide, and nothing else.
+    pub include_override: Vec<String>,
+    /// Every `.cairnignore` of the tree.
+    pub ignore_files: Vec<IgnoreFile>,
+    /// In bytes; `None` is the default of 1 MiB, 0 the hard cap of 10 MiB.
+    pub max_file_size: Option<u64>,
+    pub generated: GeneratedPolicy,
+}
+
+/// Settings that cannot be compiled: all their faults at once. Nothing was read yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidRules {
+    pub patterns: Vec<InvalidPattern>,
+    pub file_size: Option<InvalidFileSize>,
+}
+
+impl std::error::Error for InvalidRules {}
+
+impl fmt::Display for InvalidRules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patterns = self.patterns.iter().map(ToString::to_string);
+        let faults: Vec<String> = patterns.chain(self.file_size.map(|error| error.to_string())).collect();
+        formatter.write_str(&faults.join("; "))
+    }
+}
+
+/// Why a path is skipped, with the rule that says so (the answer to "why is this file not in the index").
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Skip {
+    pub reason: Reason,
+    pub rule: SkipRule,
+}
+
+/// The rule that hides a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SkipRule {
+    Submodule,
+    Symlink,
+    SensitiveName,
+    Exclude { pattern: String },
+    IgnoreFile { file: String, pattern: String },
+    DefaultExclude { name: &'static str },
+    NoInclude,
+    TooLarge { limit_bytes: u64, size_bytes: u64 },
+}
+
+impl fmt::Display for SkipRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submodule => formatter.write_str("submodules are recorded, never followed"),
+            Self::Symlink => formatter.write_str("symbolic links are recorded, not followed"),
+            Self::SensitiveName => formatter.write_str("files of this name may hold secrets and are never read"),
+            Self::Exclude { pattern } => write!(formatter, "`exclude` has `{pattern}`"),
+            Self::IgnoreFile { file, pattern } => write!(formatter, "`{file}` has `{pattern}`"),
+            Self::DefaultExclude { name } => {
+                write!(formatter, "`{name}` is excluded by default; `include_override` brings it back")
+            }
+            Self::NoInclude => formatter.write_str("no pattern of `include` matches"),
+            Self::TooLarge { limit_bytes, size_bytes } => {
+                write!(formatter, "{size_bytes} bytes, above `max_file_size` of {limit_bytes} bytes")
+            }
+        }
+    }
+}
+
+/// The compiled rules. `is_sensitive` tells names that must never be read.
+pub struct Rules {
+    include: Patterns,
+    exclude: Patterns,
+    include_override: Patterns,
+    ignore_files: IgnoreFiles,
+    limit: FileSizeLimit,
+    generated: GeneratedPolicy,
+    is_sensitive: Box<dyn Fn(&RepoPath) -> bool + Send + Sync>,
+    digest: Digest,
+}
+
+impl Rules {
+    pub fn compile(
+        settings: &RuleSettings,
+        is_sensitive: impl Fn(&RepoPath) -> bool + Send + Sync + 'static,
+    ) -> Result<Self, InvalidRules> {
+        let mut patterns = Vec::new();
+        let include = keep_faults(Patterns::compile("include", &settings.include), &mut patterns);
+        let exclude = keep_faults(Patterns::compile("exclude", &settings.exclude), &mut patterns);
+        let lifted = Patterns::compile("include_override", &settings.include_override);
+        let include_override = keep_faults(lifted, &mut patterns);
+        let ignore_files = keep_faults(IgnoreFiles::compile(&settings.ignore_files), &mut patterns);
+        let limit = settings.max_file_size.map_or(Ok(FileSizeLimit::default()), FileSizeLimit::new);
+        match (include, exclude, include_override, ignore_files, limit) {
+            (Some(include), Some(exclude), Some(include_override), Some(ignore_files), Ok(limit)) => Ok(Self {
+                include,
+                exclude,
+                include_override,
+                ignore_files,
+                limit,
+                generated: settings.generated,
+                is_sensitive: Box::new(is_sensitive),
+                digest: digest(settings, limit),
+            }),
+            (.., limit) => Err(InvalidRules { patterns, file_size: limit.err() }),
+        }
+    }
+
+    /// `Some` if the path is skipped without a look at its content.
+    pub fn decide_path(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Outcome> {
+        self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
+    }
+
+    /// The same decision with the rule that made it. The order of the tests is the order of the reasons (see the
+    /// module's page).
+    pub fn skip(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Skip> {
+        let of = |reason, rule| Some(Skip { reason, rule });
+        match kind {
+            EntryKind::Submodule => return of(Reason::Submodule, SkipRule::Submodule),
+            EntryKind::Symlink => return of(Reason::Symlink, SkipRule::Symlink),
+            EntryKind::File | EntryKind::Executable => {}
+        }
+        if (self.is_sensitive)(path) {
+            return of(Reason::Sensitive, SkipRule::SensitiveName);
+        }
+        if let Some(rule) = self.excluded_by(path.as_str()) {
+            return of(Reason::Excluded, rule);
+        }
+        if !self.include.is_empty() && self.include.find(path.as_str()).is_none() {
+            return of(Reason::NotIncluded, SkipRule::NoInclude);
+        }
+        if size_bytes > self.limit.bytes() {
+            return of(Reason::TooLarge, SkipRule::TooLarge { limit_bytes: self.limit.bytes(), size_bytes });
+        }
+        None
+    }
+
+    fn excluded_by(&self, path: &str) -> Option<SkipRule> {
+        if let Some(pattern) = self.exclude.find(path) {
+            return Some(SkipRule::Exclude { pattern: pattern.to_owned() });
+        }
+        if let Some(ignored) = self.ignore_files.find(path) {
+            return Some(SkipRule::IgnoreFile { file: ignored.file.to_owned(), pattern: ignored.pattern });
+        }
+        let name = defaults::find(path)?;
+        let brought_back = self.include_override.find(path).is_some();
+        (!brought_back).then_some(SkipRule::DefaultExclude { name })
+    }
+
+    pub fn max_file_size(&self) -> FileSizeLimit {
+        self.limit
+    }
+
+    pub fn generated_policy(&self) -> GeneratedPolicy {
+        self.generated
+    }
+
+    /// Changes when, and only when, the settings change: files decided under other rules are decided again. The
+    /// caller adds what its `is_sensitive` depends on.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<InvalidPattern>) -> Option<T> {
+    match compiled {
+        Ok(value) => Some(value),
+        Err(mut found) => {
+            faults.append(&mut found);
+            None
+        }
+    }
+}
+
+/// Counts up when the default excludes or the tests of content change their meaning.
+const RULES_VERSION: u64 = 1;
+
+fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
+    let mut ignore_files: Vec<&IgnoreFile> = settings.ignore_files.iter().collect();
+    ignore_files.sort_by(|left, right| left.path.cmp(&right.path));
+    Digester::new("inventory-rules")
+        .number(RULES_VERSION)
+        .list(&settings.include, |digester, pattern| digester.text(pattern))
+        .list(&settings.exclude, |digester, pattern| digester.text(pattern))
+        .list(&settings.include_override, |digester, pattern| digester.text(pattern))
+        .list(&ignore_files, |digester, file| digester.text(file.path.as_str()).text(&file.text))
+        .number(limit.bytes())
+        .flag(settings.generated == GeneratedPolicy::KeepLowWeight)
+        .digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn compile(settings: &RuleSettings) -> Rules {
+        Rules::compile(settings, |path: &RepoPath| path.file_name() == ".env").expect("valid rules")
+    }
+
+    fn check(settings: &RuleSettings, cases: &[(&str, Option<Reason>)]) {
+        let rules = compile(settings);
+        for (path, expect) in cases {
+            let path = RepoPath::parse(path).expect("path");
+            let outcome = rules.decide_path(&path, EntryKind::File, 10);
+            assert_eq!(outcome, expect.map(Outcome::Skipped), "{path} under {settings:?}");
+        }
+    }
+
+    #[test]
+    fn empty_include_is_everything_but_the_defaults() {
+        use Reason::*;
+        let cases = [
+            ("src/lib.rs", None),
+            ("node_modules/a.js", Some(Excluded)),
+            ("a/vendor/b.go", Some(Excluded)),
+            ("a.min.js", Some(Excluded)),
+            ("Cargo.lock", Some(Excluded)),
+            (".env", Some(Sensitive)),
+            ("node_modules/.env", Some(Sensitive)),
+        ];
+        check(&RuleSettings::default(), &cases);
+    }
+
+    #[test]
+    fn exclude_wins_over_include_and_override_lifts_defaults_only() {
+        use Reason::*;
+        let settings = RuleSettings {
+            include: strings(&["*.go", "vendor/**"]),
+            exclude: strings(&["vendor/bad/**", "*_gen.go"]),
+            include_override: strings(&["vendor/**", "*_gen.go", ".env"]),
+            ignore_files: vec![IgnoreFile {
+                path: RepoPath::parse(".cairnignore").expect("path"),
+                text: "private/\n".to_owned(),
+            }],
+            ..RuleSettings::default()
+        };
+        let cases = [
+            ("main.go", None),
+            ("vendor/a/b.go", None),
+            ("vendor/a/README", None),
+            ("vendor/bad/b.go", Some(Excluded)),
+            ("x_gen.go", Some(Excluded)),
+            ("a.py", Some(NotIncluded)),
+            ("dist/a.go", Some(Excluded)),
+            ("private/a.go", Some(Excluded)),
+            (".env", Some(Sensitive)),
+        ];
+        check(&settings, &cases);
+    }
+
+    #[test]
+    fn kind_comes_first_and_size_last() {
+        let rules = compile(&RuleSettings { max_file_size: Some(100), ..RuleSettings::default() });
+        let check = |path: &str, kind: EntryKind, size: u64, expect: Option<Reason>| {
+            let path = RepoPath::parse(path).expect("path");
+            assert_eq!(rules.decide_path(&path, kind, size), expect.map(Outcome::Skipped), "{path}");
+        };
+        check(".env", EntryKind::Symlink, 1, Some(Reason::Symlink));
+        check("vendor/x", EntryKind::Submodule, 0, Some(Reason::Submodule));
+        check("a.rs", EntryKind::File, 100, None);
+        check("a.rs", EntryKind::Executable, 101, Some(Reason::TooLarge));
+        check("dist/a.rs", EntryKind::File, 101, Some(Reason::Excluded));
+    }
+
+    #[test]
+    fn the_rule_is_named() {
+        let settings = RuleSettings { exclude: strings(&["docs/"]), ..RuleSettings::default() };
+        let check = |path: &str, expect: &str| {
+            let path = RepoPath::parse(path).expect("path");
+            let skip = compile(&settings).skip(&path, EntryKind::File, 2_000_000).expect("skipped");
+            assert_eq!(skip.rule.to_string(), expect);
+        };
+        check("docs/a.md", "`exclude` has `docs/`");
+        check("dist/a.js", "`dist` is excluded by default; `include_override` brings it back");
+        check("a.js", "2000000 bytes, above `max_file_size` of 1048576 bytes");
+    }
+
+    #[test]
+    fn every_fault_is_reported_before_anything_is_read() {
+        let settings = RuleSettings {
+            include: strings(&["["]),
+            exclude: strings(&["a", "{"]),
+            include_override: strings(&["!x"]),
+            max_file_size: Some(11_000_000),
+            ..RuleSettings::default()
+        };
+        let error = Rules::compile(&settings, |_: &RepoPath| false).err().expect("refused");
+        let fields: Vec<&str> = error.patterns.iter().map(|fault| fault.field.as_str()).collect();
+        assert_eq!(fields, ["include", "exclude", "include_override"]);
+        let size = error.file_size.expect("size");
+        assert_eq!((size.max_allowed, size.provided), (10_485_760, 11_000_000));
+        assert!(error.to_string().contains("invalid pattern `{` in `exclude`"), "{error}");
+    }
+
+    #[test]
+    fn the_digest_follows_the_settings() {
+        let base = RuleSettings::default();
+        let of = |settings: &RuleSettings| compile(settings).digest();
+        assert_eq!(of(&base), of(&RuleSettings { max_file_size: Some(1_048_576), ..base.clone() }));
+        assert_ne!(of(&base), of(&RuleSettings { max_file_size: Some(1), ..base.clone() }));
+        assert_ne!(of(&base), of(&RuleSettings { exclude: strings(&["a"]), ..base.clone() }));
+        assert_ne!(
+            of(&RuleSettings { include: strings(&["a"]), ..base.clone() }),
+            of(&RuleSettings { exclude: strings(&["a"]), ..base.clone() })
+        );
+        assert_ne!(of(&base), of(&RuleSettings { generated: GeneratedPolicy::KeepLowWeight, ..base.clone() }));
+    }
+}

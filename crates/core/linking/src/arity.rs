@@ -1,0 +1,166 @@
+//! How many arguments a definition takes, read from its signature.
+
+/// Inclusive bounds. `max` is 255 where there is no bound or the signature does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Arity {
+    pub min: u8,
+    pub max: u8,
+}
+
+impl Arity {
+    pub const UNKNOWN: Arity = Arity { min: 0, max: u8::MAX };
+
+    /// Whether a call with so many arguments may mean this definition.
+    pub fn accepts(self, num_arguments: Option<u8>) -> bool {
+        num_arguments.is_none_or(|count| self.min <= count && count <= self.max)
+    }
+
+    /// Of the declaration of `name`. Parameters for the object itself do not count.
+    pub fn of_signature(signature: &str, name: &str) -> Arity {
+        let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
+        let mut arity = Arity { min: 0, max: 0 };
+        for (index, parameter) in split_parameters(list).enumerate() {
+            let parameter = parameter.trim();
+            if is_marker(parameter) || (index == 0 && is_self(parameter)) {
+                continue;
+            }
+            if is_variadic(parameter) {
+                arity.max = u8::MAX;
+                continue;
+            }
+            arity.max = arity.max.saturating_add(1);
+            if !is_optional(parameter) {
+                arity.min = arity.min.saturating_add(1);
+            }
+        }
+        arity
+    }
+}
+
+/// The text between the brackets that follow the name; none if they do not close.
+fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
+    let mut from = 0;
+    while let Some(found) = signature[from..].find(name) {
+        let after = from + found + name.len();
+        let rest = skip_type_parameters(&signature[after..]);
+        if let Some(open) = rest.trim_start().strip_prefix('(') {
+            return matching_close(open).map(|close| &open[..close]);
+        }
+        from = after;
+    }
+    None
+}
+
+fn skip_type_parameters(text: &str) -> &str {
+    if !text.starts_with(['<', '[']) {
+        return text;
+    }
+    let mut depth = 0i32;
+    for (at, byte) in text.bytes().enumerate() {
+        depth += depth_change(text, at, byte);
+        if depth == 0 {
+            return &text[at + 1..];
+        }
+    }
+    text
+}
+
+/// The arrow `->` and `=>` closes nothing.
+fn depth_change(text: &str, at: usize, byte: u8) -> i32 {
+    match byte {
+        b'(' | b'[' | b'{' | b'<' => 1,
+        b'>' if at > 0 && matches!(text.as_bytes()[at - 1], b'-' | b'=') => 0,
+        b')' | b']' | b'}' | b'>' => -1,
+        _ => 0,
+    }
+}
+
+fn matching_close(text: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    for (at, byte) in text.bytes().enumerate() {
+        if depth == 0 && byte == b')' {
+            return Some(at);
+        }
+        depth += depth_change(text, at, byte);
+    }
+    None
+}
+
+fn split_parameters(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(list).filter(|list| !list.trim().is_empty());
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let mut depth = 0i32;
+        for (at, byte) in text.bytes().enumerate() {
+            if depth == 0 && byte == b',' {
+                rest = Some(&text[at + 1..]).filter(|after| !after.trim().is_empty());
+                return Some(&text[..at]);
+            }
+            depth += depth_change(text, at, byte);
+        }
+        Some(text)
+    })
+}
+
+/// Python's `*` and `/`, C's `void`.
+fn is_marker(parameter: &str) -> bool {
+    matches!(parameter, "*" | "/" | "void" | "")
+}
+
+fn is_self(parameter: &str) -> bool {
+    let name = parameter.trim_start_matches(['&', '*']).trim_start();
+    let name = name.strip_prefix("mut ").unwrap_or(name);
+    let name = name.split([':', ' ', '=']).next_back().filter(|_| name.starts_with('\'')).unwrap_or(name);
+    matches!(name.split([':', ' ']).next(), Some("self" | "cls" | "this"))
+}
+
+fn is_variadic(parameter: &str) -> bool {
+    parameter.starts_with('*') && !parameter.contains(' ')
+        || parameter.starts_with("**")
+        || parameter.contains("...")
+        || parameter.starts_with("vararg ")
+        || parameter.starts_with("params ")
+        || parameter.starts_with('&') && !parameter.contains([' ', ':'])
+}
+
+fn is_optional(parameter: &str) -> bool {
+    let declared = parameter.split(':').next().unwrap_or(parameter);
+    parameter.contains('=') && !parameter.contains("=>")
+        || declared.trim_end().ends_with('?')
+        || parameter.contains(" = ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(signature: &str, name: &str, min: u8, max: u8) {
+        assert_eq!(Arity::of_signature(signature, name), Arity { min, max }, "{signature}");
+    }
+
+    #[test]
+    fn parameters_are_counted_as_each_language_writes_them() {
+        check("def load(self, path, *, strict=False)", "load", 1, 2);
+        check("def call(*args, **kwargs)", "call", 0, 255);
+        check("def f(a: dict[str, int], b: int = 3) -> int", "f", 1, 2);
+        check("func (s *Server) Serve(l net.Listener, opts ...Option) error", "Serve", 1, 255);
+        check("func add(a, b int) int", "add", 2, 2);
+        check("pub fn new() -> Self", "new", 0, 0);
+        check("fn map<T, U>(&mut self, f: impl Fn(T) -> U, m: HashMap<T, U>) -> U", "map", 2, 2);
+        check("public static <T> List<T> of(T first, T... rest)", "of", 1, 255);
+        check("function f(a: string, b?: number, c = 1): void", "f", 1, 3);
+        check("int main(void)", "main", 0, 0);
+    }
+
+    #[test]
+    fn what_does_not_tell_is_unknown() {
+        assert_eq!(Arity::of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
+        assert_eq!(Arity::of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
+    }
+
+    #[test]
+    fn an_unknown_count_is_accepted() {
+        assert!(Arity { min: 2, max: 2 }.accepts(None));
+        assert!(!Arity { min: 2, max: 2 }.accepts(Some(1)));
+    }
+}

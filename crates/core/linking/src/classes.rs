@@ -1,0 +1,120 @@
+//! Members of classes: their own, then those of their bases.
+
+use cairn_domain::Resolution;
+
+use crate::environment::{FileId, Lookup};
+use crate::places::{Ask, Finding, Place, select};
+use crate::{Definition, Family, Name};
+
+/// Deepest chain of bases that is followed.
+const MAX_DEPTH: u32 = 12;
+
+impl Lookup<'_> {
+    /// What `name` means in a class: its own member, or that of the first base that has one.
+    pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
+        self.in_hierarchy(file, class, name, ask, 0)
+    }
+
+    fn in_hierarchy(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
+        let definition = *self.definition(file, class);
+        let own = self.own_member(file, definition.qualified, &definition, name, ask);
+        if own.is_nothing() { self.inherited(file, class, name, ask, depth) } else { own }
+    }
+
+    /// What `super.name` means in a class.
+    pub(crate) fn inherited_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
+        self.inherited(file, class, name, ask, 0)
+    }
+
+    /// Depth first, from left to right: the order of every language with single inheritance, and of others unless bases
+    /// share a base of their own; so what is found further up behind several bases is not sure.
+    fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
+        if depth > MAX_DEPTH || !self.spend() {
+            return Finding::Nothing;
+        }
+        let bases = self.bases(file, class);
+        let mut is_open = false;
+        for base in bases {
+            let places = match self.base_places(file, class, &base.name) {
+                Finding::Found(places, resolution) => places.single().map(|place| (place, resolution)),
+                Finding::External | Finding::Nothing => None,
+            };
+            let Some((Place::Definition { file: base_file, index }, resolution)) = places else {
+                is_open = true;
+                continue;
+            };
+            if (base_file, index) == (file, class) {
+                continue;
+            }
+            match self.in_hierarchy(base_file, index, name, ask, depth + 1) {
+                found @ Finding::Found(..) => {
+                    let is_doubtful = is_open || depth > 0 && bases.len() > 1;
+                    return found.at_most(resolution).at_most(if is_doubtful {
+                        Resolution::Heuristic
+                    } else {
+                        Resolution::Exact
+                    });
+                }
+                Finding::External => is_open = true,
+                Finding::Nothing => {}
+            }
+        }
+        if is_open { Finding::External } else { Finding::Nothing }
+    }
+
+    /// What the name of a base means where the class stands.
+    fn base_places(&mut self, file: FileId, class: u32, name: &str) -> Finding {
+        let container = self.definition(file, class).container;
+        self.dotted(file, container, name, Ask::TYPE)
+    }
+
+    /// What a dotted name means at the top of a file or an inline module.
+    pub(crate) fn dotted(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let Some((chain, last)) = name.rsplit_once('.') else { return self.visible(file, container, name, ask) };
+        match self.dotted(file, container, chain, Ask::ANY) {
+            Finding::Found(places, resolution) => match places.single() {
+                Some(place) => self.member_of(place, last, ask).at_most(resolution),
+                None => Finding::Nothing,
+            },
+            other => other,
+        }
+    }
+
+    /// A member that stands in the class itself, in whatever file. `class` is its container there.
+    pub(crate) fn own_member(
+        &mut self,
+        file: FileId,
+        qualified: Name,
+        class: &Definition,
+        name: &str,
+        ask: Ask,
+    ) -> Finding {
+        let family = self.contribution(file).family;
+        let rules = family.rules();
+        let name = Name::of(name);
+        let here: Vec<(FileId, u32)> = self.members(file, qualified, name).collect();
+        let is_primary = |(file, index): &(FileId, u32)| !self.definition(*file, *index).secondary;
+        if !rules.open_classes || here.iter().any(is_primary) {
+            return select(self, here.into_iter(), ask, rules);
+        }
+        let elsewhere: Vec<(FileId, u32)> = self
+            .methods(family, class.name, name)
+            .filter(|(file, index)| self.definition(*file, *index).holder == class.full)
+            .collect();
+        if elsewhere.is_empty() {
+            return Finding::Nothing;
+        }
+        let is_the_only_one = self.is_only_type(family, class);
+        let found = select(self, elsewhere.into_iter(), ask, rules);
+        found.at_most(if is_the_only_one { Resolution::Exact } else { Resolution::Heuristic })
+    }
+
+    /// Whether no other type of the repository has its qualified name.
+    fn is_only_type(&mut self, family: Family, class: &Definition) -> bool {
+        let types = self.named(family, class.name).filter(|(file, index)| {
+            let other = self.definition(*file, *index);
+            other.kind.is_type() && other.full == class.full
+        });
+        types.count() <= 1
+    }
+}

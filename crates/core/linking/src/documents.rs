@@ -1,0 +1,116 @@
+//! Edges of documents: what they describe, mention and name as entry points.
+
+use cairn_domain::{DocumentFacts, EdgeKind, Mention, NodeKey, RepoPath, RepositoryId, Resolution};
+use rustc_hash::FxHashMap;
+
+use crate::link_file::FileLinker;
+use crate::places::{MAX_CANDIDATES, Place, Places};
+use crate::{Family, Name, paths};
+
+/// Stems of the documents that describe the module or repository in which they stand.
+const DESCRIBING: &[&str] = &["README", "AGENTS", "CLAUDE", "OVERVIEW", "ARCHITECTURE"];
+
+/// A plain lower-case word in a code span is more often a command or a value than a symbol.
+const MIN_PLAIN_WORD: usize = 6;
+
+/// Keys of a document's sections: equal heading paths are counted in order of position.
+pub(crate) fn section_keys(repository: RepositoryId, path: &RepoPath, document: &DocumentFacts) -> Vec<NodeKey> {
+    let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
+    let keys = document.sections.iter().map(|section| {
+        let ordinal = ordinals.entry(&section.heading_path).or_insert(0);
+        let key = NodeKey::section(repository, path, &section.heading_path, *ordinal);
+        *ordinal += 1;
+        key
+    });
+    keys.collect()
+}
+
+impl FileLinker<'_> {
+    pub(crate) fn document(&mut self) {
+        let Some(document) = &self.resolver.facts.document else { return };
+        let path = &self.resolver.contribution.path;
+        let sections = section_keys(self.environment.repository(), path, document);
+        for (section, node) in document.sections.iter().zip(&sections) {
+            self.edges.add_certain(self.node, EdgeKind::Contains, *node, section.span.start);
+        }
+        if DESCRIBING.iter().any(|stem| path.stem().eq_ignore_ascii_case(stem)) {
+            let repository = self.environment.repository();
+            let described = match &self.resolver.contribution.module {
+                Some(module) => NodeKey::module(repository, module),
+                None => NodeKey::repository(repository),
+            };
+            self.edges.add_certain(self.node, EdgeKind::Describes, described, 1);
+        }
+        for entry in &document.entry_points {
+            if let Some(file) = self.mentioned_file(&entry.text) {
+                self.edges.add(self.node, EdgeKind::EntryPoint, self.file_node(file), entry.line, Resolution::Exact, 1);
+                self.reach(Place::File { file, container: Name::EMPTY });
+            }
+        }
+        for mention in &document.mentions {
+            self.mention(document, &sections, mention);
+        }
+    }
+
+    fn mention(&mut self, document: &DocumentFacts, sections: &[NodeKey], mention: &Mention) {
+        // Sections may nest: the last that holds the line is the innermost.
+        let section = document.sections.iter().rposition(|section| section.span.contains(mention.line));
+        let source = section.map_or(self.node, |index| sections[index]);
+        if let Some(file) = self.mentioned_file(&mention.text) {
+            self.edges.add(source, EdgeKind::Mentions, self.file_node(file), mention.line, Resolution::Exact, 1);
+            return;
+        }
+        let places = self.mentioned_symbols(&mention.text);
+        let resolution = if places.single().is_some() { Resolution::Heuristic } else { Resolution::Ambiguous };
+        if places.as_slice().len() > MAX_CANDIDATES {
+            return;
+        }
+        for place in places.as_slice() {
+            let Place::Definition { file, index } = *place else { continue };
+            let target = self.resolver.lookup.definition(file, index).node;
+            self.edges.add(source, EdgeKind::Mentions, target, mention.line, resolution, places.as_slice().len());
+        }
+    }
+
+    /// A path as seen from the document's folder or from the root.
+    fn mentioned_file(&mut self, text: &str) -> Option<u32> {
+        let text = text.trim().trim_start_matches("./");
+        if text.contains(char::is_whitespace) || !text.contains(['/', '.']) {
+            return None;
+        }
+        let text = text.split(['#', ':']).next().unwrap_or(text);
+        let beside = paths::join(self.resolver.contribution.path.directory(), text);
+        let from_root = paths::join("", text);
+        [beside, from_root].into_iter().flatten().find_map(|path| self.resolver.lookup.file_at(&path))
+    }
+
+    /// `name`, `name()`, `Class.method`, `module::name`.
+    fn mentioned_symbols(&mut self, text: &str) -> Places {
+        let mut places = Places::default();
+        let text = text.trim();
+        let plain = text.split('(').next().unwrap_or(text).trim_end_matches('!').replace("::", ".").replace('#', ".");
+        let mut parts = plain.rsplit('.');
+        let name = parts.next().unwrap_or_default();
+        let holder = parts.next();
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || character == '_')
+        };
+        let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase()) && !text.contains('(') && holder.is_none();
+        if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
+            return places;
+        }
+        for family in Family::LINKED {
+            for (file, index) in self.resolver.lookup.named(*family, Name::of(name)) {
+                let definition = self.resolver.lookup.definition(file, index);
+                let is_held = |holder| definition.container_last == Name::of(holder) || definition.container.is_empty();
+                if !definition.secondary
+                    && holder.is_none_or(is_held)
+                    && !self.resolver.lookup.contribution(file).is_test
+                {
+                    places.add(Place::Definition { file, index });
+                }
+            }
+        }
+        places
+    }
+}

@@ -1,0 +1,197 @@
+//! Under which keys a contribution can be found, and which keys change when it does.
+//!
+//! The environment is a multimap from keys to entries and nothing else, and what the linker learns from an entry is
+//! covered by the entry's digest. So a file's links can only change if a key that it asked for changed.
+
+use std::hash::{BuildHasher, BuildHasherDefault, Hash};
+
+use cairn_domain::SymbolKind;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::names::{Space, key, mix};
+use crate::{Contribution, Definition, Family, Name, PackageManifest};
+
+/// What an entry points to, within its file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Item {
+    File,
+    Definition(u32),
+    Import(u32),
+    Field(u32),
+}
+
+/// Longest suffix of a path that is indexed, in parts, beside the whole path.
+const MAX_SUFFIX_PARTS: usize = 6;
+
+/// Calls `add` for every entry of the file.
+pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
+    let family = file.family.name();
+    let path = Name::of(file.path.as_str());
+    add(key(Space::File, [path, Name::EMPTY, Name::EMPTY]), Item::File);
+    each_suffix(file.family, file.path.as_str(), |suffix| {
+        add(key(Space::Suffix, [family, Name::of(suffix), Name::EMPTY]), Item::File);
+    });
+    if file.family.rules().package_scope {
+        add(key(Space::Package, [family, file.namespace(), Name::EMPTY]), Item::File);
+    }
+    for (index, definition) in file.definitions.iter().enumerate() {
+        each_definition_key(file.family, path, definition, |key| add(key, Item::Definition(index as u32)));
+    }
+    for (index, import) in file.imports.iter().enumerate() {
+        let space = if import.wildcard { Space::Wildcard } else { Space::Binding };
+        add(key(space, [path, import.container, import.local]), Item::Import(index as u32));
+    }
+    for (index, field) in file.fields.iter().enumerate() {
+        add(key(Space::Field, [family, field.class, field.name]), Item::Field(index as u32));
+    }
+}
+
+fn each_definition_key(family: Family, path: Name, definition: &Definition, mut add: impl FnMut(u64)) {
+    let rules = family.rules();
+    let family = family.name();
+    add(key(Space::Member, [path, definition.container, definition.name]));
+    if !definition.container.is_empty() {
+        add(key(Space::Method, [family, definition.container_last, definition.name]));
+    }
+    if definition.local {
+        return;
+    }
+    if definition.is_default {
+        add(key(Space::Member, [path, Name::EMPTY, Name::of("default")]));
+    }
+    add(key(Space::Named, [family, definition.name, Name::EMPTY]));
+    if definition.in_package && rules.package_scope {
+        add(key(Space::PackageMember, [family, definition.holder, definition.name]));
+        if definition.kind == SymbolKind::Module {
+            add(key(Space::Package, [family, definition.full, Name::EMPTY]));
+        }
+    }
+}
+
+/// The ends of a path, at the borders of its parts, as imports of the language would name the file.
+fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
+    let Some(named) = importable_path(family, path) else { return };
+    add(named);
+    let mut rest = named;
+    let num_parts = named.split('/').count();
+    for index in 1..num_parts {
+        let Some((_, after)) = rest.split_once('/') else { return };
+        rest = after;
+        if num_parts - index <= MAX_SUFFIX_PARTS {
+            add(rest);
+        }
+    }
+}
+
+/// The path without what imports leave out. None if the language does not find files by the end of their path.
+fn importable_path(family: Family, path: &str) -> Option<&str> {
+    let named = match family {
+        Family::Python => {
+            let named = path.strip_suffix(".pyi").or_else(|| path.strip_suffix(".py"))?;
+            named.strip_suffix("/__init__").unwrap_or(named)
+        }
+        Family::Ruby => path.strip_suffix(".rb")?,
+        Family::Lua => {
+            let named = path.strip_suffix(".lua")?;
+            named.strip_suffix("/init").unwrap_or(named)
+        }
+        Family::Haskell => path.strip_suffix(".hs")?,
+        Family::C | Family::Php | Family::Bash => path,
+        _ => return None,
+    };
+    Some(named)
+}
+
+/// Keys under which something else is found than before. `None` stands for a file that is not there.
+pub fn changed_keys(old: Option<&Contribution>, new: Option<&Contribution>) -> FxHashSet<u64> {
+    if old == new {
+        return FxHashSet::default();
+    }
+    symmetric_difference(&old.map(digests).unwrap_or_default(), &new.map(digests).unwrap_or_default())
+}
+
+/// Keys under which the packages of the repository are found, where they differ.
+pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) -> FxHashSet<u64> {
+    let digests = |manifests: &[PackageManifest]| {
+        let mut digests: Vec<(u64, u64)> =
+            manifests.iter().map(|manifest| (manifests_key(manifest.ecosystem.as_str()), hash(manifest))).collect();
+        digests.sort_unstable();
+        digests
+    };
+    symmetric_difference(&digests(old), &digests(new))
+}
+
+/// Whether a file that asked for `asked` (sorted) must be linked again after `changed` changed.
+pub fn affected(asked: &[u64], changed: &FxHashSet<u64>) -> bool {
+    if changed.len() < asked.len() / 8 {
+        changed.iter().any(|key| asked.binary_search(key).is_ok())
+    } else {
+        asked.iter().any(|key| changed.contains(key))
+    }
+}
+
+pub(crate) fn manifests_key(ecosystem: &str) -> u64 {
+    key(Space::Manifests, [Name::of(ecosystem), Name::EMPTY, Name::EMPTY])
+}
+
+/// Sorted pairs of key and digest. What an entry shows is the item, what holds it, and its file's own attributes, but
+/// not where it stands in the file: lines inserted above a function change no digest.
+fn digests(file: &Contribution) -> Vec<(u64, u64)> {
+    let salt = hash(&(&file.path, file.family, &file.module_path, &file.module, &file.package, file.is_test));
+    let mut items: Vec<u64> = Vec::with_capacity(file.definitions.len());
+    let mut containers: FxHashMap<Name, u64> = FxHashMap::default();
+    for (index, definition) in file.definitions.iter().enumerate() {
+        let parent = definition.parent.and_then(|parent| items.get(parent as usize)).copied();
+        let bases: Vec<(&str, bool)> =
+            file.bases_of(index as u32).iter().map(|base| (base.name.as_str(), base.implements)).collect();
+        let digest = hash(&(Definition { parent: None, ..*definition }, parent, bases));
+        items.push(digest);
+        containers.entry(definition.qualified).or_insert(digest);
+    }
+    let mut digests = Vec::new();
+    each_entry(file, |key, item| {
+        let digest = match item {
+            Item::File => 1,
+            Item::Definition(index) => items[index as usize],
+            Item::Import(index) => {
+                let import = &file.imports[index as usize];
+                hash(&(import, containers.get(&import.container)))
+            }
+            Item::Field(index) => {
+                let field = &file.fields[index as usize];
+                hash(&(field, containers.get(&field.scope)))
+            }
+        };
+        digests.push((key, mix(salt ^ mix(digest))));
+    });
+    digests.sort_unstable();
+    digests
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    mix(BuildHasherDefault::<FxHasher>::default().hash_one(value))
+}
+
+/// Keys of the pairs that stand in one of two sorted lists more often than in the other.
+fn symmetric_difference(old: &[(u64, u64)], new: &[(u64, u64)]) -> FxHashSet<u64> {
+    let mut changed = FxHashSet::default();
+    let (mut left, mut right) = (old.iter().peekable(), new.iter().peekable());
+    loop {
+        let order = match (left.peek(), right.peek()) {
+            (Some(a), Some(b)) => a.cmp(b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => return changed,
+        };
+        let pair = match order {
+            std::cmp::Ordering::Less => left.next(),
+            std::cmp::Ordering::Greater => right.next(),
+            std::cmp::Ordering::Equal => {
+                left.next();
+                right.next();
+                None
+            }
+        };
+        changed.extend(pair.map(|(key, _)| *key));
+    }
+}

@@ -1,0 +1,189 @@
+//! What the linker must know of a language, as data: one row per family of languages that share names.
+
+/// Languages whose files can name each other's definitions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Family {
+    Python,
+    /// JavaScript and TypeScript.
+    Script,
+    Go,
+    Rust,
+    /// Java, Kotlin, Scala.
+    Jvm,
+    /// C and C++.
+    C,
+    CSharp,
+    Ruby,
+    Php,
+    Swift,
+    Lua,
+    Bash,
+    Elixir,
+    Haskell,
+    Zig,
+    /// Anything without linked names.
+    Other,
+}
+
+/// The rules of a family.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Members of the enclosing classes are visible bare.
+    pub(crate) implicit_self: bool,
+    /// Variables hide functions of the same name where one is called.
+    pub(crate) variables_hide_functions: bool,
+    /// Variables hide types of the same name.
+    pub(crate) variables_hide_types: bool,
+    /// Names at the top of a package or namespace are visible in all its files.
+    pub(crate) package_scope: bool,
+    /// A name that nothing binds may come from any file of the repository.
+    pub(crate) global_names: bool,
+    /// A call never names a type.
+    pub(crate) constructors_need_new: bool,
+    /// One name may have several definitions that differ by their parameters.
+    pub(crate) overloads: bool,
+    /// Every import of a file can be imported from it.
+    pub(crate) imports_are_members: bool,
+    /// Definitions in inline modules see nothing of the modules around them.
+    pub(crate) modules_are_closed: bool,
+    /// Members of a class may stand in several files.
+    pub(crate) open_classes: bool,
+    /// The ecosystem of its packages.
+    pub(crate) ecosystem: &'static str,
+}
+
+const PLAIN: Rules = Rules {
+    implicit_self: false,
+    variables_hide_functions: true,
+    variables_hide_types: false,
+    package_scope: false,
+    global_names: false,
+    constructors_need_new: false,
+    overloads: false,
+    imports_are_members: false,
+    modules_are_closed: false,
+    open_classes: false,
+    ecosystem: "",
+};
+
+impl Family {
+    /// All but `Other`.
+    pub(crate) const LINKED: &[Family] = &[
+        Family::Python,
+        Family::Script,
+        Family::Go,
+        Family::Rust,
+        Family::Jvm,
+        Family::C,
+        Family::CSharp,
+        Family::Ruby,
+        Family::Php,
+        Family::Swift,
+        Family::Lua,
+        Family::Bash,
+        Family::Elixir,
+        Family::Haskell,
+        Family::Zig,
+    ];
+
+    /// Of the language's name as facts carry it.
+    pub fn of(language: &str) -> Family {
+        match language {
+            "python" => Family::Python,
+            "javascript" | "jsx" | "typescript" | "tsx" | "vue" | "svelte" => Family::Script,
+            "go" => Family::Go,
+            "rust" => Family::Rust,
+            "java" | "kotlin" | "scala" | "groovy" => Family::Jvm,
+            "c" | "cpp" | "c++" | "cuda" | "objc" => Family::C,
+            "csharp" | "c_sharp" | "c#" => Family::CSharp,
+            "ruby" => Family::Ruby,
+            "php" => Family::Php,
+            "swift" => Family::Swift,
+            "lua" => Family::Lua,
+            "bash" | "shell" | "sh" => Family::Bash,
+            "elixir" => Family::Elixir,
+            "haskell" => Family::Haskell,
+            "zig" => Family::Zig,
+            _ => Family::Other,
+        }
+    }
+
+    pub(crate) fn rules(self) -> Rules {
+        match self {
+            Family::Python => {
+                Rules { variables_hide_types: true, imports_are_members: true, ecosystem: "pypi", ..PLAIN }
+            }
+            Family::Script => Rules { ecosystem: "npm", ..PLAIN },
+            Family::Go => {
+                Rules { variables_hide_types: true, package_scope: true, open_classes: true, ecosystem: "go", ..PLAIN }
+            }
+            Family::Rust => Rules {
+                imports_are_members: true,
+                modules_are_closed: true,
+                open_classes: true,
+                ecosystem: "cargo",
+                ..PLAIN
+            },
+            Family::Jvm => Rules {
+                implicit_self: true,
+                variables_hide_functions: false,
+                package_scope: true,
+                overloads: true,
+                ecosystem: "maven",
+                ..PLAIN
+            },
+            Family::C => Rules {
+                implicit_self: true,
+                package_scope: true,
+                global_names: true,
+                overloads: true,
+                open_classes: true,
+                ..PLAIN
+            },
+            Family::CSharp => Rules {
+                implicit_self: true,
+                package_scope: true,
+                global_names: true,
+                constructors_need_new: true,
+                overloads: true,
+                open_classes: true,
+                ecosystem: "nuget",
+                ..PLAIN
+            },
+            Family::Ruby => Rules {
+                implicit_self: true,
+                package_scope: true,
+                global_names: true,
+                open_classes: true,
+                ecosystem: "gem",
+                ..PLAIN
+            },
+            Family::Php => Rules {
+                variables_hide_functions: false,
+                package_scope: true,
+                global_names: true,
+                constructors_need_new: true,
+                ecosystem: "composer",
+                ..PLAIN
+            },
+            Family::Swift => {
+                Rules { implicit_self: true, global_names: true, overloads: true, open_classes: true, ..PLAIN }
+            }
+            Family::Lua | Family::Bash => Rules { global_names: true, ..PLAIN },
+            Family::Elixir => Rules {
+                variables_hide_functions: false,
+                package_scope: true,
+                overloads: true,
+                ecosystem: "hex",
+                ..PLAIN
+            },
+            Family::Haskell => Rules { package_scope: true, ..PLAIN },
+            Family::Zig | Family::Other => PLAIN,
+        }
+    }
+
+    /// As part of a key.
+    pub(crate) fn name(self) -> crate::Name {
+        crate::Name(crate::names::mix(self as u64 + 1))
+    }
+}

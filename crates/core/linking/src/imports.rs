@@ -1,0 +1,193 @@
+//! Edges of imports: to files, to the symbols that they name, to packages outside.
+
+use cairn_domain::{EdgeKind, Import, NodeKey, Resolution, Unresolved};
+
+use crate::builtins::is_builtin_module;
+use crate::contribution::{BoundName, bound_names};
+use crate::link_file::{FileLinker, UnresolvedReference};
+use crate::manifest::normal_python_name;
+use crate::modules::import_target;
+use crate::places::{Ask, Finding, Place};
+use crate::{Family, Name, PackageManifest};
+
+/// Packages of Python that are imported under another name than they are published.
+const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
+    ("attr", "attrs"),
+    ("bs4", "beautifulsoup4"),
+    ("cv2", "opencv-python"),
+    ("dateutil", "python-dateutil"),
+    ("dotenv", "python-dotenv"),
+    ("git", "gitpython"),
+    ("google", "protobuf"),
+    ("jwt", "pyjwt"),
+    ("magic", "python-magic"),
+    ("PIL", "pillow"),
+    ("serial", "pyserial"),
+    ("sklearn", "scikit-learn"),
+    ("yaml", "pyyaml"),
+];
+
+impl FileLinker<'_> {
+    pub(crate) fn imports(&mut self) {
+        let family = self.resolver.family;
+        // In JavaScript an empty module stands for the file itself, which exports a name under another.
+        let is_own = |import: &Import| family == Family::Script && import.module.is_empty();
+        for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
+            let container = self.resolver.scopes.module_around(import.enclosing);
+            let mut targets: Vec<(NodeKey, Resolution)> = Vec::new();
+            let mut missing: Option<Unresolved> = None;
+            for bound in bound_names(import, family) {
+                self.import_one(import, container, &bound, &mut targets, &mut missing);
+            }
+            targets.sort_unstable();
+            targets.dedup_by_key(|(target, _)| *target);
+            for (target, resolution) in &targets {
+                self.edges.add(self.node, EdgeKind::Imports, *target, import.line, *resolution, 1);
+            }
+            if let Some(reason) = missing.filter(|_| targets.is_empty()) {
+                self.keep_import(import, reason);
+            }
+        }
+    }
+
+    fn keep_import(&mut self, import: &Import, reason: Unresolved) {
+        let name = match import.names.first() {
+            Some(first) if import.module.is_empty() => first.name.clone(),
+            _ => import.module.clone(),
+        };
+        self.unresolved.push(UnresolvedReference { line: import.line, name, receiver: None, reason });
+    }
+
+    fn import_one(
+        &mut self,
+        import: &Import,
+        container: Name,
+        bound: &BoundName<'_>,
+        targets: &mut Vec<(NodeKey, Resolution)>,
+        missing: &mut Option<Unresolved>,
+    ) {
+        self.resolver.lookup.fuel = crate::environment::FUEL;
+        let file = self.resolver.file;
+        // The module, which in Python is more than the first part that is bound.
+        let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
+        let whole = import_target(&mut self.resolver.lookup, file, container, &module, Ask::ANY);
+        let named = match bound.name {
+            Some(_) => import_target(&mut self.resolver.lookup, file, container, bound, Ask::ANY),
+            None => Finding::Nothing,
+        };
+        for (found, is_whole) in [(whole, true), (named, false)] {
+            let Finding::Found(places, resolution) = found else { continue };
+            for place in places.as_slice() {
+                if !is_whole || !self.is_said_better(*place, &named) {
+                    self.add_place(*place, resolution.max(Resolution::Import), targets);
+                }
+            }
+        }
+        if matches!(whole, Finding::External) && matches!(named, Finding::External | Finding::Nothing) {
+            match self.dependency(import) {
+                Some(package) => targets.push((package, Resolution::Import)),
+                None if is_builtin_module(self.resolver.family, &import.module) => *missing = Some(Unresolved::Builtin),
+                None => *missing = Some(Unresolved::External),
+            }
+        } else if matches!(whole, Finding::Nothing) && named.is_nothing() {
+            *missing = Some(Unresolved::NoDefinition);
+        }
+    }
+
+    /// Whether the name that is taken out of a module says better than the module what is imported: a file of a
+    /// package, or in Rust a module inside.
+    fn is_said_better(&self, module: Place, named: &Finding) -> bool {
+        let Finding::Found(places, _) = named else { return false };
+        let is_module = |place: &Place| matches!(place, Place::File { .. });
+        matches!(module, Place::Package(..))
+            || self.resolver.family == Family::Rust && places.as_slice().iter().all(is_module)
+    }
+
+    fn add_place(&mut self, place: Place, resolution: Resolution, targets: &mut Vec<(NodeKey, Resolution)>) {
+        match place {
+            Place::Definition { file, index } => {
+                targets.push((self.resolver.lookup.definition(file, index).node, resolution));
+                if file != self.resolver.file {
+                    targets.push((self.file_node(file), resolution));
+                }
+            }
+            Place::File { file, .. } if file == self.resolver.file => return,
+            Place::File { file, .. } => targets.push((self.file_node(file), resolution)),
+            Place::Package(family, namespace) => match self.face_of_package(family, namespace) {
+                Some(file) => {
+                    targets.push((self.file_node(file), resolution));
+                    return self.reach(Place::File { file, container: Name::EMPTY });
+                }
+                None => return,
+            },
+        }
+        self.reach(place);
+    }
+
+    /// The file that stands for a package of many files: the one that is called like its folder or holds its
+    /// documentation, else the first.
+    fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
+        if family == Family::Python {
+            return None;
+        }
+        let lookup = &mut self.resolver.lookup;
+        let files: Vec<u32> = lookup.package_files(family, namespace).collect();
+        let rank = |file: &u32| {
+            let contribution = lookup.contribution(*file);
+            let path = &contribution.path;
+            let folder = path.directory().rsplit('/').next().unwrap_or_default();
+            (contribution.is_test, path.stem() != folder, path.stem() != "doc", *file)
+        };
+        files.into_iter().min_by_key(rank)
+    }
+
+    /// The package outside that an import comes from, if a manifest above the file asks for it.
+    fn dependency(&mut self, import: &Import) -> Option<NodeKey> {
+        let family = self.resolver.family;
+        let ecosystem = family.rules().ecosystem;
+        if ecosystem.is_empty() || import.level > 0 {
+            return None;
+        }
+        let module = import.module.trim_matches(['"', '\'']);
+        let path = self.resolver.contribution.path.as_str();
+        let packages =
+            self.resolver.lookup.packages(ecosystem).filter(|package| crate::paths::is_inside(path, &package.root));
+        let name =
+            packages.filter_map(|package| dependency_name(family, package, module)).max_by_key(|name| name.len())?;
+        Some(NodeKey::package(self.environment.repository(), ecosystem, name))
+    }
+}
+
+fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &str) -> Option<&'p str> {
+    let first = module.split('.').next().unwrap_or(module);
+    let has = |name: &str| package.dependencies.binary_search_by(|dependency| dependency.as_str().cmp(name)).ok();
+    let index = match family {
+        Family::Python => {
+            let published =
+                PYTHON_DISTRIBUTIONS.iter().find(|(imported, _)| *imported == first).map(|(_, published)| *published);
+            has(&normal_python_name(first)).or_else(|| has(published?))
+        }
+        Family::Script => {
+            let num_parts = if module.starts_with('@') { 2 } else { 1 };
+            let end = module.match_indices('/').nth(num_parts - 1).map_or(module.len(), |(at, _)| at);
+            has(&module[..end])
+        }
+        Family::Rust => has(first).or_else(|| has(&first.replace('_', "-"))),
+        Family::Go => {
+            let is_prefix = |name: &String| {
+                module.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            package.dependencies.iter().rposition(is_prefix)
+        }
+        Family::Jvm => {
+            let is_group = |name: &String| {
+                name.split(':').next().is_some_and(|group| {
+                    module.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                })
+            };
+            package.dependencies.iter().rposition(is_group)
+        }
+        _ => None,
+    };
+    index.map(|index| package.dependencies[index].as_str())
+}

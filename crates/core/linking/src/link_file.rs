@@ -1,0 +1,169 @@
+//! All edges that start in one file.
+
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, Unresolved};
+
+use crate::contribution::LinkFile;
+use crate::edges::Edges;
+use crate::environment::{Environment, FileId};
+use crate::places::Place;
+use crate::resolve::{Outcome, Resolver};
+
+/// A reference that was not resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnresolvedReference {
+    pub line: u32,
+    pub name: String,
+    pub receiver: Option<String>,
+    pub reason: Unresolved,
+}
+
+/// What linking found in one file. Depends on the file and on what the environment holds under `asked`, nothing else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileLinks {
+    pub path: RepoPath,
+    /// Sorted by source, kind, target, line.
+    pub edges: Vec<EdgeRecord>,
+    /// In order of position, imports first.
+    pub unresolved: Vec<UnresolvedReference>,
+    /// Names of the other modules that the file's edges reach, sorted.
+    pub modules: Vec<String>,
+    /// Keys that the environment was asked for, sorted.
+    pub asked: Vec<u64>,
+}
+
+/// Links one file of the environment. The caller may link files in parallel.
+///
+/// A file that the environment does not hold gets no links.
+pub fn link_file(environment: &Environment<'_>, file: &LinkFile<'_>) -> FileLinks {
+    let Some(id) = environment.position(file.path) else {
+        return FileLinks {
+            path: file.path.clone(),
+            edges: Vec::new(),
+            unresolved: Vec::new(),
+            modules: Vec::new(),
+            asked: Vec::new(),
+        };
+    };
+    let mut linker = FileLinker::new(environment, id, file);
+    linker.structure();
+    linker.imports();
+    linker.references();
+    linker.document();
+    linker.finish()
+}
+
+pub(crate) struct FileLinker<'e> {
+    pub(crate) resolver: Resolver<'e>,
+    pub(crate) environment: &'e Environment<'e>,
+    pub(crate) node: NodeKey,
+    pub(crate) edges: Edges,
+    pub(crate) unresolved: Vec<UnresolvedReference>,
+    modules: Vec<&'e str>,
+}
+
+impl<'e> FileLinker<'e> {
+    fn new(environment: &'e Environment<'e>, id: FileId, file: &LinkFile<'e>) -> Self {
+        let resolver = Resolver::new(environment, id, file.facts);
+        let node = NodeKey::file(environment.repository(), file.path);
+        Self { resolver, environment, node, edges: Edges::default(), unresolved: Vec::new(), modules: Vec::new() }
+    }
+
+    /// The file defines its symbols, and they their members.
+    fn structure(&mut self) {
+        let contribution = self.resolver.contribution;
+        for (definition, symbol) in contribution.definitions.iter().zip(&self.resolver.facts.symbols) {
+            let holder = definition.parent.map_or(self.node, |parent| contribution.definitions[parent as usize].node);
+            self.edges.add_certain(holder, EdgeKind::Defines, definition.node, symbol.name_line);
+        }
+    }
+
+    fn references(&mut self) {
+        for reference in &self.resolver.facts.references {
+            match self.resolver.resolve(reference) {
+                Outcome::Linked(places, resolution) => self.link(reference, places.as_slice(), resolution),
+                Outcome::Unresolved(reason) => self.keep(reference, reason),
+            }
+        }
+    }
+
+    fn link(&mut self, reference: &Reference, places: &[Place], resolution: Resolution) {
+        let source = self.source(reference.enclosing);
+        let mut is_linked = false;
+        for place in places {
+            let Some((target, kind)) = self.target(*place, reference.kind) else { continue };
+            if target == source && kind == EdgeKind::References {
+                continue;
+            }
+            is_linked = true;
+            self.edges.add(source, kind, target, reference.line, resolution, places.len());
+            self.reach(*place);
+        }
+        if !is_linked && places.iter().all(|place| matches!(place, Place::Package(..))) {
+            self.keep(reference, Unresolved::NoDefinition);
+        }
+    }
+
+    /// A local variable read as a value is no open question, and not kept.
+    fn keep(&mut self, reference: &Reference, reason: Unresolved) {
+        if reference.kind == ReferenceKind::Value && reason == Unresolved::Dynamic {
+            return;
+        }
+        let Reference { line, name, receiver, .. } = reference;
+        self.unresolved.push(UnresolvedReference {
+            line: *line,
+            name: name.clone(),
+            receiver: receiver.clone(),
+            reason,
+        });
+    }
+
+    pub(crate) fn source(&self, enclosing: Option<u32>) -> NodeKey {
+        enclosing.map_or(self.node, |index| self.resolver.contribution.definitions[index as usize].node)
+    }
+
+    /// The node of a place and the kind of edge that a reference makes to it.
+    fn target(&self, place: Place, kind: ReferenceKind) -> Option<(NodeKey, EdgeKind)> {
+        match place {
+            Place::Definition { file, index } => {
+                let definition = self.resolver.lookup.definition(file, index);
+                let can_be_called = definition.kind.is_callable() || definition.kind.is_type();
+                let edge = match kind {
+                    ReferenceKind::Call | ReferenceKind::Instantiate if can_be_called => EdgeKind::Calls,
+                    ReferenceKind::Extend => EdgeKind::Extends,
+                    ReferenceKind::Implement => EdgeKind::Implements,
+                    _ => EdgeKind::References,
+                };
+                Some((definition.node, edge))
+            }
+            Place::File { file, .. } => Some((self.file_node(file), EdgeKind::References)),
+            Place::Package(..) => None,
+        }
+    }
+
+    pub(crate) fn file_node(&self, file: FileId) -> NodeKey {
+        NodeKey::file(self.environment.repository(), &self.resolver.lookup.contribution(file).path)
+    }
+
+    /// Notes the module of a place that an edge reaches.
+    pub(crate) fn reach(&mut self, place: Place) {
+        let (Place::Definition { file, .. } | Place::File { file, .. }) = place else { return };
+        let module = self.resolver.lookup.contribution(file).module.as_deref();
+        if let Some(module) = module.filter(|module| Some(*module) != self.resolver.contribution.module.as_deref())
+            && self.modules.last() != Some(&module)
+        {
+            self.modules.push(module);
+        }
+    }
+
+    fn finish(mut self) -> FileLinks {
+        self.modules.sort_unstable();
+        self.modules.dedup();
+        FileLinks {
+            path: self.resolver.contribution.path.clone(),
+            edges: self.edges.finish(self.environment.repository()),
+            unresolved: self.unresolved,
+            modules: self.modules.into_iter().map(str::to_owned).collect(),
+            asked: self.resolver.lookup.into_asked(),
+        }
+    }
+}

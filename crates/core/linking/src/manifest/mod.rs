@@ -1,0 +1,188 @@
+//! Packages that a repository declares, read from the manifests of each ecosystem.
+//!
+//! Pure functions from text. A manifest that cannot be read declares nothing: the file is still indexed as text, and no
+//! run fails for it.
+
+mod jvm;
+mod lines;
+mod structured;
+
+use cairn_domain::RepoPath;
+
+/// Where packages of a kind are published.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Ecosystem {
+    Pypi,
+    Npm,
+    Go,
+    Cargo,
+    Maven,
+    Composer,
+    Nuget,
+}
+
+impl Ecosystem {
+    /// As it stands in the keys of package nodes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Ecosystem::Pypi => "pypi",
+            Ecosystem::Npm => "npm",
+            Ecosystem::Go => "go",
+            Ecosystem::Cargo => "cargo",
+            Ecosystem::Maven => "maven",
+            Ecosystem::Composer => "composer",
+            Ecosystem::Nuget => "nuget",
+        }
+    }
+}
+
+/// What one manifest declares.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PackageManifest {
+    pub ecosystem: Ecosystem,
+    /// The manifest file.
+    pub path: RepoPath,
+    /// Name of the package that it publishes; none if it only lists dependencies. `group:artifact` for Maven.
+    pub name: Option<String>,
+    /// Folder of the package; empty for the repository's root.
+    pub root: String,
+    /// Names of the packages that it needs, sorted, each once, without versions.
+    pub dependencies: Vec<String>,
+    /// Files that an import of the package itself opens, relative to the repository, best first.
+    pub entries: Vec<String>,
+}
+
+/// What a manifest says before it is placed at its path.
+#[derive(Default)]
+struct Declared {
+    name: Option<String>,
+    dependencies: Vec<String>,
+    entries: Vec<String>,
+}
+
+/// Reads a manifest. None if the path is no manifest, or its text declares nothing.
+pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageManifest> {
+    let (ecosystem, declared) = match path.file_name() {
+        "pyproject.toml" => (Ecosystem::Pypi, structured::pyproject(text)?),
+        "setup.cfg" => (Ecosystem::Pypi, lines::setup_cfg(text)),
+        "setup.py" => (Ecosystem::Pypi, lines::setup_py(text)),
+        "package.json" => (Ecosystem::Npm, structured::package_json(text)?),
+        "composer.json" => (Ecosystem::Composer, structured::composer_json(text)?),
+        "Cargo.toml" => (Ecosystem::Cargo, structured::cargo_toml(text)?),
+        "go.mod" => (Ecosystem::Go, lines::go_mod(text)),
+        "pom.xml" => (Ecosystem::Maven, jvm::pom(text)),
+        "build.gradle" | "build.gradle.kts" => (Ecosystem::Maven, jvm::gradle(text)),
+        name if name.starts_with("requirements") && name.ends_with(".txt") => {
+            (Ecosystem::Pypi, lines::requirements(text))
+        }
+        name if name.ends_with(".csproj") => (Ecosystem::Nuget, jvm::csproj(text)),
+        _ => return None,
+    };
+    if declared.name.is_none() && declared.dependencies.is_empty() {
+        return None;
+    }
+    let root = path.directory().to_owned();
+    let Declared { name, mut dependencies, entries } = declared;
+    dependencies.sort_unstable();
+    dependencies.dedup();
+    let entries = entries.iter().filter_map(|entry| crate::paths::join(&root, entry)).collect();
+    Some(PackageManifest { ecosystem, path: path.clone(), name, root, dependencies, entries })
+}
+
+/// The name in a requirement such as `requests[socks]>=2; python_version > "3"`, as the index writes it.
+fn requirement_name(requirement: &str) -> Option<String> {
+    let end = requirement.find(|byte: char| !(byte.is_ascii_alphanumeric() || matches!(byte, '-' | '_' | '.')));
+    let name = requirement[..end.unwrap_or(requirement.len())].trim_end_matches('.');
+    (!name.is_empty()).then(|| normal_python_name(name))
+}
+
+/// Names of Python packages compare without case, and `-`, `_` and `.` are one.
+pub(crate) fn normal_python_name(name: &str) -> String {
+    name.chars()
+        .map(|character| if matches!(character, '_' | '.') { '-' } else { character.to_ascii_lowercase() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str, name: Option<&str>, dependencies: &[&str]) -> PackageManifest {
+        let path = RepoPath::parse(path).expect("valid path");
+        let manifest = parse_package_manifest(&path, text).expect("declares something");
+        assert_eq!(manifest.name.as_deref(), name);
+        assert_eq!(manifest.dependencies, dependencies);
+        manifest
+    }
+
+    #[test]
+    fn python() {
+        let text = "[project]\nname = \"Fisio_Core\"\ndependencies = [\"requests[socks]>=2\", \"PyYAML\"]\n[project.optional-dependencies]\ndev = [\"pytest\"]\n";
+        check("pyproject.toml", text, Some("fisio-core"), &["pytest", "pyyaml", "requests"]);
+        let poetry = "[tool.poetry]\nname = \"a\"\n[tool.poetry.dependencies]\npython = \"^3.9\"\nhttpx = \"*\"\n[tool.poetry.group.dev.dependencies]\nmypy = \"1\"\n";
+        check("x/pyproject.toml", poetry, Some("a"), &["httpx", "mypy"]);
+        let setup = "[metadata]\nname = tool\n[options]\npackages = find:\ninstall_requires =\n    attrs>=20\n    # a comment\n    click\n[options.extras_require]\ndev =\n    tox\n";
+        check("setup.cfg", setup, Some("tool"), &["attrs", "click", "tox"]);
+        check(
+            "setup.py",
+            "setup(\n  name='old-tool',\n  install_requires=['six>=1', \"docopt\"],\n)\n",
+            Some("old-tool"),
+            &["docopt", "six"],
+        );
+        check(
+            "requirements-dev.txt",
+            "-r base.txt\nflask==2 # web\n\n--hash=x\ngit+https://host/x\n",
+            None,
+            &["flask"],
+        );
+    }
+
+    #[test]
+    fn node() {
+        let text = r#"{"name": "@acme/util", "main": "./dist/index.js", "source": "src/main.ts", "dependencies": {"react": "^18"}, "devDependencies": {"jest": "*"}}"#;
+        let manifest = check("packages/util/package.json", text, Some("@acme/util"), &["jest", "react"]);
+        assert_eq!(manifest.root, "packages/util");
+        assert_eq!(manifest.entries, ["packages/util/src/main.ts", "packages/util/dist/index.js"]);
+        let exports = r#"{"name": "x", "exports": {".": {"import": "./esm/x.mjs"}}}"#;
+        assert_eq!(check("package.json", exports, Some("x"), &[]).entries, ["esm/x.mjs"]);
+    }
+
+    #[test]
+    fn go_and_cargo() {
+        let text = "module example.com/a/b\n\ngo 1.21\n\nrequire (\n\tgithub.com/x/y v1.2.0\n\tgolang.org/x/net v0.1.0 // indirect\n)\nrequire k8s.io/api v0.2.0\n";
+        check("go.mod", text, Some("example.com/a/b"), &["github.com/x/y", "golang.org/x/net", "k8s.io/api"]);
+        let text = "[package]\nname = \"my-crate\"\n[lib]\npath = \"lib/root.rs\"\n[dependencies]\nserde = \"1\"\nalias = { package = \"real\", version = \"1\" }\n[target.'cfg(unix)'.dependencies]\nlibc = \"0.2\"\n";
+        let manifest = check("crates/my/Cargo.toml", text, Some("my-crate"), &["libc", "real", "serde"]);
+        assert_eq!(manifest.entries, ["crates/my/lib/root.rs"]);
+    }
+
+    #[test]
+    fn java_virtual_machine_and_others() {
+        let pom = "<project><parent><groupId>org.acme</groupId><artifactId>top</artifactId></parent><artifactId>core</artifactId><dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId></dependency></dependencies></project>";
+        check("pom.xml", pom, Some("org.acme:core"), &["junit:junit"]);
+        let gradle = "dependencies {\n  implementation(\"com.squareup.okhttp3:okhttp:4.9\")\n  testImplementation 'junit:junit:4.13'\n}\n";
+        check("app/build.gradle.kts", gradle, None, &["com.squareup.okhttp3:okhttp", "junit:junit"]);
+        check(
+            "composer.json",
+            r#"{"name": "acme/web", "require": {"php": ">=8", "monolog/monolog": "^2"}}"#,
+            Some("acme/web"),
+            &["monolog/monolog"],
+        );
+        let project =
+            "<Project><ItemGroup><PackageReference Include=\"Serilog\" Version=\"2\" /></ItemGroup></Project>";
+        check("src/App.csproj", project, None, &["Serilog"]);
+    }
+
+    #[test]
+    fn what_is_no_manifest_or_broken_declares_nothing() {
+        for (path, text) in [
+            ("package.json", "{"),
+            ("Cargo.toml", "[workspace\n"),
+            ("main.py", "x"),
+            ("package.json", "[1]"),
+            ("go.mod", ""),
+        ] {
+            assert_eq!(parse_package_manifest(&RepoPath::parse(path).expect("valid path"), text), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Languages whose imports name packages and namespaces, whatever the files are called.
+
+use cairn_domain::Resolution;
+
+use crate::contribution::BoundName;
+use crate::environment::{FileId, Lookup};
+use crate::places::{Ask, Finding, Place, Places};
+use crate::{Family, Name};
+
+/// The longest beginning of the name that is a package of the repository, then members from there.
+pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
+    let family = lookup.contribution(file).family;
+    let module = import.module.trim_matches(['"', '\\', '.']);
+    let parts: Vec<&str> = module.split(['.', '\\']).chain(import.name).filter(|part| !part.is_empty()).collect();
+    for num_parts in (1..=parts.len()).rev() {
+        let namespace = Name::of(&parts[..num_parts].join("."));
+        if lookup.package_files(family, namespace).len() == 0 {
+            continue;
+        }
+        let found = walk(lookup, Place::Package(family, namespace), &parts[num_parts..], ask);
+        if !found.is_nothing() {
+            return found.at_most(Resolution::Import);
+        }
+    }
+    // Names at the top of a repository that declares no packages.
+    let found = walk(lookup, Place::Package(family, Name::EMPTY), &parts, ask);
+    match found {
+        Finding::Found(..) if matches!(family, Family::Php | Family::Elixir) => found.at_most(Resolution::Import),
+        _ => Finding::External,
+    }
+}
+
+fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
+    let mut place = start;
+    let mut found = Finding::of(Places::one(start), Resolution::Import);
+    for (index, part) in parts.iter().enumerate() {
+        let is_last = index + 1 == parts.len();
+        found = lookup.member_of(place, part, if is_last { ask } else { Ask::ANY });
+        let Finding::Found(places, _) = found else { return found };
+        match places.single() {
+            Some(single) => place = single,
+            None if is_last => return found,
+            None => return Finding::Nothing,
+        }
+    }
+    found
+}

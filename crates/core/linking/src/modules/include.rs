@@ -1,0 +1,61 @@
+//! Files named by paths: C includes, Ruby's `require`, Lua's modules, sourced scripts, Zig's imports.
+
+use super::file_place;
+use crate::contribution::BoundName;
+use crate::environment::{FileId, Lookup};
+use crate::paths;
+use crate::places::{Ask, Finding};
+use crate::{Family, Name};
+
+pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
+    let Some(found) = included(lookup, file, import.module) else { return Finding::External };
+    match import.name {
+        None => file_place(found),
+        Some(name) => lookup.exported(found, Name::EMPTY, name, ask),
+    }
+}
+
+fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileId> {
+    let contribution = lookup.contribution(file);
+    let family = contribution.family;
+    let path = module.trim_matches(['"', '\'', '<', '>']);
+    let beside = paths::join(contribution.path.directory(), path);
+    if let Some(found) = beside.and_then(|path| with_endings(lookup, family, &path)) {
+        return Some(found);
+    }
+    let suffix = match family {
+        Family::Lua => path.replace('.', "/"),
+        Family::Ruby => path.trim_end_matches(".rb").to_owned(),
+        // A system header is never one of the repository's unless its path says more than a file name.
+        Family::C if module.starts_with('<') && !path.contains('/') => return None,
+        Family::C => path.trim_start_matches("../").trim_start_matches("./").to_owned(),
+        _ => return None,
+    };
+    nearest(lookup, file, family, &suffix)
+}
+
+fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<FileId> {
+    let endings: &[&str] = match family {
+        Family::Ruby => &["", ".rb"],
+        Family::Lua => &["", ".lua", "/init.lua"],
+        Family::Bash => &["", ".sh", ".bash"],
+        _ => &[""],
+    };
+    let name = Name::of(path);
+    endings.iter().find_map(|ending| lookup.file(name.then(ending)))
+}
+
+/// The file with this end of path that shares most folders with the importing one; none if two share as many.
+fn nearest(lookup: &mut Lookup<'_>, file: FileId, family: Family, suffix: &str) -> Option<FileId> {
+    let importing = lookup.contribution(file).path.as_str();
+    let mut best: Option<(usize, FileId)> = None;
+    let mut is_tie = false;
+    for candidate in lookup.files_with_suffix(family, Name::of(suffix)) {
+        let shared = paths::num_shared_parts(importing, lookup.contribution(candidate).path.as_str());
+        is_tie = best.is_some_and(|(most, _)| most == shared) || is_tie && best.is_some_and(|(most, _)| most > shared);
+        if best.is_none_or(|(most, _)| shared > most) {
+            best = Some((shared, candidate));
+        }
+    }
+    best.filter(|_| !is_tie).map(|(_, file)| file)
+}

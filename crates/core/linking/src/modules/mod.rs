@@ -1,0 +1,83 @@
+//! From what an import writes to files and packages, language by language.
+
+mod dotted;
+mod include;
+mod python;
+mod rust;
+mod script;
+
+pub(crate) use python::folder_member;
+pub(crate) use rust::{expression_path as rust_path, member_crate as rust_crate};
+
+use cairn_domain::Resolution;
+
+use crate::contribution::BoundName;
+use crate::environment::{FileId, Lookup};
+use crate::places::{Ask, Finding, Place, Places};
+use crate::{Family, Name};
+
+/// What an import binds: a module, or a name taken out of one.
+pub(crate) fn import_target(
+    lookup: &mut Lookup<'_>,
+    file: FileId,
+    container: Name,
+    import: &BoundName<'_>,
+    ask: Ask,
+) -> Finding {
+    if !lookup.spend() {
+        return Finding::Nothing;
+    }
+    match lookup.contribution(file).family {
+        Family::Python => python::target(lookup, file, import, ask),
+        Family::Script => script::target(lookup, file, import, ask),
+        Family::Go => go_target(lookup, file, import),
+        Family::Rust => rust::target(lookup, file, container, import, ask),
+        Family::C | Family::Ruby | Family::Lua | Family::Bash | Family::Zig => {
+            include::target(lookup, file, import, ask)
+        }
+        Family::Jvm | Family::CSharp | Family::Php | Family::Elixir | Family::Haskell => {
+            dotted::target(lookup, file, import, ask)
+        }
+        Family::Swift | Family::Other => Finding::External,
+    }
+}
+
+/// A module inside the module that a file is, found by the layout of folders.
+pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
+    match lookup.contribution(file).family {
+        Family::Python if container.is_empty() => python::submodule(lookup, file, name),
+        Family::Rust if container.is_empty() => rust::submodule(lookup, file, name),
+        _ => Finding::Nothing,
+    }
+}
+
+/// Go's imports name folders below a module of the repository.
+fn go_target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> Finding {
+    let path = import.module.trim_matches('"');
+    let Some(folder) = go_folder(lookup, file, path) else { return Finding::External };
+    let package = crate::contribution::go_package(&folder, None);
+    if lookup.package_files(Family::Go, package).len() == 0 {
+        return Finding::Nothing;
+    }
+    Finding::of(Places::one(Place::Package(Family::Go, package)), Resolution::Import)
+}
+
+/// The folder of a package, relative to the repository. The longest module path wins, since modules may nest.
+fn go_folder(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<String> {
+    if path.starts_with('.') {
+        return crate::paths::join(lookup.contribution(file).path.directory(), path);
+    }
+    let modules = lookup.packages("go").filter_map(|module| {
+        let name = module.name.as_deref()?;
+        let rest = path.strip_prefix(name)?;
+        (rest.is_empty() || rest.starts_with('/'))
+            .then(|| (name.len(), module.root.as_str(), rest.trim_start_matches('/')))
+    });
+    let (_, root, rest) = modules.max()?;
+    Some(crate::paths::join(root, rest).unwrap_or_default())
+}
+
+/// One file as a place.
+fn file_place(file: FileId) -> Finding {
+    Finding::of(Places::one(Place::File { file, container: Name::EMPTY }), Resolution::Import)
+}

@@ -1,0 +1,202 @@
+//! Rust: paths through crates, the tree of modules, `use` and re-exports.
+
+use cairn_domain::Resolution;
+
+use super::file_place;
+use crate::contribution::BoundName;
+use crate::environment::{FileId, Lookup};
+use crate::names::Name;
+use crate::paths;
+use crate::places::{Ask, Finding, Place, Places};
+
+pub(super) fn target(
+    lookup: &mut Lookup<'_>,
+    file: FileId,
+    container: Name,
+    import: &BoundName<'_>,
+    ask: Ask,
+) -> Finding {
+    let mut parts: Vec<&str> = import.module.split('.').filter(|part| !part.is_empty()).collect();
+    parts.extend(import.name);
+    let mut place = Place::File { file, container };
+    for _ in 0..import.level {
+        match parent_module(lookup, place) {
+            Some(parent) => place = parent,
+            None => return Finding::Nothing,
+        }
+    }
+    if import.level > 0 {
+        return walk(lookup, place, &parts, ask);
+    }
+    path(lookup, file, container, &parts, ask, Some(import.local))
+}
+
+/// A path as it may stand in `use` or in an expression. `own` is the name that a `use` at hand binds itself, which
+/// cannot be where its path begins.
+fn path(
+    lookup: &mut Lookup<'_>,
+    file: FileId,
+    container: Name,
+    parts: &[&str],
+    ask: Ask,
+    own: Option<Name>,
+) -> Finding {
+    let here = Place::File { file, container };
+    let Some((first, rest)) = parts.split_first() else { return Finding::of(Places::one(here), Resolution::Exact) };
+    match *first {
+        "crate" => match crate_root(lookup, file) {
+            Some(root) => walk(lookup, Place::File { file: root, container: Name::EMPTY }, rest, ask),
+            None => Finding::Nothing,
+        },
+        "self" => walk(lookup, here, rest, ask),
+        "super" => match parent_module(lookup, here) {
+            Some(Place::File { file, container }) if rest.first() == Some(&"super") => {
+                path(lookup, file, container, rest, ask, None)
+            }
+            Some(parent) => walk(lookup, parent, rest, ask),
+            None => Finding::Nothing,
+        },
+        "std" | "core" | "alloc" => Finding::External,
+        first => {
+            let is_own = own == Some(Name::of(first));
+            let start = if is_own { local_module(lookup, file, container, first) } else { Finding::Nothing };
+            let start = if start.is_nothing() { member_crate(lookup, first) } else { start };
+            let start = if start.is_nothing() && !is_own {
+                start_of_path(lookup, file, container, first, rest.is_empty().then_some(ask))
+            } else {
+                start
+            };
+            continue_from(lookup, start, rest, ask)
+        }
+    }
+}
+
+/// A path in an expression.
+pub(crate) fn expression_path(
+    lookup: &mut Lookup<'_>,
+    file: FileId,
+    container: Name,
+    parts: &[&str],
+    ask: Ask,
+) -> Finding {
+    path(lookup, file, container, parts, ask, None)
+}
+
+fn start_of_path(lookup: &mut Lookup<'_>, file: FileId, container: Name, first: &str, ask: Option<Ask>) -> Finding {
+    let found = lookup.exported(file, container, first, ask.unwrap_or(Ask::ANY));
+    if found.is_nothing() { Finding::External } else { found }
+}
+
+fn local_module(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
+    let inline = lookup
+        .members(file, container, Name::of(name))
+        .find(|(file, index)| lookup.definition(*file, *index).kind == cairn_domain::SymbolKind::Module);
+    match inline {
+        Some((file, index)) => Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact),
+        None if container.is_empty() => submodule(lookup, file, name),
+        None => Finding::Nothing,
+    }
+}
+
+fn continue_from(lookup: &mut Lookup<'_>, start: Finding, rest: &[&str], ask: Ask) -> Finding {
+    match start {
+        Finding::Found(places, resolution) if !rest.is_empty() => match places.single() {
+            Some(place) => walk(lookup, place, rest, ask).at_most(resolution),
+            None => Finding::Nothing,
+        },
+        other => other,
+    }
+}
+
+fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
+    let mut place = start;
+    let mut resolution = Resolution::Exact;
+    for (index, part) in parts.iter().enumerate() {
+        let is_last = index + 1 == parts.len();
+        let found = lookup.member_of(place, part, if is_last { ask } else { Ask::ANY }).at_most(resolution);
+        let Finding::Found(places, found_resolution) = found else { return found };
+        if is_last {
+            return found;
+        }
+        let Some(single) = places.single() else { return Finding::Nothing };
+        (place, resolution) = (single, found_resolution);
+    }
+    Finding::of(Places::one(place), resolution)
+}
+
+/// Another crate of the repository, by the name that code gives it.
+pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
+    let is_it = |package: &str| {
+        package.len() == name.len() && package.bytes().zip(name.bytes()).all(|(a, b)| a == b || a == b'-' && b == b'_')
+    };
+    let Some(package) = lookup.packages("cargo").find(|package| package.name.as_deref().is_some_and(is_it)) else {
+        return Finding::Nothing;
+    };
+    let library = paths::join(&package.root, "src/lib.rs");
+    let root = package.entries.iter().chain(&library).find_map(|path| lookup.file_at(path));
+    root.map_or(Finding::Nothing, file_place)
+}
+
+/// Where the crate of a file lies: its source folder, and the file's path below it.
+fn source_folder(path: &str) -> (&str, &str) {
+    match path.rfind("/src/") {
+        Some(at) => (&path[..at + 4], &path[at + 5..]),
+        None if path.starts_with("src/") => ("src", &path[4..]),
+        None => path.rsplit_once('/').unwrap_or(("", path)),
+    }
+}
+
+fn crate_root(lookup: &mut Lookup<'_>, file: FileId) -> Option<FileId> {
+    let path = lookup.contribution(file).path.as_str();
+    let (folder, below) = source_folder(path);
+    // Every file in `src/bin` and `main.rs` beside `lib.rs` are crates of their own.
+    let is_own_root =
+        matches!(below, "lib.rs" | "main.rs") || below.starts_with("bin/") && below.matches('/').count() == 1;
+    if is_own_root || !path.starts_with("src/") && !path.contains("/src/") {
+        return Some(file);
+    }
+    let base = Name::of(folder);
+    lookup.file(base.then("/lib.rs")).or_else(|| lookup.file(base.then("/main.rs")))
+}
+
+/// The folder in which the modules of a file's module stand.
+fn modules_folder(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name {
+        "lib.rs" | "main.rs" | "mod.rs" => directory.to_owned(),
+        _ if directory.ends_with("/bin")
+            || directory.ends_with("tests")
+            || directory.ends_with("benches")
+            || directory.ends_with("examples") =>
+        {
+            directory.to_owned()
+        }
+        _ => path.trim_end_matches(".rs").to_owned(),
+    }
+}
+
+pub(super) fn submodule(lookup: &mut Lookup<'_>, file: FileId, name: &str) -> Finding {
+    let folder = modules_folder(lookup.contribution(file).path.as_str());
+    let base = if folder.is_empty() { Name::of(name) } else { Name::of(&folder).then("/").then(name) };
+    let found = lookup.file(base.then(".rs")).or_else(|| lookup.file(base.then("/mod.rs")));
+    found.map_or(Finding::Nothing, |file| {
+        Finding::of(Places::one(Place::File { file, container: Name::EMPTY }), Resolution::Exact)
+    })
+}
+
+fn parent_module(lookup: &mut Lookup<'_>, place: Place) -> Option<Place> {
+    let Place::File { file, container } = place else { return None };
+    if let Some(module) = lookup.module_definition(file, container) {
+        return Some(Place::File { file, container: lookup.definition(file, module).container });
+    }
+    let path = lookup.contribution(file).path.as_str();
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let module_folder = if name == "mod.rs" { paths::parent(directory)? } else { directory };
+    let base = Name::of(module_folder);
+    let within = ["/mod.rs", "/lib.rs", "/main.rs"]
+        .into_iter()
+        .filter(|_| !module_folder.is_empty())
+        .find_map(|end| lookup.file(base.then(end)));
+    let parent = within.or_else(|| lookup.file(base.then(".rs")))?;
+    (parent != file).then_some(Place::File { file: parent, container: Name::EMPTY })
+}

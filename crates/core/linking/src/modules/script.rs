@@ -1,0 +1,110 @@
+//! JavaScript and TypeScript: relative paths with guessed extensions, packages of the workspace, the usual aliases.
+
+use super::file_place;
+use crate::Name;
+use crate::contribution::BoundName;
+use crate::environment::{FileId, Lookup};
+use crate::paths;
+use crate::places::{Ask, Finding};
+
+/// Endings that are tried, in the order in which TypeScript and bundlers try them.
+const ENDINGS: &[&str] =
+    &[".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte"];
+
+/// Endings of what is built, and of the source that it is built from.
+const BUILT: &[(&str, &[&str])] =
+    &[(".js", &[".ts", ".tsx", ".d.ts", ".jsx"]), (".jsx", &[".tsx"]), (".mjs", &[".mts"]), (".cjs", &[".cts"])];
+
+pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
+    if import.module.is_empty() {
+        // `export { a as b }`: a name of the file itself.
+        return import.name.map_or(Finding::Nothing, |name| lookup.visible(file, Name::EMPTY, name, ask));
+    }
+    let is_relative = import.module.starts_with('.');
+    let Some(found) = module(lookup, file, import.module) else {
+        return if is_relative { Finding::Nothing } else { Finding::External };
+    };
+    match import.name {
+        None => file_place(found),
+        Some("default") => default_export(lookup, found, ask),
+        Some(name) => lookup.exported(found, Name::EMPTY, name, ask),
+    }
+}
+
+/// What a file exports by default; the file itself where no definition says that it is.
+fn default_export(lookup: &mut Lookup<'_>, file: FileId, ask: Ask) -> Finding {
+    let found = lookup.exported(file, Name::EMPTY, "default", ask);
+    if found.is_nothing() { file_place(file) } else { found }
+}
+
+/// The file that a module specifier opens.
+fn module(lookup: &mut Lookup<'_>, file: FileId, specifier: &str) -> Option<FileId> {
+    let directory = lookup.contribution(file).path.directory();
+    let specifier = specifier.split(['?', '!']).next().unwrap_or(specifier);
+    if specifier.starts_with('.') {
+        let path = paths::join(directory, specifier).unwrap_or_default();
+        return open(lookup, &path);
+    }
+    if let Some(rest) = ["@/", "~/", "~@/"].iter().find_map(|alias| specifier.strip_prefix(alias)) {
+        return upwards(lookup, directory, rest);
+    }
+    if specifier.contains(':') {
+        return None;
+    }
+    workspace_package(lookup, specifier)
+        .or_else(|| specifier.contains('/').then(|| upwards(lookup, directory, specifier))?)
+}
+
+/// A file or folder, with the endings that an import may leave out.
+fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
+    let name = Name::of(path);
+    if let Some(file) = lookup.file(name).filter(|_| !path.is_empty()) {
+        return Some(file);
+    }
+    for (built, sources) in BUILT {
+        if let Some(stem) = path.strip_suffix(built) {
+            let stem = Name::of(stem);
+            let found = sources.iter().find_map(|ending| lookup.file(stem.then(ending)));
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    let index = if path.is_empty() { Name::of("index") } else { name.then("/index") };
+    [name, index].into_iter().find_map(|stem| ENDINGS.iter().find_map(|ending| lookup.file(stem.then(ending))))
+}
+
+/// Aliases such as `@/` and base URLs are settings of the build; by convention they mean the nearest `src` folder or the
+/// nearest folder above that has the path.
+fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
+    let mut folder = Some(directory);
+    while let Some(current) = folder {
+        for base in [paths::join(current, "src"), Some(current.to_owned())].into_iter().flatten() {
+            if let Some(found) = paths::join(&base, path).and_then(|path| open(lookup, &path)) {
+                return Some(found);
+            }
+        }
+        folder = paths::parent(current);
+    }
+    None
+}
+
+/// A package of the same repository, by name.
+fn workspace_package(lookup: &mut Lookup<'_>, specifier: &str) -> Option<FileId> {
+    let (package, rest) = lookup.packages("npm").find_map(|package| {
+        let rest = specifier.strip_prefix(package.name.as_deref()?)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some((package, rest.trim_start_matches('/')))
+    })?;
+    if rest.is_empty() {
+        if let Some(found) = package.entries.iter().find_map(|entry| open(lookup, entry)) {
+            return Some(found);
+        }
+        return ["src", "", "lib"]
+            .iter()
+            .find_map(|folder| open(lookup, &paths::join(&package.root, folder).unwrap_or_default()));
+    }
+    ["", "src"].iter().find_map(|folder| {
+        let path = paths::join(&package.root, &format!("{folder}/{rest}"))?;
+        open(lookup, &path)
+    })
+}

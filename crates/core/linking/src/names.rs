@@ -1,0 +1,97 @@
+//! Names by hash, and the keys under which the environment is asked.
+//!
+//! The linker compares names a few million times in a run, so names are 64-bit hashes and a summary of a file holds no
+//! text. Two of a million names of a repository share a hash with a probability of about 1 in 40 million; the effect
+//! would be one wrong edge, the same on every machine. The hash is the same on every platform, since keys are stored.
+
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// A name, a dotted name or a path, by FNV-1a. Extending a hash equals hashing the longer text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name(pub u64);
+
+impl Name {
+    /// Of the empty text: the top level of a file, the root folder.
+    pub const EMPTY: Name = Name(OFFSET);
+
+    pub fn of(text: &str) -> Name {
+        Name::EMPTY.then(text)
+    }
+
+    /// The name of this text with `text` behind it.
+    #[must_use]
+    pub fn then(self, text: &str) -> Name {
+        Name(text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
+    }
+
+    /// `a` and `b` give `a.b`; the empty name and `b` give `b`.
+    #[must_use]
+    pub fn dot(self, part: &str) -> Name {
+        if self == Name::EMPTY { Name::of(part) } else { self.then(".").then(part) }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self == Name::EMPTY
+    }
+}
+
+/// What a key asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Space {
+    /// The file at a path.
+    File = 1,
+    /// Files whose path, without what the language leaves out, ends so.
+    Suffix,
+    /// Definitions in a container of a file (the file itself: the empty container).
+    Member,
+    /// Files that belong to a package or namespace.
+    Package,
+    /// Definitions at the top of a package or namespace.
+    PackageMember,
+    /// Definitions of a name anywhere in the repository.
+    Named,
+    /// Definitions in containers of a name anywhere in the repository.
+    Method,
+    /// Imports of a file that bind a name.
+    Binding,
+    /// Imports of a file that bring in everything.
+    Wildcard,
+    /// Fields of classes of a name.
+    Field,
+    /// Packages that the repository declares, by ecosystem.
+    Manifests,
+}
+
+/// A key of the environment. Mixed well, since neighbouring hashes of FNV differ in few bits.
+pub(crate) fn key(space: Space, parts: [Name; 3]) -> u64 {
+    let seed = (space as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    parts.iter().fold(seed, |hash, part| mix(hash.rotate_left(23) ^ part.0))
+}
+
+/// The finaliser of splitmix64.
+pub(crate) fn mix(mut hash: u64) -> u64 {
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extending_equals_hashing_the_whole() {
+        assert_eq!(Name::of("a").dot("b").dot("c"), Name::of("a.b.c"));
+        assert_eq!(Name::EMPTY.dot("a"), Name::of("a"));
+        assert_eq!(Name::of("src").then("/lib.rs"), Name::of("src/lib.rs"));
+        assert_ne!(Name::of("ab").dot("c"), Name::of("a").dot("bc"));
+    }
+
+    #[test]
+    fn keys_differ_by_space_and_by_order() {
+        let (a, b, none) = (Name::of("a"), Name::of("b"), Name::EMPTY);
+        assert_ne!(key(Space::File, [a, none, none]), key(Space::Suffix, [a, none, none]));
+        assert_ne!(key(Space::Member, [a, b, none]), key(Space::Member, [b, a, none]));
+    }
+}

@@ -1,0 +1,290 @@
+//! References of one file: from the name that stands there outwards to what it means.
+
+use cairn_domain::{FileFacts, Reference, ReferenceKind, Resolution, SymbolKind, Unresolved};
+use rustc_hash::FxHashMap;
+
+use crate::builtins::is_builtin;
+use crate::environment::{Environment, FUEL, FileId, Lookup};
+use crate::family::Rules;
+use crate::modules::import_target;
+use crate::places::{Ask, Finding, MAX_CANDIDATES, Place, Places, Want, select};
+use crate::scopes::{Scopes, Variable};
+use crate::{Contribution, Definition, Family, Name};
+
+/// What became of a reference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outcome {
+    Linked(Places, Resolution),
+    Unresolved(Unresolved),
+}
+
+impl Outcome {
+    /// One place keeps its certainty, several share one.
+    pub(crate) fn of(places: Places, resolution: Resolution) -> Self {
+        match places.as_slice().len() {
+            0 => Outcome::Unresolved(Unresolved::NoDefinition),
+            1 => Outcome::Linked(
+                places,
+                if resolution == Resolution::Ambiguous { Resolution::Heuristic } else { resolution },
+            ),
+            2..=MAX_CANDIDATES => Outcome::Linked(places, Resolution::Ambiguous),
+            _ => Outcome::Unresolved(Unresolved::UnknownReceiver),
+        }
+    }
+}
+
+/// Links the references of one file.
+#[derive(Debug)]
+pub(crate) struct Resolver<'e> {
+    pub(crate) lookup: Lookup<'e>,
+    pub(crate) file: FileId,
+    pub(crate) family: Family,
+    pub(crate) rules: Rules,
+    pub(crate) facts: &'e FileFacts,
+    pub(crate) contribution: &'e Contribution,
+    pub(crate) scopes: Scopes<'e>,
+    /// What names mean at the top of the file: asked again and again.
+    tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
+}
+
+/// The class around a reference, as far as the file shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnClass<'e> {
+    /// The class itself, if it stands in this file.
+    pub(crate) symbol: Option<u32>,
+    /// The class, or what is known of it from the name of its member.
+    pub(crate) class: Definition,
+    pub(crate) name: &'e str,
+    /// A function stands between the method and the reference, so the object may be another one.
+    pub(crate) is_doubtful: bool,
+}
+
+impl<'e> Resolver<'e> {
+    pub(crate) fn new(environment: &'e Environment<'e>, file: FileId, facts: &'e FileFacts) -> Self {
+        let lookup = Lookup::new(environment);
+        let contribution = lookup.contribution(file);
+        let scopes = Scopes::new(facts, contribution);
+        let family = contribution.family;
+        Self { lookup, file, family, rules: family.rules(), facts, contribution, scopes, tops: FxHashMap::default() }
+    }
+
+    pub(crate) fn resolve(&mut self, reference: &'e Reference) -> Outcome {
+        self.lookup.fuel = FUEL;
+        let ask = ask_of(reference);
+        match reference.receiver.as_deref() {
+            None | Some("") => self.bare(&reference.name, reference.enclosing, ask),
+            Some(receiver) => self.with_receiver(receiver, &reference.name, reference.enclosing, ask),
+        }
+    }
+
+    fn bare(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> Outcome {
+        let (local, is_open) = self.local(name, enclosing, ask);
+        let limit = if is_open { Resolution::Heuristic } else { Resolution::Exact };
+        match local {
+            Local::Variable(_) => return Outcome::Unresolved(Unresolved::Dynamic),
+            Local::Found(Finding::Found(places, resolution)) => return Outcome::of(places, resolution.max(limit)),
+            Local::Found(Finding::External) => return Outcome::Unresolved(Unresolved::External),
+            Local::Found(Finding::Nothing) | Local::Unbound => {}
+        }
+        // At the top of a file only a function without a name binds what is opaque.
+        let is_hidden = enclosing.is_none() && self.scopes.is_opaque_at_top(Name::of(name));
+        if is_hidden && self.rules.variables_hide_functions {
+            return Outcome::Unresolved(Unresolved::Dynamic);
+        }
+        let container = self.scopes.module_around(enclosing);
+        match self.top(container, name, ask) {
+            Finding::Found(places, resolution) => Outcome::of(places, resolution.max(limit)),
+            _ if is_builtin(self.family, name) => Outcome::Unresolved(Unresolved::Builtin),
+            Finding::External => Outcome::Unresolved(Unresolved::External),
+            Finding::Nothing if self.rules.global_names => self.global(name, ask, is_open),
+            Finding::Nothing if is_open => Outcome::Unresolved(Unresolved::External),
+            Finding::Nothing => Outcome::Unresolved(Unresolved::NoDefinition),
+        }
+    }
+
+    /// What `name` means at the top of the file, remembered.
+    pub(crate) fn top(&mut self, container: Name, name: &str, ask: Ask) -> Finding {
+        let key = (container, Name::of(name), ask.want, ask.num_arguments.filter(|_| self.rules.overloads));
+        if let Some(found) = self.tops.get(&key) {
+            return *found;
+        }
+        let found = self.lookup.visible(self.file, container, name, ask);
+        self.tops.insert(key, found);
+        found
+    }
+
+    /// A name that may come from any file: one definition in the repository is some evidence.
+    fn global(&mut self, name: &str, ask: Ask, is_open: bool) -> Outcome {
+        let file = self.file;
+        let candidates: Vec<(FileId, u32)> = self
+            .lookup
+            .named(self.family, Name::of(name))
+            .filter(|(other, index)| {
+                let definition = self.lookup.definition(*other, *index);
+                definition.in_package && (*other == file || !definition.private)
+            })
+            .collect();
+        match select(&self.lookup, candidates.into_iter(), ask, self.rules) {
+            Finding::Found(places, _) => Outcome::of(places, Resolution::Heuristic),
+            _ if is_open => Outcome::Unresolved(Unresolved::External),
+            _ => Outcome::Unresolved(Unresolved::NoDefinition),
+        }
+    }
+
+    /// What the functions and classes around a reference bind, from the inside out. The flag tells that a class around
+    /// it has bases that are not known, so that the name may be inherited.
+    pub(crate) fn local(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> (Local<'e>, bool) {
+        let hashed = Name::of(name);
+        let mut is_open = false;
+        let mut current = enclosing;
+        while let Some(scope) = current {
+            let definition = &self.contribution.definitions[scope as usize];
+            current = definition.parent;
+            let is_class = definition.kind.is_container();
+            if !is_class {
+                let bound = self.in_function(scope, hashed, ask);
+                if !matches!(bound, Local::Unbound) {
+                    return (bound, is_open);
+                }
+            }
+            match self.visible_member(scope, definition, name, enclosing == Some(scope), ask) {
+                Finding::Nothing => {}
+                Finding::External => is_open |= self.rules.implicit_self,
+                found => return (Local::Found(found), is_open),
+            }
+        }
+        (Local::Unbound, is_open)
+    }
+
+    /// A member of a class around the reference, or of the class of a method that stands outside of it, where members
+    /// are visible bare: in the body of the class itself, or everywhere inside it.
+    fn visible_member(
+        &mut self,
+        scope: u32,
+        definition: &Definition,
+        name: &'e str,
+        is_direct: bool,
+        ask: Ask,
+    ) -> Finding {
+        if definition.kind == SymbolKind::Module || !is_direct && !self.rules.implicit_self {
+            return Finding::Nothing;
+        }
+        if definition.kind.is_container() {
+            let class = OwnClass { symbol: Some(scope), class: *definition, name, is_doubtful: false };
+            return self.member_of_own(&class, name, ask);
+        }
+        let is_outside = definition.parent.is_none() && !definition.container.is_empty() && self.rules.implicit_self;
+        match self.own_class(Some(scope)).filter(|_| is_outside) {
+            Some(class) => self.member_of_own(&class, name, ask),
+            None => Finding::Nothing,
+        }
+    }
+
+    fn in_function(&mut self, scope: u32, name: Name, ask: Ask) -> Local<'e> {
+        let hides = match ask.want {
+            Want::Call => self.rules.variables_hide_functions,
+            Want::Type => self.rules.variables_hide_types,
+            Want::Instance => self.rules.variables_hide_types || self.family == Family::Script,
+            Want::Value | Want::Any => true,
+        };
+        if let Some(variable) = self.scopes.variable(Some(scope), name).filter(|_| hides) {
+            return Local::Variable(variable);
+        }
+        let children: Vec<(FileId, u32)> = self.scopes.children(scope, name).map(|index| (self.file, index)).collect();
+        let found = select(&self.lookup, children.into_iter(), ask, self.rules);
+        if !found.is_nothing() {
+            return Local::Found(found);
+        }
+        let imports: Vec<_> =
+            self.scopes.imports_in(scope).filter(|bound| bound.local == name && !bound.wildcard).collect();
+        let container = self.scopes.module_around(Some(scope));
+        let mut found = Finding::Nothing;
+        for import in &imports {
+            found = found
+                .or(import_target(&mut self.lookup, self.file, container, import, ask).at_most(Resolution::Import));
+        }
+        match found {
+            Finding::Nothing if !imports.is_empty() => Local::Found(Finding::External),
+            Finding::Nothing => Local::Unbound,
+            found => Local::Found(found),
+        }
+    }
+
+    /// The class that `self` is of.
+    pub(crate) fn own_class(&mut self, enclosing: Option<u32>) -> Option<OwnClass<'e>> {
+        let mut current = enclosing;
+        let mut num_functions = 0;
+        while let Some(scope) = current {
+            let definition = &self.contribution.definitions[scope as usize];
+            let symbol = &self.facts.symbols[scope as usize];
+            if definition.kind.is_container() && definition.kind != SymbolKind::Module {
+                let is_doubtful = self.family == Family::Script && num_functions > 1;
+                return Some(OwnClass { symbol: Some(scope), class: *definition, name: &symbol.name, is_doubtful });
+            }
+            num_functions += u32::from(definition.kind.is_callable());
+            let parent = definition.parent.map(|parent| self.contribution.definitions[parent as usize].qualified);
+            if definition.kind.is_callable() && definition.container != parent.unwrap_or(Name::EMPTY) {
+                return Some(self.class_by_member(&symbol.qualified_name, &symbol.name, definition));
+            }
+            current = definition.parent;
+        }
+        None
+    }
+
+    /// The class of a member that stands outside of it (`impl` blocks, methods of Go, definitions in C++).
+    fn class_by_member(&mut self, qualified: &'e str, member: &str, definition: &Definition) -> OwnClass<'e> {
+        let holder = qualified.strip_suffix(member).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
+        let name = holder.rsplit('.').next().unwrap_or(holder);
+        let is_it = |other: &&Definition| other.qualified == definition.container && other.kind.is_type();
+        let symbol = self.contribution.definitions.iter().position(|other| is_it(&other)).map(|index| index as u32);
+        let class = match symbol {
+            Some(index) => self.contribution.definitions[index as usize],
+            None => Definition {
+                name: definition.container_last,
+                qualified: definition.container,
+                full: definition.holder,
+                kind: SymbolKind::Struct,
+                ..*definition
+            },
+        };
+        OwnClass { symbol, class, name, is_doubtful: false }
+    }
+
+    /// A member of the class around the reference, or of its bases.
+    pub(crate) fn member_of_own(&mut self, own: &OwnClass<'e>, name: &str, ask: Ask) -> Finding {
+        let found = self.lookup.own_member(self.file, own.class.qualified, &own.class, name, ask);
+        if !found.is_nothing() {
+            return found;
+        }
+        if let Some(symbol) = own.symbol {
+            return self.lookup.inherited_member(self.file, symbol, name, ask);
+        }
+        match self.top(self.scopes.module_around(None), own.name, Ask::TYPE) {
+            Finding::Found(places, resolution) => match places.single() {
+                Some(Place::Definition { file, index }) => {
+                    self.lookup.inherited_member(file, index, name, ask).at_most(resolution)
+                }
+                _ => Finding::Nothing,
+            },
+            _ => Finding::Nothing,
+        }
+    }
+}
+
+/// What a scope inside the file binds a name to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Local<'f> {
+    Variable(Variable<'f>),
+    Found(Finding),
+    Unbound,
+}
+
+fn ask_of(reference: &Reference) -> Ask {
+    let want = match reference.kind {
+        ReferenceKind::Call => Want::Call,
+        ReferenceKind::Instantiate => Want::Instance,
+        ReferenceKind::Extend | ReferenceKind::Implement | ReferenceKind::TypeUse => Want::Type,
+        ReferenceKind::Decorate | ReferenceKind::Value => Want::Value,
+    };
+    Ask { want, num_arguments: reference.num_arguments }
+}

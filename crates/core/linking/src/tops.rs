@@ -1,0 +1,206 @@
+//! What a name means at the top of a file, of an inline module, of a package.
+
+use cairn_domain::{Resolution, SymbolKind};
+
+use crate::environment::{FileId, Lookup};
+use crate::modules::{folder_member, import_target, submodule};
+use crate::places::{Ask, Finding, Place, Places, Want, select};
+use crate::{Family, Name};
+
+/// Who asks: the file itself sees all its names, others only what it gives away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum View {
+    Inside,
+    Outside,
+}
+
+impl<'e> Lookup<'e> {
+    /// What `name` means in the file itself, at its top or in an inline module: own definitions, imports, the package,
+    /// wildcard imports.
+    pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let family = self.contribution(file).family;
+        let own = self.own_or_imported(file, container, name, ask, View::Inside);
+        if !own.is_nothing() {
+            return own;
+        }
+        if !container.is_empty() && !family.rules().modules_are_closed {
+            let outer = self.container_of(file, container);
+            let found = self.visible_without_wildcards(file, outer, name, ask);
+            if !found.is_nothing() {
+                return found;
+            }
+        }
+        let package = self.in_own_package(file, container, name, ask);
+        if !package.is_nothing() {
+            return package;
+        }
+        let wildcard = self.through_wildcards(file, container, name, ask, View::Inside);
+        if !wildcard.is_nothing() || container.is_empty() || family.rules().modules_are_closed {
+            return wildcard;
+        }
+        self.through_wildcards(file, Name::EMPTY, name, ask, View::Inside)
+    }
+
+    fn visible_without_wildcards(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let found = self.own_or_imported(file, container, name, ask, View::Inside);
+        if found.is_nothing() && !container.is_empty() && self.spend() {
+            let outer = self.container_of(file, container);
+            return self.visible_without_wildcards(file, outer, name, ask);
+        }
+        found
+    }
+
+    /// What others find under `name` in a file or an inline module of it.
+    pub(crate) fn exported(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let own = self.own_or_imported(file, container, name, ask, View::Outside);
+        if !own.is_nothing() {
+            return own;
+        }
+        self.through_wildcards(file, container, name, ask, View::Outside)
+    }
+
+    fn own_or_imported(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
+        if !self.spend() {
+            return Finding::Nothing;
+        }
+        let rules = self.contribution(file).family.rules();
+        let hashed = Name::of(name);
+        let members: Vec<(FileId, u32)> = self
+            .members(file, container, hashed)
+            .filter(|(file, index)| !self.definition(*file, *index).local)
+            .collect();
+        // In Rust a module is declared where it belongs and stands in a file of its own.
+        if ask.want == Want::Any
+            && members.iter().any(|(file, index)| self.definition(*file, *index).kind == SymbolKind::Module)
+        {
+            let module = submodule(self, file, container, name);
+            if !module.is_nothing() {
+                return module;
+            }
+        }
+        let own = select(self, members.into_iter(), ask, rules);
+        let mut imported = Finding::Nothing;
+        for import in self.bindings(file, container, hashed) {
+            if view == View::Inside || import.reexport || rules.imports_are_members {
+                imported =
+                    imported.or(import_target(self, file, container, &import.bound(), ask).at_most(Resolution::Import));
+            }
+        }
+        match (own.is_nothing(), imported.is_nothing()) {
+            (false, false) if own.is_same_as(&imported) => own,
+            // Defined and imported: which of the two holds depends on a condition, or on the kind of thing.
+            (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
+            (false, _) => own,
+            (true, false) => imported,
+            (true, true) => submodule(self, file, container, name),
+        }
+    }
+
+    /// Names of the package or namespace that the file belongs to.
+    fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let contribution = self.contribution(file);
+        if !contribution.family.rules().package_scope {
+            return Finding::Nothing;
+        }
+        let namespace = match self.module_definition(file, container) {
+            Some(index) => self.definition(file, index).full,
+            None => contribution.namespace(),
+        };
+        let found = self.in_package(contribution.family, namespace, name, ask);
+        match contribution.family {
+            Family::Go => found,
+            // Without a declared package the whole repository shares one namespace.
+            _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
+            // A namespace says what a name may mean, an include or a load whether it is there.
+            Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
+            _ => found,
+        }
+    }
+
+    /// What `name` means at the top of a package.
+    pub(crate) fn in_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
+        if !self.spend() {
+            return Finding::Nothing;
+        }
+        let members = self.package_members(family, namespace, Name::of(name));
+        select(self, members, ask, family.rules())
+    }
+
+    fn package_member(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
+        if family == Family::Python {
+            return folder_member(self, namespace, name);
+        }
+        let found = self.in_package(family, namespace, name, ask);
+        let inner = namespace.dot(name);
+        if found.is_nothing() && family != Family::Go && self.package_files(family, inner).len() > 0 {
+            return Finding::of(Places::one(Place::Package(family, inner)), Resolution::Import);
+        }
+        found
+    }
+
+    fn through_wildcards(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
+        if !self.spend() {
+            return Finding::Nothing;
+        }
+        let rules = self.contribution(file).family.rules();
+        let mut found = Finding::Nothing;
+        let mut is_open = false;
+        for import in self.wildcards(file, container) {
+            if view == View::Outside && !import.reexport && !rules.imports_are_members {
+                continue;
+            }
+            match import_target(self, file, container, &import.bound(), Ask::ANY) {
+                Finding::Found(places, _) => {
+                    for place in places.as_slice() {
+                        found = found.or(self.member_of(*place, name, ask));
+                    }
+                }
+                Finding::External => is_open = true,
+                Finding::Nothing => {}
+            }
+        }
+        match found {
+            Finding::Nothing if is_open => Finding::External,
+            Finding::External | Finding::Nothing => found,
+            Finding::Found(..) => found.at_most(Resolution::Import),
+        }
+    }
+
+    /// The symbol of an inline module or class, by its qualified name.
+    pub(crate) fn module_definition(&self, file: FileId, qualified: Name) -> Option<u32> {
+        if qualified.is_empty() {
+            return None;
+        }
+        let definitions = &self.contribution(file).definitions;
+        let is_it =
+            |definition: &crate::Definition| definition.qualified == qualified && definition.kind.is_container();
+        definitions.iter().position(is_it).map(|index| index as u32)
+    }
+
+    fn container_of(&self, file: FileId, container: Name) -> Name {
+        self.module_definition(file, container).map_or(Name::EMPTY, |index| self.definition(file, index).container)
+    }
+
+    /// What `name` means behind a place: `place.name`.
+    pub(crate) fn member_of(&mut self, place: Place, name: &str, ask: Ask) -> Finding {
+        if !self.spend() {
+            return Finding::Nothing;
+        }
+        match place {
+            Place::File { file, container } => self.exported(file, container, name, ask),
+            Place::Package(family, namespace) => self.package_member(family, namespace, name, ask),
+            Place::Definition { file, index } => {
+                let definition = self.definition(file, index);
+                if definition.kind != SymbolKind::Module {
+                    return self.class_member(file, index, name, ask);
+                }
+                let own = self.exported(file, definition.qualified, name, ask);
+                if own.is_nothing() {
+                    self.in_package(self.contribution(file).family, definition.full, name, ask)
+                } else {
+                    own
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Linking of small repositories in source form, language by language.
+
+mod documents;
+mod go;
+mod java;
+mod properties;
+mod python;
+mod rust;
+mod script;
+mod support;

@@ -1,0 +1,77 @@
+//! Clusters around medoids.
+//!
+//! Connected components alone would chain: A like B, B like C, and so on, until the ends have nothing in common. So
+//! each cluster is a star: the set with most alike members becomes the medoid, takes those that are alike to *it*, and
+//! the rest is looked at again. Every member is alike to the canonical one, and the largest patterns come first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The number of the medoid's set and of all sets in the cluster, ascending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Cluster {
+    pub(crate) medoid: u32,
+    pub(crate) sets: Vec<u32>,
+}
+
+/// `weights` counts the members that have each set. Ties go to the set of the smaller number.
+pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usize) -> Vec<Cluster> {
+    let mut is_taken = vec![false; weights.len()];
+    let mut sizes: Vec<usize> = neighbours
+        .iter()
+        .enumerate()
+        .map(|(set, list)| weights[set] + list.iter().map(|other| weights[*other as usize]).sum::<usize>())
+        .collect();
+    let mut heap: BinaryHeap<(usize, usize, Reverse<u32>)> =
+        sizes.iter().enumerate().map(|(set, size)| (*size, weights[set], Reverse(set as u32))).collect();
+    let mut clusters = Vec::new();
+    while let Some((size, _, Reverse(medoid))) = heap.pop() {
+        if size < min_size {
+            break;
+        }
+        // Sizes only shrink: an outdated entry has a newer one further down.
+        if is_taken[medoid as usize] || size != sizes[medoid as usize] {
+            continue;
+        }
+        let mut sets: Vec<u32> =
+            neighbours[medoid as usize].iter().copied().filter(|set| !is_taken[*set as usize]).collect();
+        sets.push(medoid);
+        sets.sort_unstable();
+        for set in &sets {
+            is_taken[*set as usize] = true;
+        }
+        for set in &sets {
+            for other in neighbours[*set as usize].iter().filter(|other| !is_taken[**other as usize]) {
+                sizes[*other as usize] -= weights[*set as usize];
+                heap.push((sizes[*other as usize], weights[*other as usize], Reverse(*other)));
+            }
+        }
+        clusters.push(Cluster { medoid, sets });
+    }
+    clusters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_does_not_become_one_cluster() {
+        // 0 - 1 - 2 - 3 - 4: the ends have nothing in common.
+        let neighbours = vec![vec![1], vec![0, 2], vec![1, 3], vec![2, 4], vec![3]];
+        let found = clusters(&neighbours, &[1, 1, 1, 1, 1], 2);
+        assert_eq!(found, [Cluster { medoid: 1, sets: vec![0, 1, 2] }, Cluster { medoid: 3, sets: vec![3, 4] }]);
+    }
+
+    #[test]
+    fn members_count_not_sets() {
+        let neighbours = vec![vec![], vec![2], vec![1]];
+        assert_eq!(clusters(&neighbours, &[5, 1, 1], 5), [Cluster { medoid: 0, sets: vec![0] }]);
+        assert_eq!(clusters(&neighbours, &[4, 1, 1], 5), []);
+    }
+
+    #[test]
+    fn the_heavier_set_is_the_medoid() {
+        assert_eq!(clusters(&[vec![1], vec![0]], &[1, 4], 5)[0].medoid, 1);
+    }
+}

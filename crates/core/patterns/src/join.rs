@@ -1,0 +1,99 @@
+//! Pairs of sets whose Jaccard similarity reaches a threshold: exactly those, in near-linear time.
+//!
+//! If two sets overlap enough, the few rarest elements of each (its *prefix*) have one in common. So only sets that share
+//! a rare element are compared, and an element that thousands of classes have (`__init__`) brings no pairs.
+
+use rustc_hash::FxHashMap;
+
+/// A set of element numbers, ascending; small numbers are rare elements.
+pub(crate) type Set = Vec<u32>;
+
+/// Whether the similarity of two sets is at least `percent`.
+pub(crate) fn is_alike(a: &[u32], b: &[u32], percent: u8) -> bool {
+    let common = num_common(a, b);
+    let union = a.len() + b.len() - common;
+    common * 100 >= usize::from(percent) * union
+}
+
+fn num_common(a: &[u32], b: &[u32]) -> usize {
+    let (mut at_a, mut at_b, mut common) = (0, 0, 0);
+    while at_a < a.len() && at_b < b.len() {
+        match a[at_a].cmp(&b[at_b]) {
+            std::cmp::Ordering::Less => at_a += 1,
+            std::cmp::Ordering::Greater => at_b += 1,
+            std::cmp::Ordering::Equal => {
+                common += 1;
+                at_a += 1;
+                at_b += 1;
+            }
+        }
+    }
+    common
+}
+
+/// Neighbours of each set: the others that are alike, ascending. The sets must differ from each other.
+pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
+    let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+    order.sort_by_key(|index| sets[*index as usize].len());
+    let mut neighbours = vec![Vec::new(); sets.len()];
+    let mut by_element: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let mut candidates = Vec::new();
+    for index in order {
+        let set = &sets[index as usize];
+        candidates.clear();
+        for element in &set[..prefix_len(set.len(), percent)] {
+            candidates.extend(by_element.get(element).into_iter().flatten());
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        for other in &candidates {
+            if is_alike(set, &sets[*other as usize], percent) {
+                neighbours[index as usize].push(*other);
+                neighbours[*other as usize].push(index);
+            }
+        }
+        for element in &set[..prefix_len(set.len(), percent)] {
+            by_element.entry(*element).or_default().push(index);
+        }
+    }
+    neighbours.iter_mut().for_each(|list| list.sort_unstable());
+    neighbours
+}
+
+/// A set that is alike has at least `⌈t·n⌉` elements in common with one of `n`, so at most `n − ⌈t·n⌉` of the rarest
+/// are missing there.
+fn prefix_len(len: usize, percent: u8) -> usize {
+    let needed = (len * usize::from(percent)).div_ceil(100);
+    (len - needed + 1).min(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn similarity_is_compared_without_rounding() {
+        assert!(is_alike(&[1, 2, 3, 4], &[1, 2, 3, 4, 5], 80));
+        assert!(!is_alike(&[1, 2, 3], &[1, 2, 3, 4], 80));
+        assert!(is_alike(&[1, 2, 3], &[1, 2, 3, 4], 75));
+        assert!(!is_alike(&[1], &[2], 1));
+    }
+
+    proptest! {
+        #[test]
+        fn the_join_gives_exactly_the_pairs(
+            sets in prop::collection::btree_set(prop::collection::btree_set(0u32..12, 1..8), 0..40),
+            percent in 1u8..=100,
+        ) {
+            let sets: Vec<Set> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
+            let found = neighbours(&sets, percent);
+            for (a, set) in sets.iter().enumerate() {
+                let others = sets.iter().enumerate().filter(|(b, other)| *b != a && is_alike(set, other, percent));
+                let expect: Vec<u32> = others.map(|(b, _)| b as u32).collect();
+                prop_assert_eq!(&found[a], &expect);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Shapes of classes and of files without classes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{FileFacts, LineSpan, NodeKey, ReferenceKind, RepoPath, RepositoryId, Symbol, SymbolKind};
+
+use crate::words;
+
+/// A file as patterns see it.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternFile<'a> {
+    pub path: &'a RepoPath,
+    pub module_path: &'a str,
+    pub facts: &'a FileFacts,
+}
+
+/// What a class, or a file of functions, looks like. Compact, so that a run can keep the shapes of unchanged files.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Shape {
+    pub path: RepoPath,
+    pub span: LineSpan,
+    /// Node of the class, or of the file.
+    pub node: NodeKey,
+    /// Name of the class, or stem of the file.
+    pub name: String,
+    pub language: String,
+    /// Kind of the class; none for a file.
+    pub kind: Option<SymbolKind>,
+    pub module_path: String,
+    pub methods: BTreeSet<String>,
+    pub bases: BTreeSet<String>,
+    pub decorators: BTreeSet<String>,
+}
+
+/// Methods that make an object and say nothing of what it does.
+const CONSTRUCTORS: &[&str] = &["new", "default", "constructor", "init", "initialize", "main"];
+
+/// Methods around the tests of a class.
+const FIXTURES: &[&str] =
+    &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
+
+/// Shapes of a file: of its classes, or of the file itself if it holds functions only. Trivial ones are left out: those
+/// without methods, with a constructor or one special method only, test classes that hold tests only.
+pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
+    let classes = class_shapes(repository, file);
+    let has_methods = file.facts.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
+    let mut shapes: Vec<Shape> = classes.into_iter().filter(|shape| !is_trivial(&shape.methods)).collect();
+    if shapes.is_empty() && !has_methods {
+        shapes.extend(file_shape(repository, file));
+    }
+    shapes
+}
+
+fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
+    let symbols = &file.facts.symbols;
+    let nodes = NodeKey::symbols_of(repository, file.path, symbols);
+    let mut classes: BTreeMap<usize, Shape> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, symbol) in
+        symbols.iter().enumerate().filter(|(_, symbol)| symbol.kind.is_type() && symbol.kind != SymbolKind::Type)
+    {
+        let decorators = symbol.decorators.iter().map(|decorator| head(decorator)).collect();
+        let shape = Shape {
+            span: symbol.span,
+            node: nodes[index],
+            name: symbol.name.clone(),
+            kind: Some(symbol.kind),
+            decorators,
+            ..empty(file, nodes[index])
+        };
+        classes.insert(index, shape);
+        by_name.entry(&symbol.qualified_name).or_insert(index);
+    }
+    for symbol in symbols.iter().filter(|symbol| symbol.kind.is_callable()) {
+        let holder = class_of(symbol, &classes, &by_name);
+        if let Some(class) = holder.and_then(|index| classes.get_mut(&index)) {
+            class.methods.insert(symbol.name.clone());
+        }
+    }
+    for reference in &file.facts.references {
+        let (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) = (reference.kind, reference.enclosing)
+        else {
+            continue;
+        };
+        if let Some(class) = classes.get_mut(&(class as usize)) {
+            class.bases.insert(reference.name.clone());
+        }
+    }
+    classes.into_values().collect()
+}
+
+/// The class around a method, also where the method stands outside of it (`impl` blocks, methods of Go).
+fn class_of(symbol: &Symbol, classes: &BTreeMap<usize, Shape>, by_name: &BTreeMap<&str, usize>) -> Option<usize> {
+    match symbol.parent {
+        Some(parent) if classes.contains_key(&(parent as usize)) => Some(parent as usize),
+        _ => {
+            let holder = symbol.qualified_name.strip_suffix(symbol.name.as_str())?.strip_suffix('.')?;
+            by_name.get(holder).copied()
+        }
+    }
+}
+
+fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
+    Shape {
+        path: file.path.clone(),
+        span: LineSpan::new(1, file.facts.num_lines.max(1)),
+        node,
+        name: file.path.stem().to_owned(),
+        language: file.facts.language.clone(),
+        kind: None,
+        module_path: file.module_path.to_owned(),
+        methods: BTreeSet::new(),
+        bases: BTreeSet::new(),
+        decorators: BTreeSet::new(),
+    }
+}
+
+/// A file by its functions. The file's own name in theirs counts as a blank: `import_aws` in `aws` is `import_*`.
+fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
+    let mut shape = empty(file, NodeKey::file(repository, file.path));
+    let functions =
+        file.facts.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function && symbol.parent.is_none());
+    shape.methods = functions.map(|function| words::blank_out(&function.name, &shape.name)).collect();
+    (shape.methods.len() > 1 && !is_trivial(&shape.methods)).then_some(shape)
+}
+
+/// `app.route("/x")` counts as `app.route`.
+fn head(decorator: &str) -> String {
+    let end = decorator.find(['(', ' ', '=']).unwrap_or(decorator.len());
+    decorator[..end].to_owned()
+}
+
+fn is_trivial(methods: &BTreeSet<String>) -> bool {
+    let is_special = |name: &str| name.starts_with("__") || CONSTRUCTORS.contains(&name);
+    let is_test = |name: &str| {
+        let is_camel = |prefix: &str| {
+            name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|first: char| !first.is_lowercase()))
+        };
+        name.starts_with("test_") || is_camel("test") || is_camel("Test") || FIXTURES.contains(&name)
+    };
+    match methods.len() {
+        0 => true,
+        1 => methods.iter().all(|name| is_special(name) || is_test(name)),
+        _ => methods.iter().all(|name| is_test(name)),
+    }
+}
+
+impl Shape {
+    /// The set that is compared. Kind and language stand beside it: shapes of different kinds are never alike.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = (u8, &str)> {
+        let methods = self.methods.iter().map(|name| (0, name.as_str()));
+        let bases = self.bases.iter().map(|name| (1, name.as_str()));
+        methods.chain(bases).chain(self.decorators.iter().map(|name| (2, name.as_str())))
+    }
+}

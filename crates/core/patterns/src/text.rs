@@ -1,0 +1,58 @@
+//! The searchable text of a pattern.
+
+use std::fmt::Write;
+
+use cairn_domain::{PatternMember, PatternRecord};
+
+use crate::words;
+
+/// Members that are listed; the rest is counted.
+const MAX_LISTED: usize = 30;
+
+/// Text of the chunk of kind `pattern`: answers "how do importers work" with the name in both numbers, what the members
+/// share, the one to read first, and how the others deviate.
+pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
+    let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
+    let one = words.join(" ");
+    let many = words::plural(&one);
+    let mut text = format!(
+        "{} pattern: how {many} work, the typical structure of {one}.\n{}\n",
+        pattern.name, pattern.description
+    );
+    list(&mut text, "Shared methods", &pattern.shared_methods);
+    list(&mut text, "Bases", &pattern.shared_bases);
+    list(&mut text, "Decorators", &pattern.shared_decorators);
+    if let Some(canonical) = pattern.members.get(pattern.canonical as usize) {
+        line(&mut text, &format!("Read first: {} in {}:{}", canonical.name, canonical.path, canonical.span.start));
+    }
+    line(&mut text, "Members:");
+    for member in pattern.members.iter().take(MAX_LISTED) {
+        line(&mut text, &member_line(member));
+    }
+    if pattern.members.len() > MAX_LISTED {
+        line(&mut text, &format!("- and {} more", pattern.members.len() - MAX_LISTED));
+    }
+    text
+}
+
+fn list(text: &mut String, title: &str, names: &[String]) {
+    if !names.is_empty() {
+        line(text, &format!("{title}: {}", names.join(", ")));
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{line}");
+}
+
+fn member_line(member: &PatternMember) -> String {
+    let mut line = format!("- {} ({}:{})", member.name, member.path, member.span.start);
+    if !member.extra_methods.is_empty() {
+        line.push_str(&format!("; extra: {}", member.extra_methods.join(", ")));
+    }
+    if !member.missing_methods.is_empty() {
+        line.push_str(&format!("; missing: {}", member.missing_methods.join(", ")));
+    }
+    line
+}

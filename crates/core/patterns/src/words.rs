@@ -1,0 +1,132 @@
+//! Words of identifiers, and what names have in common.
+
+use std::collections::BTreeMap;
+
+/// `AWSImporter` → `AWS`, `Importer`; `load_csv2` → `load`, `csv2`.
+pub(crate) fn split(name: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for part in name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty()) {
+        let chars: Vec<(usize, char)> = part.char_indices().collect();
+        let mut start = 0;
+        for index in 1..chars.len() {
+            let (before, here) = (chars[index - 1].1, chars[index].1);
+            let next = chars.get(index + 1).map(|(_, next)| *next);
+            let is_hump = here.is_uppercase() && !before.is_uppercase();
+            let ends_acronym = here.is_uppercase() && before.is_uppercase() && next.is_some_and(char::is_lowercase);
+            if is_hump || ends_acronym {
+                words.push(&part[start..chars[index].0]);
+                start = chars[index].0;
+            }
+        }
+        words.push(&part[start..]);
+    }
+    words
+}
+
+/// The longest run of words that all names end with; if there is none, that all start with. Joined as the first name
+/// writes them.
+pub(crate) fn common(names: &[&str]) -> Option<String> {
+    let split: Vec<Vec<&str>> = names.iter().map(|name| self::split(name)).collect();
+    let first = split.first()?;
+    let at_end = num_shared(&split, |words, index| words.iter().rev().nth(index).copied());
+    if at_end > 0 {
+        return joined(names[0], &first[first.len() - at_end..]);
+    }
+    let at_start = num_shared(&split, |words, index| words.get(index).copied());
+    joined(names[0], &first[..at_start])
+}
+
+/// The word that at least so many percent of the names end with; else, start with.
+pub(crate) fn of_most(names: &[&str], percent: usize) -> Option<String> {
+    let (mut ends, mut starts): (BTreeMap<&str, usize>, BTreeMap<&str, usize>) = Default::default();
+    for words in names.iter().map(|name| split(name)) {
+        if let (Some(first), Some(last)) = (words.first(), words.last()) {
+            *starts.entry(first).or_default() += 1;
+            *ends.entry(last).or_default() += 1;
+        }
+    }
+    let is_most = |count: usize| count * 100 >= names.len() * percent;
+    let found = [ends, starts].into_iter().find_map(|counts| counts.into_iter().find(|(_, count)| is_most(*count)));
+    found.map(|(word, _)| word.to_owned())
+}
+
+fn num_shared<'w>(names: &[Vec<&'w str>], word: impl Fn(&[&'w str], usize) -> Option<&'w str>) -> usize {
+    let mut shared = 0;
+    while let Some(first) = word(&names[0], shared) {
+        if names.iter().any(|other| word(other, shared) != Some(first)) {
+            break;
+        }
+        shared += 1;
+    }
+    shared
+}
+
+/// The part of the name from the first of its words to the last.
+fn joined(name: &str, words: &[&str]) -> Option<String> {
+    let (first, last) = (words.first()?, words.last()?);
+    let start = first.as_ptr() as usize - name.as_ptr() as usize;
+    let end = last.as_ptr() as usize - name.as_ptr() as usize + last.len();
+    Some(name[start..end].to_owned())
+}
+
+/// Replaces `part` in a name by `*`, whatever its case; names that are shorter than three letters say too little.
+pub(crate) fn blank_out(name: &str, part: &str) -> String {
+    let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase().replace(['_', '-'], ""));
+    match lower.find(&part).filter(|_| part.len() >= 3) {
+        Some(at) => format!("{}*{}", &name[..at], &name[at + part.len()..]),
+        None => name.to_owned(),
+    }
+}
+
+/// English plural, well enough for a sentence.
+pub(crate) fn plural(word: &str) -> String {
+    let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
+    match word {
+        _ if word.ends_with('y') && !ends(&["ay", "ey", "oy", "uy"]) => format!("{}ies", &word[..word.len() - 1]),
+        _ if ends(&["s", "x", "ch", "sh"]) => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_at_humps_and_separators() {
+        let check = |name: &str, words: &[&str]| assert_eq!(split(name), words);
+        check("AWSImporter", &["AWS", "Importer"]);
+        check("GCPImporterV2", &["GCP", "Importer", "V2"]);
+        check("load_csv2", &["load", "csv2"]);
+        check("_x", &["x"]);
+        check("", &[]);
+        check("ÄußereForm", &["Äußere", "Form"]);
+    }
+
+    #[test]
+    fn the_suffix_comes_before_the_prefix() {
+        let check = |names: &[&str], expect: Option<&str>| assert_eq!(common(names).as_deref(), expect, "{names:?}");
+        check(&["AWSImporter", "AzureImporter", "GCPImporter"], Some("Importer"));
+        check(&["AwsFileImporter", "GcpFileImporter"], Some("FileImporter"));
+        check(&["HandlerUser", "HandlerOrder"], Some("Handler"));
+        check(&["user_view", "order_view"], Some("view"));
+        check(&["Alpha", "Beta"], None);
+        check(&["Same", "Same"], Some("Same"));
+        check(&["Reporter", "Importer"], None);
+    }
+
+    #[test]
+    fn own_names_are_blanks() {
+        assert_eq!(blank_out("import_aws", "aws"), "import_*");
+        assert_eq!(blank_out("ImportBigQuery", "big_query"), "Import*");
+        assert_eq!(blank_out("run", "db"), "run");
+    }
+
+    #[test]
+    fn plurals() {
+        assert_eq!(
+            [plural("importer"), plural("policy"), plural("box"), plural("bus"), plural("key")],
+            ["importers", "policies", "boxes", "buses", "keys"]
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! Patterns of small repositories in source form, and what must hold of any.
+
+use cairn_domain::{Digester, FactsKey, FileFacts, PatternRecord, RepoPath, RepositoryId, RepositoryName, Tenant};
+use cairn_patterns::{PatternFile, PatternSettings, Shape, find_patterns, pattern_chunk_text, pattern_graph, shapes};
+use cairn_syntax::{ParseLimits, language_of, module_path, parse_file};
+use proptest::prelude::*;
+
+fn repository() -> RepositoryId {
+    RepositoryId::derive(&Tenant::local(), &RepositoryName::new("fixture"))
+}
+
+fn shapes_of(path: &str, text: &str) -> Vec<Shape> {
+    let path = RepoPath::parse(path).expect("valid path");
+    let language = language_of(&path, text.as_bytes()).map_or("text", |row| row.name);
+    let facts_key = FactsKey(Digester::new("fixture").text(text).key());
+    let facts: FileFacts = parse_file(language, facts_key, text, &ParseLimits::default());
+    let module_path = module_path(language, &path);
+    shapes(repository(), &PatternFile { path: &path, module_path: &module_path, facts: &facts })
+}
+
+fn patterns(files: &[(String, String)]) -> Vec<PatternRecord> {
+    let shapes: Vec<Shape> = files.iter().flat_map(|(path, text)| shapes_of(path, text)).collect();
+    find_patterns(repository(), &shapes, &PatternSettings::default())
+}
+
+/// A Python class with these methods.
+fn class(name: &str, base: &str, methods: &[&str]) -> String {
+    let methods: String = methods.iter().map(|method| format!("    def {method}(self):\n        pass\n")).collect();
+    format!("class {name}({base}):\n{methods}")
+}
+
+fn importers() -> Vec<(String, String)> {
+    let methods = ["fetch", "parse", "validate", "store"];
+    let mut files = Vec::new();
+    for name in ["AWS", "Azure", "GCP", "Oracle", "Local"] {
+        let path = format!("app/imports/{}.py", name.to_lowercase());
+        let mut own = methods.to_vec();
+        if name == "GCP" {
+            own.push("refresh_token");
+        }
+        files.push((path, class(&format!("{name}Importer"), "BaseImporter", &own)));
+    }
+    files
+}
+
+#[test]
+fn importers_are_found_and_described() {
+    let found = patterns(&importers());
+    let [pattern] = found.as_slice() else { panic!("one pattern, not {}", found.len()) };
+    assert_eq!(pattern.name, "Importer");
+    assert_eq!(pattern.shared_methods, ["fetch", "parse", "store", "validate"]);
+    assert_eq!(pattern.shared_bases, ["BaseImporter"]);
+    assert_eq!(pattern.module_path, "app.imports");
+    assert_eq!(pattern.members.len(), 5);
+    let gcp = pattern.members.iter().find(|member| member.name == "GCPImporter").expect("a member");
+    assert_eq!(gcp.extra_methods, ["refresh_token"]);
+    assert_eq!(pattern.members[pattern.canonical as usize].name, "AWSImporter");
+    let text = pattern_chunk_text(pattern);
+    assert!(text.starts_with("Importer pattern: how importers work"), "{text}");
+    assert!(text.contains("Read first: AWSImporter in app/imports/aws.py:1"), "{text}");
+    assert!(text.contains("- GCPImporter (app/imports/gcp.py:1); extra: refresh_token"), "{text}");
+    let (nodes, edges) = pattern_graph(&found);
+    assert_eq!((nodes.len(), edges.len()), (1, 5));
+}
+
+#[test]
+fn four_are_no_pattern_and_unlike_classes_are_no_members() {
+    let mut files = importers();
+    files.pop();
+    assert_eq!(patterns(&files), []);
+    files = importers();
+    files.push(("app/other.py".to_owned(), class("Report", "object", &["render", "close_all"])));
+    assert_eq!(patterns(&files)[0].members.len(), 5);
+}
+
+#[test]
+fn a_missing_method_is_told() {
+    let methods = ["a1", "a2", "a3", "a4", "a5", "a6"];
+    let mut files: Vec<(String, String)> =
+        (0..6).map(|index| (format!("m{index}.py"), class(&format!("Job{index}Task"), "Base", &methods))).collect();
+    files.push(("m9.py".to_owned(), class("ShortTask", "Base", &methods[..5])));
+    let found = patterns(&files);
+    assert_eq!(found[0].members.len(), 7);
+    let short = found[0].members.iter().find(|member| member.name == "ShortTask").expect("a member");
+    assert_eq!(short.missing_methods, ["a6"]);
+}
+
+#[test]
+fn trivial_shapes_form_no_pattern() {
+    let check = |text: &str| {
+        let files: Vec<(String, String)> =
+            (0..8).map(|index| (format!("f{index}.py"), text.replace('#', &index.to_string()))).collect();
+        assert_eq!(patterns(&files), [], "{text}");
+    };
+    check("class Empty#:\n    pass\n");
+    check("class Point#:\n    x = 1\n    y = 2\n");
+    check("class Error#(Exception):\n    def __init__(self):\n        pass\n");
+    check(
+        "class TestThing#:\n    def test_one(self):\n        pass\n    def test_two(self):\n        pass\n    def setUp(self):\n        pass\n",
+    );
+    check("def main():\n    pass\n");
+}
+
+#[test]
+fn files_of_functions_have_shapes() {
+    let files: Vec<(String, String)> = ["users", "orders", "bills", "teams", "roles"]
+        .iter()
+        .map(|name| {
+            (
+                format!("handlers/{name}.py"),
+                format!("def list_{name}():\n    pass\ndef create_{name}():\n    pass\ndef check():\n    pass\n"),
+            )
+        })
+        .collect();
+    let found = patterns(&files);
+    assert_eq!(found[0].shared_methods, ["check", "create_*", "list_*"]);
+    assert_eq!(found[0].module_path, "handlers");
+}
+
+#[test]
+fn two_shapes_are_two_patterns() {
+    let mut files = importers();
+    for index in 0..6 {
+        files.push((
+            format!("views/v{index}.py"),
+            class(&format!("Page{index}View"), "View", &["get_page", "render", "menu"]),
+        ));
+    }
+    let mut names: Vec<String> = patterns(&files).into_iter().map(|pattern| pattern.name).collect();
+    names.sort();
+    assert_eq!(names, ["Importer", "View"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn order_does_not_matter_and_members_are_like_the_medoid(
+        classes in prop::collection::vec(prop::collection::btree_set(0usize..9, 1..7), 1..40),
+        rotation in 0usize..40,
+    ) {
+        const METHODS: [&str; 9] = ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii"];
+        let mut all: Vec<Shape> = Vec::new();
+        for (index, methods) in classes.iter().enumerate() {
+            let methods: Vec<&str> = methods.iter().map(|method| METHODS[*method]).collect();
+            all.extend(shapes_of(&format!("f{index}.py"), &class(&format!("C{index}"), "Base", &methods)));
+        }
+        let settings = PatternSettings { min_cluster_size: 3, similarity_percent: 70 };
+        let found = find_patterns(repository(), &all, &settings);
+        let mut turned = all.clone();
+        let by = rotation % turned.len().max(1);
+        turned.rotate_left(by);
+        turned.reverse();
+        prop_assert_eq!(&found, &find_patterns(repository(), &turned, &settings));
+        for pattern in &found {
+            prop_assert!(pattern.members.len() >= 3);
+            let shape = |member: u32| {
+                let member = &pattern.members[member as usize];
+                all.iter().find(|shape| shape.node == member.node).expect("a shape of the input")
+            };
+            let medoid = shape(pattern.canonical);
+            for index in 0..pattern.members.len() as u32 {
+                let other = shape(index);
+                let common = medoid.methods.intersection(&other.methods).count() + 1;
+                let union = medoid.methods.union(&other.methods).count() + 1;
+                prop_assert!(common * 100 >= 70 * union);
+            }
+        }
+    }
+}

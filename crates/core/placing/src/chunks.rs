@@ -1,0 +1,93 @@
+//! Chunks of a file as records, and the fields by which they are found.
+
+use cairn_domain::{ChunkFacts, ChunkKey, ChunkKind, ChunkRecord, ContentHash, FileFacts};
+use cairn_ranking::PassageFields;
+use cairn_syntax::chunker::{embedded_text, line_starts};
+use rustc_hash::FxHashMap;
+
+use crate::Place;
+
+const NAVIGATION_PERCENT: u16 = 150;
+const LOW_PERCENT: u16 = 30;
+const ORDINARY_PERCENT: u16 = 100;
+
+/// The chunks of a file at its place, in order of position. Without `text` the records' texts are empty and
+/// `has_secrets` is unset; keys and digests are the same.
+pub fn chunk_records(place: Place<'_>, facts: &FileFacts, text: Option<&str>) -> Vec<ChunkRecord> {
+    let mut seen: FxHashMap<ContentHash, u32> = FxHashMap::default();
+    let of_file = OfFile::new(place);
+    let line_starts = text.map(line_starts).unwrap_or_default();
+    let mut records = Vec::with_capacity(facts.chunks.len());
+    for chunk in &facts.chunks {
+        let ordinal = seen.entry(chunk.content_hash).or_default();
+        let key = ChunkKey::derive(place.repository, &place.entry.path, chunk.content_hash, *ordinal);
+        *ordinal += 1;
+        let text = text.map(|text| embedded_text(text, &line_starts, chunk).into_owned()).unwrap_or_default();
+        records.push(of_file.record(facts, chunk, key, text));
+    }
+    records
+}
+
+/// What all chunks of a file share.
+struct OfFile<'a> {
+    place: Place<'a>,
+    is_test: bool,
+    module_path: String,
+    weight_percent: u16,
+}
+
+impl<'a> OfFile<'a> {
+    fn new(place: Place<'a>) -> Self {
+        let weight_percent = match (place.entry.low_weight, place.entry.navigation) {
+            (true, _) => LOW_PERCENT,
+            (false, true) => NAVIGATION_PERCENT,
+            (false, false) => ORDINARY_PERCENT,
+        };
+        Self { place, is_test: place.is_test(), module_path: place.module_path(), weight_percent }
+    }
+
+    fn record(&self, facts: &FileFacts, chunk: &ChunkFacts, key: ChunkKey, text: String) -> ChunkRecord {
+        let entry = self.place.entry;
+        let symbol = chunk.symbol.and_then(|index| facts.symbols.get(index as usize));
+        let is_section = chunk.kind == ChunkKind::Section;
+        ChunkRecord {
+            key,
+            repository: self.place.repository,
+            path: entry.path.clone(),
+            language: facts.language.clone(),
+            kind: if entry.navigation && is_section { ChunkKind::Navigation } else { chunk.kind },
+            span: chunk.span,
+            symbol: symbol.map(|symbol| symbol.qualified_name.clone()),
+            symbol_kind: symbol.map(|symbol| symbol.kind),
+            heading: chunk.heading.clone(),
+            header: header(entry.path.as_str(), &chunk.header),
+            has_secrets: text.contains("[REDACTED"),
+            text,
+            content_hash: chunk.content_hash,
+            module_path: self.module_path.clone(),
+            is_test: self.is_test || chunk.is_test,
+            exported: symbol.is_some_and(|symbol| symbol.exported),
+            documented: symbol.is_some_and(|symbol| symbol.doc.is_some()),
+            weight_percent: self.weight_percent,
+            tags: entry.tags.clone(),
+            changed_at: entry.changed_at,
+        }
+    }
+}
+
+fn header(path: &str, context: &str) -> String {
+    if context.is_empty() { path.to_owned() } else { format!("{path}\n{context}") }
+}
+
+/// The fields by which the words of a question find the chunk.
+pub fn passage(record: &ChunkRecord) -> PassageFields<'_> {
+    let symbol_path = record.symbol.as_deref().or(record.heading.as_deref()).unwrap_or_default();
+    let separator = if record.symbol.is_some() { "." } else { " > " };
+    PassageFields {
+        name: symbol_path.rsplit(separator).next().unwrap_or_default(),
+        symbol_path,
+        file_path: record.path.as_str(),
+        header: record.header.split_once('\n').map_or("", |(_, context)| context),
+        text: &record.text,
+    }
+}

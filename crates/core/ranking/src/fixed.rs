@@ -1,0 +1,47 @@
+//! Logarithms in integers: libm's differ in their last bit between platforms, and stored or ranked numbers must not.
+
+/// `log2(numerator / denominator)`, rounded down to a multiple of `2^-fraction_bits`, in units of it.
+///
+/// 0 where the ratio is below 1. `denominator` must not be 0; `fraction_bits` is at most 16.
+pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32) -> u32 {
+    if numerator <= denominator {
+        return 0;
+    }
+    let ratio = (u128::from(numerator) << 62) / u128::from(denominator);
+    let whole_bits = ratio.ilog2() - 62;
+    let mut mantissa = (ratio >> whole_bits) as u64;
+    let mut logarithm = whole_bits;
+    for _ in 0..fraction_bits {
+        // The mantissa lies in [1, 2) with 62 bits of fraction; its square's whole bit is the next bit of the result.
+        let square = (u128::from(mantissa) * u128::from(mantissa)) >> 62;
+        let bit = (square >> 63) as u32;
+        mantissa = (square >> bit) as u64;
+        logarithm = logarithm << 1 | bit;
+    }
+    logarithm
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn known_logarithms() {
+        for (numerator, denominator, expect) in
+            [(1, 1, 0), (1, 2, 0), (2, 1, 16), (4, 1, 32), (3, 1, 25), (3, 2, 9), (u64::MAX, 1, 1023), (8, 0x8000, 0)]
+        {
+            assert_eq!(log2_of_ratio(numerator, denominator, 4), expect, "{numerator}/{denominator}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_floats(numerator in 1u64..1 << 40, denominator in 1u64..1 << 40) {
+            let exact = (numerator as f64 / denominator as f64).log2().max(0.0) * 1024.0;
+            let found = f64::from(log2_of_ratio(numerator, denominator, 10));
+            prop_assert!(found <= exact + 1e-6 && exact < found + 1.0 + 1e-6, "{found} {exact}");
+        }
+    }
+}

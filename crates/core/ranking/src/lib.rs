@@ -1,0 +1,31 @@
+//! What a question and a passage have in common, and in which order passages answer.
+//!
+//! Everything here is a pure function of its arguments over integers: the same inputs give the same order on every
+//! machine and in every store. Nothing knows how vectors are stored or fetched.
+
+mod budget;
+mod fixed;
+mod frequencies;
+mod fusion;
+mod query_words;
+mod rank;
+mod signals;
+mod similarity;
+mod sparse;
+mod stem;
+mod terms;
+#[cfg(test)]
+mod test_chunks;
+mod words;
+
+pub use budget::{Cut, Fit, estimate_tokens, fit, truncate_lines};
+pub use frequencies::{DocumentFrequencies, FrequencyCounter, InvalidFrequencies, shipped_frequencies};
+pub use fusion::{Contribution, Fused, RankedList, fuse};
+pub use query_words::{QueryWords, keywords};
+pub use rank::{Candidate, Place, RankedHit, rank};
+pub use signals::{Signal, TestWeight, signals};
+pub use similarity::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
+pub use sparse::{MAX_QUERY_TERMS, PassageFields, passage_terms, query_terms};
+pub use stem::is_stop_word;
+pub use terms::{StopWords, terms};
+pub use words::words;

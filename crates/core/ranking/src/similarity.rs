@@ -1,0 +1,197 @@
+//! How near a name is to the one that was asked for.
+
+/// Names further apart than this are not taken for each other.
+pub const MAX_EDIT_DISTANCE: usize = 2;
+
+/// A fuzzy match below this is none.
+pub const MIN_FUZZY_PERCENT: u32 = 70;
+
+/// Lower case, without `_`, `-` and `$`: `get_user`, `getUser` and `GetUser` are one.
+pub fn fold_style(name: &str) -> String {
+    let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | '$'));
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+/// Likeness of two names from 0 to 100: `1 - distance / length`, plus 0.2 if one starts with the other, plus 0.3 if they
+/// differ in case only, at most 1. None if their edit distance exceeds [`MAX_EDIT_DISTANCE`] even without regard to
+/// case. `length` is that of the longer name, in characters.
+pub fn similarity_percent(asked: &str, name: &str) -> Option<u32> {
+    let (asked_lower, name_lower) = (asked.to_lowercase(), name.to_lowercase());
+    let asked_characters: Vec<char> = asked.chars().collect();
+    let name_characters: Vec<char> = name.chars().collect();
+    let length = asked_characters.len().max(name_characters.len()).max(1);
+    let equal_apart_from_case = asked_lower == name_lower;
+    let distance = match edit_distance(&asked_characters, &name_characters) {
+        Some(distance) => distance,
+        None if equal_apart_from_case => length,
+        None => {
+            let characters = |text: &str| text.chars().collect::<Vec<char>>();
+            edit_distance(&characters(&asked_lower), &characters(&name_lower))?
+        }
+    };
+    let base = 100 - (100 * distance.min(length) / length) as u32;
+    let is_prefix = !asked.is_empty() && !name.is_empty() && either_starts(&asked_lower, &name_lower);
+    let bonus = if is_prefix { 20 } else { 0 } + if equal_apart_from_case { 30 } else { 0 };
+    Some((base + bonus).min(100))
+}
+
+fn either_starts(left: &str, right: &str) -> bool {
+    left.starts_with(right) || right.starts_with(left)
+}
+
+/// Number of insertions, deletions, substitutions and swaps of neighbours, if at most [`MAX_EDIT_DISTANCE`].
+fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
+    if left.len().abs_diff(right.len()) > MAX_EDIT_DISTANCE {
+        return None;
+    }
+    let mut before_last = vec![0; right.len() + 1];
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for row in 1..=left.len() {
+        let mut current = vec![row; right.len() + 1];
+        for column in 1..=right.len() {
+            let same = left[row - 1] == right[column - 1];
+            let substituted = last[column - 1] + usize::from(!same);
+            current[column] = substituted.min(last[column] + 1).min(current[column - 1] + 1);
+            let swapped =
+                row > 1 && column > 1 && left[row - 1] == right[column - 2] && left[row - 2] == right[column - 1];
+            if swapped {
+                current[column] = current[column].min(before_last[column - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, current);
+    }
+    Some(last[right.len()]).filter(|distance| *distance <= MAX_EDIT_DISTANCE)
+}
+
+/// Whether two names are within [`MAX_EDIT_DISTANCE`], case counted. Allocates nothing for ASCII, so it may stand before
+/// [`similarity_percent`] in a loop over all names.
+pub fn are_near(left: &str, right: &str) -> bool {
+    if left.is_ascii() && right.is_ascii() {
+        return within(left.as_bytes(), right.as_bytes(), MAX_EDIT_DISTANCE);
+    }
+    let characters = |text: &str| text.chars().collect::<Vec<char>>();
+    within(&characters(left), &characters(right), MAX_EDIT_DISTANCE)
+}
+
+/// Tries each edit at the first difference: with two edits that is at most sixteen short walks.
+fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
+    if left.len().abs_diff(right.len()) > edits {
+        return false;
+    }
+    let num_same = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+    let (left, right) = (&left[num_same..], &right[num_same..]);
+    let ([first, left_rest @ ..], [second, right_rest @ ..]) = (left, right) else {
+        return left.len().max(right.len()) <= edits;
+    };
+    let swapped = left_rest.first() == Some(second) && right_rest.first() == Some(first);
+    edits > 0
+        && (within(left_rest, right_rest, edits - 1)
+            || within(left_rest, right, edits - 1)
+            || within(left, right_rest, edits - 1)
+            || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1)))
+}
+
+/// How well a path answers a file name: 100 for the path or the base name as written, 90 for the base name without
+/// its extension (or apart from case), 80 for a base name that starts so, 60 for a path that contains it, and with
+/// `fuzzy` up to 50 for a base name that is similar by more than 0.7. None if it does not.
+pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {
+    let base = path.rsplit('/').next().unwrap_or(path);
+    if asked.is_empty() {
+        return None;
+    }
+    if asked == path || asked == base {
+        return Some(100);
+    }
+    let (asked_lower, base_lower, path_lower) = (asked.to_lowercase(), base.to_lowercase(), path.to_lowercase());
+    let asked_base = asked_lower.rsplit('/').next().unwrap_or(&asked_lower);
+    let ends_with_asked = |text: &str| text.strip_suffix(&asked_lower).is_some_and(|before| before.ends_with('/'));
+    if base_lower == asked_lower || path_lower == asked_lower || ends_with_asked(&path_lower) {
+        return Some(90);
+    }
+    if stem(&base_lower) == asked_lower {
+        return Some(90);
+    }
+    if base_lower.starts_with(&asked_lower) {
+        return Some(80);
+    }
+    if path_lower.contains(&asked_lower) {
+        return Some(60);
+    }
+    let candidates = [&base_lower, stem(&base_lower)];
+    let best = candidates.iter().filter_map(|candidate| similarity_percent(asked_base, candidate)).max();
+    best.filter(|percent| fuzzy && *percent > MIN_FUZZY_PERCENT).map(|percent| percent / 2)
+}
+
+fn stem(base: &str) -> &str {
+    match base.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => base,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_alike() {
+        let check = |asked, name, expect| assert_eq!(similarity_percent(asked, name), expect, "{asked} {name}");
+        check("getUser", "getUser", Some(100));
+        check("getuser", "getUser", Some(100));
+        check("GETUSER", "getuser", Some(50));
+        check("getUser", "getUsr", Some(86));
+        check("getUser", "getUsers", Some(100));
+        check("getUser", "gteUser", Some(86));
+        check("get", "set", Some(67));
+        check("parse", "render", None);
+        check("", "", Some(100));
+        check("a", "", Some(0));
+        check("größe", "grösse", Some(67));
+    }
+
+    #[test]
+    fn styles_fold() {
+        for name in ["get_user", "getUser", "GetUser", "GET_USER", "get-user", "$getUser"] {
+            assert_eq!(fold_style(name), "getuser");
+        }
+    }
+
+    #[test]
+    fn files_are_scored_by_tier() {
+        let check = |asked, path, expect| assert_eq!(file_name_score(asked, path, true), expect, "{asked} {path}");
+        check("src/config.json", "src/config.json", Some(100));
+        check("config.json", "src/config.json", Some(100));
+        check("Config.json", "src/config.json", Some(90));
+        check("config", "src/config.json", Some(90));
+        check("app/config.json", "src/app/config.json", Some(90));
+        check("ADR-025", "docs/adr-025-queues.md", Some(80));
+        check("docs", "docs/readme.md", Some(60));
+        check("confg.json", "src/config.json", Some(45));
+        check("other", "src/config.json", None);
+        check("", "src/config.json", None);
+        assert_eq!(file_name_score("confg.json", "src/config.json", false), None);
+    }
+
+    proptest! {
+        #[test]
+        fn likeness_is_symmetric(left in "[a-cA-C]{0,6}", right in "[a-cA-C]{0,6}") {
+            prop_assert_eq!(similarity_percent(&left, &right), similarity_percent(&right, &left));
+        }
+
+        #[test]
+        fn being_near_is_a_small_distance(left in "[ab]{0,7}", right in "[abé]{0,7}") {
+            let characters = |text: &str| text.chars().collect::<Vec<char>>();
+            let distance = edit_distance(&characters(&left), &characters(&right));
+            prop_assert_eq!(are_near(&left, &right), distance.is_some());
+        }
+
+        #[test]
+        fn one_edit_of_a_long_name_is_near(name in "[a-z]{8,20}", at in 0usize..8, letter in "[a-z]") {
+            let mut edited = name.clone();
+            edited.replace_range(at..=at, &letter);
+            prop_assert!(similarity_percent(&name, &edited).is_some_and(|percent| percent >= MIN_FUZZY_PERCENT));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Passages and questions as weighted terms: BM25 in integers.
+//!
+//! A passage's weights hold BM25's saturated term frequency with constants that ship; a question's weights hold how
+//! rare its terms are. The score of a passage is the sum of the products, exact in any store: 64 terms of a question
+//! times the largest weights stay below 2^24.
+
+use cairn_domain::SparseVector;
+
+use crate::{StopWords, shipped_frequencies, terms};
+
+/// Terms of a question beyond the weightiest 64 are left out.
+pub const MAX_QUERY_TERMS: usize = 64;
+
+/// An occurrence in the text counts 4 units; the other fields count in the same units.
+const TEXT: u32 = 4;
+/// The name of the symbol: four occurrences, which gave the best ranking.
+const NAME: u32 = 16;
+/// Names of the symbols that enclose it.
+const CONTAINERS: u32 = 4;
+const FILE_STEM: u32 = 4;
+const DIRECTORIES: u32 = 2;
+/// Class, signature, imports: mostly names that other chunks of the file carry too.
+const HEADER: u32 = 2;
+
+/// Mean length of a passage in units, over functions of public code. Part of every stored weight.
+const AVERAGE_LENGTH: u64 = 4 * 100;
+
+/// A weight's unit: BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102 is the largest byte.
+const UNITS_PER_ONE: u64 = 102;
+
+/// What a passage is found by. Empty where it has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PassageFields<'a> {
+    /// Short name of its symbol, `parse_file`; for sections the last heading.
+    pub name: &'a str,
+    /// Qualified name of the symbol or heading path, `Parser.parse_file`.
+    pub symbol_path: &'a str,
+    pub file_path: &'a str,
+    pub header: &'a str,
+    pub text: &'a str,
+}
+
+/// The weighted terms of a passage.
+pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
+    let mut counts = TermCounts::default();
+    let containers = fields.symbol_path.strip_suffix(fields.name).unwrap_or(fields.symbol_path);
+    let (directories, stem, extension) = path_parts(fields.file_path);
+    counts.add(fields.name, StopWords::Kept, NAME);
+    counts.add(containers, StopWords::Kept, CONTAINERS);
+    counts.add(stem, StopWords::Kept, FILE_STEM);
+    counts.add(directories, StopWords::Dropped, DIRECTORIES);
+    counts.add(extension, StopWords::Dropped, DIRECTORIES);
+    counts.add(fields.header, StopWords::Dropped, HEADER);
+    counts.add(fields.text, StopWords::Dropped, TEXT);
+    counts.weigh()
+}
+
+/// The weighted terms of a question, ascending by term, at most [`MAX_QUERY_TERMS`].
+///
+/// A question of nothing but stop words ("with") keeps them: it can only mean a name.
+pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
+    let mut found = distinct_terms(text, StopWords::Dropped);
+    if found.is_empty() {
+        found = distinct_terms(text, StopWords::Kept);
+    }
+    let frequencies = shipped_frequencies();
+    let mut weighted: Vec<(u32, u32)> = found.into_iter().map(|term| (term, frequencies.inverse(term))).collect();
+    if weighted.len() > MAX_QUERY_TERMS {
+        weighted.sort_unstable_by_key(|(term, weight)| (u32::MAX - weight, *term));
+        weighted.truncate(MAX_QUERY_TERMS);
+        weighted.sort_unstable();
+    }
+    weighted
+}
+
+fn distinct_terms(text: &str, stop_words: StopWords) -> Vec<u32> {
+    let mut found = Vec::new();
+    terms(text, stop_words, |term| found.push(term));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Directories, stem and extension of `src/net/http_client.rs`.
+fn path_parts(path: &str) -> (&str, &str, &str) {
+    let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (directories, stem, extension),
+        _ => (directories, file, ""),
+    }
+}
+
+/// Occurrences of terms, each packed as `term << 32 | units` so that sorting brings equal terms together.
+#[derive(Default)]
+struct TermCounts {
+    occurrences: Vec<u64>,
+}
+
+impl TermCounts {
+    fn add(&mut self, text: &str, stop_words: StopWords, units: u32) {
+        terms(text, stop_words, |term| self.occurrences.push(u64::from(term) << 32 | u64::from(units)));
+    }
+
+    fn weigh(mut self) -> SparseVector {
+        self.occurrences.sort_unstable();
+        let units_of = |occurrence: &u64| occurrence & u64::from(u32::MAX);
+        let length: u64 = self.occurrences.iter().map(units_of).sum();
+        let same_term = |left: &u64, right: &u64| left >> 32 == right >> 32;
+        let mut weighted = Vec::with_capacity(self.occurrences.len() / 2);
+        for group in self.occurrences.chunk_by(same_term) {
+            let units = group.iter().map(units_of).sum();
+            weighted.push(((group[0] >> 32) as u32, weight(units, length)));
+        }
+        SparseVector(weighted)
+    }
+}
+
+/// BM25's `tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))` with k1 = 1.5 and b = 0.75, both sides of the
+/// fraction multiplied by eight averages; `units` and `length` in quarters of an occurrence.
+fn weight(units: u64, length: u64) -> u8 {
+    let numerator = UNITS_PER_ONE * 20 * units * AVERAGE_LENGTH;
+    let denominator = 8 * units * AVERAGE_LENGTH + u64::from(TEXT) * (3 * AVERAGE_LENGTH + 9 * length);
+    ((numerator + denominator / 2) / denominator).clamp(1, 255) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn score(question: &str, fields: &PassageFields<'_>) -> u32 {
+        let passage = passage_terms(fields);
+        let of_term = |(term, weight): (u32, u32)| {
+            let found = passage.0.binary_search_by_key(&term, |(term, _)| *term);
+            found.map_or(0, |index| weight * u32::from(passage.0[index].1))
+        };
+        query_terms(question).into_iter().map(of_term).sum()
+    }
+
+    #[test]
+    fn weights_are_bm25() {
+        let check = |occurrences: u64, length: u64| {
+            let (tf, relative) = (occurrences as f64, length as f64 * 4.0 / AVERAGE_LENGTH as f64);
+            let exact = tf * 2.5 / (tf + 1.5 * (0.25 + 0.75 * relative)) * UNITS_PER_ONE as f64;
+            let found = f64::from(weight(4 * occurrences, 4 * length));
+            assert!((found - exact.max(1.0)).abs() <= 0.5, "{occurrences} of {length}: {found}, not {exact}");
+        };
+        for occurrences in [1, 2, 5, 50] {
+            for length in [50, 150, 500, 5000] {
+                check(occurrences, length);
+            }
+        }
+        assert_eq!(weight(u64::from(u32::MAX), 0), 255);
+    }
+
+    #[test]
+    fn the_name_outweighs_the_file_and_the_file_the_text() {
+        let body = "value other thing here body words".repeat(10);
+        let named = PassageFields { name: "retry_request", text: &body, ..PassageFields::default() };
+        let in_file = PassageFields { file_path: "net/retry_request.go", text: &body, ..PassageFields::default() };
+        let in_header = PassageFields { header: "retry_request", text: &body, ..PassageFields::default() };
+        let question = "how are requests retried";
+        let scores = [named, in_file, in_header, PassageFields::default()].map(|fields| score(question, &fields));
+        assert!(scores.is_sorted_by(|left, right| left > right), "{scores:?}");
+    }
+
+    #[test]
+    fn names_of_stop_words_can_be_asked_for() {
+        let fields = PassageFields { name: "with", text: "fn with() {}", ..PassageFields::default() };
+        assert!(score("with", &fields) > 0);
+    }
+
+    #[test]
+    fn containers_do_not_repeat_the_name() {
+        let fields = |symbol_path| PassageFields { name: "open", symbol_path, ..PassageFields::default() };
+        assert_eq!(passage_terms(&fields("open")), passage_terms(&fields("")));
+        assert_ne!(passage_terms(&fields("Store.open")), passage_terms(&fields("")));
+    }
+
+    #[test]
+    fn long_questions_keep_their_rarest_terms() {
+        let mut question: String = (0..100).map(|number| format!("zyx{number}q ")).collect();
+        question.push_str("return");
+        let found = query_terms(&question);
+        assert_eq!(found.len(), MAX_QUERY_TERMS);
+        assert!(!found.contains(&query_terms("return")[0]));
+    }
+
+    proptest! {
+        #[test]
+        fn vectors_are_sorted_and_exact_in_floats(text in "[a-zA-Z_ ]{0,300}", question in "\\PC{0,200}") {
+            let fields = PassageFields { name: "name", text: &text, ..PassageFields::default() };
+            let passage = passage_terms(&fields);
+            prop_assert!(passage.0.is_sorted_by(|left, right| left.0 < right.0));
+            prop_assert!(passage.0.iter().all(|(_, weight)| *weight > 0));
+            let most: u32 = query_terms(&question).iter().map(|(_, weight)| weight * 255).sum();
+            prop_assert!(most < 1 << 24);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Chunks for the tests of this crate.
+
+use cairn_domain::{
+    ChunkKey, ChunkKind, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId, RepositoryName, Tenant,
+};
+
+/// A plain chunk of one line.
+pub(crate) fn chunk(path: &str, line: u32, text: &str) -> ChunkRecord {
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("test"));
+    let path = RepoPath::parse(path).expect("a valid path");
+    let content_hash = ContentHash::of(text);
+    ChunkRecord {
+        key: ChunkKey::derive(repository, &path, content_hash, line),
+        repository,
+        path,
+        language: "rust".into(),
+        kind: ChunkKind::Function,
+        span: LineSpan::new(line, line),
+        symbol: None,
+        symbol_kind: None,
+        heading: None,
+        header: String::new(),
+        text: text.into(),
+        content_hash,
+        module_path: String::new(),
+        is_test: false,
+        exported: false,
+        documented: false,
+        has_secrets: false,
+        weight_percent: 100,
+        tags: Vec::new(),
+        changed_at: None,
+    }
+}

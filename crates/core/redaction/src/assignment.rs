@@ -1,0 +1,291 @@
+//! What is assigned to a name, in whatever syntax: `name = "value"`, `"name": "value"`, `name: value`, `name=value`,
+//! `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`, `("name", "value")`, also inside
+//! the escaped strings of JSON (`\"name\": \"value\"`).
+
+use std::ops::Range;
+
+use crate::context;
+use crate::cursor::Cursor;
+use crate::judge::{self, Style};
+use crate::name::{Name, Naming, name_end};
+
+/// How far a value may lie behind its name, and how long it may be, in bytes.
+const REACH: usize = 1024;
+
+/// What is assigned to the name around a keyword, if it is a secret.
+pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Range<usize>> {
+    let (style, value) = assigned(text, hit.end)?;
+    let name = Name::around(text, hit, naming)?;
+    let style = match style {
+        Style::Loose | Style::Spaced => context::bare_style(text, &name.span, &value, style),
+        Style::Call | Style::Wrapped if naming == Naming::Password && is_verb(&text[name.span.clone()]) => return None,
+        other => other,
+    };
+    if style == Style::Spaced && naming == Naming::Password && is_verb(&text[name.span.clone()]) {
+        return None;
+    }
+    judge::is_secret(naming, name.promise, style, &text[value.clone()]).then_some(value)
+}
+
+/// `pass` as a verb or a noun of its own: `should_pass("…")`, `pass "…" to`.
+fn is_verb(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    !name.windows(5).any(|part| part == b"passw" || part == b"passp" || part == b"passc")
+        && !name.windows(3).any(|part| part == b"pwd")
+}
+
+/// The value behind a name that ends after `word_end`. Cheap where there is none: most keywords are ordinary words.
+fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
+    let name_end = name_end(text, word_end);
+    let end = text.len().min(name_end + REACH);
+    let mut cursor = Cursor { text: &text[..end], at: name_end };
+    let quoted = cursor.skip_quote();
+    while matches!(cursor.peek(), b']' | b')' | b'}') && cursor.at - name_end < 6 {
+        cursor.at += 1;
+    }
+    let spaces = cursor.skip_spaces();
+    match cursor.peek() {
+        b'=' | b':' | b'!' | b'?' | b'<' | b'|' | b'+' | b'~' => after_operator(&mut cursor),
+        b'>' => element(&mut cursor),
+        b'(' | b'{' if !quoted => {
+            cursor.at += 1;
+            cursor.skip_blanks();
+            cursor.literal(Style::Call)
+        }
+        b',' if quoted => {
+            cursor.at += 1;
+            cursor.literal_or_named_value()
+        }
+        b'v' | b'V' if cursor.at_word(b"value") => cursor.after_value_word(),
+        b'[' => after_array(&mut cursor),
+        b'i' | b'w' if spaces > 0 && quoted => after_verb(&mut cursor),
+        _ if spaces > 0 && !quoted => after_space(&mut cursor),
+        b'\n' | b'\r' => next_line_value(&mut cursor),
+        _ => None,
+    }
+}
+
+/// Past `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and their like.
+fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let start = cursor.at;
+    while matches!(cursor.peek(), b'=' | b':' | b'>' | b'<' | b'!' | b'|' | b'+' | b'~' | b'-' | b'?')
+        && cursor.at - start < 3
+    {
+        cursor.at += 1;
+    }
+    let operator = &cursor.text[start..cursor.at];
+    if operator.starts_with(b"::") || !operator.iter().any(|byte| matches!(byte, b'=' | b':' | b'-')) {
+        return None;
+    }
+    let colon = operator == b":";
+    cursor.skip_blanks();
+    let start = cursor.at;
+    if colon && let Some(found) = after_type(cursor) {
+        return Some(found);
+    }
+    cursor.at = start;
+    value(cursor)
+}
+
+/// A literal, perhaps wrapped, or a bare value.
+fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let start = cursor.at;
+    if let Some(found) = cursor.literal(Style::Literal).or_else(|| wrapped(cursor)) {
+        return Some(found);
+    }
+    cursor.at = start;
+    cursor.bare().map(|span| (Style::Loose, span))
+}
+
+/// `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
+fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let start = cursor.at;
+    let list = cursor.peek() == b'[';
+    while matches!(cursor.peek(), b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b':' | b' ' | b'!' | b'&')
+        && cursor.at - start < 48
+    {
+        cursor.at += 1;
+    }
+    if !matches!(cursor.peek(), b'(' | b'[' | b'{') {
+        return None;
+    }
+    cursor.at += 1;
+    cursor.skip_blanks();
+    cursor.literal(if list { Style::Literal } else { Style::Wrapped })
+}
+
+/// `: &'static str = "…"`, `: Optional[str] = "…"`: what stands before the `=` is a type.
+fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 48)];
+    let is_type = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'&' | b'\'' | b' ' | b'<' | b'>' | b'[' | b']' | b'|' | b'.' | b',' | b':' | b'?')
+    };
+    let length = rest.iter().position(|byte| !is_type(byte))?;
+    if rest[length] != b'=' {
+        return None;
+    }
+    cursor.at += length + 1;
+    cursor.skip_blanks();
+    cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
+}
+
+/// `<password>value</password>`; a bare `>` after a name is a comparison and no element.
+fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    cursor.at += 1;
+    let start = cursor.at;
+    let rest = &cursor.text[start..];
+    let length = rest.iter().position(|byte| matches!(byte, b'<' | b'\n' | b'"'))?;
+    (rest[length] == b'<' && rest.get(length + 1) == Some(&b'/') && length > 0)
+        .then(|| (Style::Literal, start..start + length))
+}
+
+/// `- name: DB_PASSWORD` and on the next line `value: …`.
+fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    cursor.skip_lines();
+    if cursor.at_word(b"value") { cursor.after_value_word() } else { None }
+}
+
+/// `char password[] = "…"`.
+fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    while matches!(cursor.peek(), b'[' | b']' | b'0'..=b'9' | b' ' | b'A'..=b'Z' | b'_') {
+        cursor.at += 1;
+    }
+    if cursor.peek() != b'=' {
+        return None;
+    }
+    cursor.at += 1;
+    cursor.skip_blanks();
+    cursor.literal(Style::Literal)
+}
+
+/// `` `password` is `x` `` in prose.
+fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let verb = cursor.bare()?;
+    if !matches!(&cursor.text[verb], b"is" | b"was") {
+        return None;
+    }
+    cursor.skip_spaces();
+    value(cursor)
+}
+
+/// After a space without an operator: `password 'x'`, `password string = "x"`, `password is "x"`, `--password x`.
+fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    if let Some(found) = cursor.literal(Style::Wrapped) {
+        return Some(found);
+    }
+    let bare = cursor.bare()?;
+    let resume = cursor.at;
+    cursor.skip_spaces();
+    match (&cursor.text[bare.clone()], cursor.peek()) {
+        (b"is" | b"was", _) => value(cursor),
+        (_, b'=') if cursor.at > resume => {
+            cursor.at += 1;
+            cursor.skip_blanks();
+            cursor.literal(Style::Literal)
+        }
+        _ => Some((Style::Spaced, bare)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: Option<&str>) {
+        let lower = text.to_lowercase();
+        let (keyword, naming) = [("pass", Naming::Password), ("token", Naming::Token)]
+            .into_iter()
+            .find(|(keyword, _)| lower.contains(keyword))
+            .expect("a keyword");
+        let start = lower.find(keyword).expect("just found");
+        let found = secret(text.as_bytes(), start..start + keyword.len(), naming);
+        assert_eq!(found.map(|span| &text[span]), expect, "{text}");
+    }
+
+    #[test]
+    fn every_syntax_is_read() {
+        let value = "k3J9!xQ7wZ2p";
+        for syntax in [
+            "password = \"@\"",
+            "password='@'",
+            "\"password\": \"@\"",
+            "password: @",
+            "  password: @\n",
+            "export PASSWORD=@\n",
+            "PASSWORD=@",
+            "password := `@`",
+            "'password' => '@'",
+            "<password>@</password>",
+            "set_password(\"@\")",
+            "password: &'static str = \"@\"",
+            "const password: string = '@';",
+            "var password string = \"@\"",
+            "char password[] = \"@\";",
+            "char password[64] = \"@\";",
+            "\\\"password\\\": \\\"@\\\"",
+            "\"PASSWORD=@\\n\",",
+            "config[\"password\"] = \"@\"",
+            "define('PASSWORD', '@');",
+            "os.environ[\"PASSWORD\"] = \"@\"",
+            "if password == \"@\":",
+            "password = Some(\"@\")",
+            "password: String::from(\"@\")",
+            "--password @ x",
+            "--password=@",
+            "name=\"password\" value=\"@\"",
+            "\"name\": \"DB_PASSWORD\", \"value\": \"@\"",
+            "- name: DB_PASSWORD\n  value: \"@\"",
+            "password=b\"@\"",
+            "?password=@&x=1",
+            "password =\n    \"@\"",
+            "the password is `@`",
+            "// password: @",
+            "password: SecretStr = SecretStr(\"@\")",
+            "db.password=@",
+            "PASSWORD ?= @",
+            "password => \"@\"",
+            "`password` is `@`",
+            "PGPASSWORD=@ psql",
+            "-e DB_PASSWORD=@ image",
+            "| password: @ |",
+            "ENV PASSWORD @\n",
+            "&quot;password&quot;: &quot;@&quot;",
+        ] {
+            let text = syntax.replace('@', value);
+            check(&text, text.contains(value).then_some(value));
+        }
+    }
+
+    #[test]
+    fn expressions_are_no_values() {
+        for text in [
+            "password = get_password()",
+            "password = config.password2",
+            "password: str",
+            "password: Option<String>,",
+            "password=password1",
+            "if password:",
+            "pass",
+            "password, token2)",
+            "password = os.environ[\"DB_PASSWORD\"]",
+            "password == other.password2",
+            "token = tokens[i1]",
+            "token := scanner.Scan1()",
+            "password\n\nnext1234!",
+            "Password::new(\"a1b2c3d4e5\")",
+            "password = \"\"",
+            "token => { return x1 }",
+            "passwords > \"a1b2c3d4\"",
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn connection_strings() {
+        check("Server=db;User Id=sa;Password=simplepw;", Some("simplepw"));
+        check("host=h user=u password=simplepw dbname=d", Some("simplepw"));
+        check("this.password=newpw;", None);
+    }
+}

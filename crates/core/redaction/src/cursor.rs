@@ -1,0 +1,161 @@
+//! Reads literals and bare values, forwards from a place in the text.
+
+use std::ops::Range;
+
+use crate::judge::Style;
+
+/// A place in the text and what may be read there.
+pub(crate) struct Cursor<'text> {
+    pub(crate) text: &'text [u8],
+    pub(crate) at: usize,
+}
+
+impl Cursor<'_> {
+    /// The byte here; 0 at the end.
+    pub(crate) fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn at_word(&self, word: &[u8]) -> bool {
+        let from = &self.text[self.at.min(self.text.len())..];
+        let from = from.strip_prefix(b"\\").unwrap_or(from);
+        from.len() >= word.len() && from[..word.len()].eq_ignore_ascii_case(word)
+    }
+
+    /// Spaces and tabs; how many.
+    pub(crate) fn skip_spaces(&mut self) -> usize {
+        let start = self.at;
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.at += 1;
+        }
+        self.at - start
+    }
+
+    /// Spaces and at most one line break: long literals often begin a line of their own.
+    pub(crate) fn skip_blanks(&mut self) {
+        self.skip_spaces();
+        let start = self.at;
+        self.skip_lines();
+        if !matches!(self.peek(), b'"' | b'\'' | b'`') {
+            self.at = start;
+        }
+    }
+
+    pub(crate) fn skip_lines(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t' | b'\r' | b'\n') {
+            self.at += 1;
+        }
+    }
+
+    /// A quote with the backslashes before it; whether there was one.
+    pub(crate) fn skip_quote(&mut self) -> bool {
+        self.quote().is_some_and(|quote| {
+            self.at += quote.length;
+            true
+        })
+    }
+
+    fn quote(&self) -> Option<Quote> {
+        let rest = &self.text[self.at..];
+        if rest.starts_with(b"&quot;") {
+            return Some(Quote { sign: b'&', slashes: 0, length: 6 });
+        }
+        let slashes = rest.iter().take(4).take_while(|byte| **byte == b'\\').count();
+        match rest.get(slashes) {
+            Some(sign @ (b'"' | b'\'' | b'`')) => Some(Quote { sign: *sign, slashes, length: slashes + 1 }),
+            _ => None,
+        }
+    }
+
+    /// A string literal, with a prefix such as `r`, `b` or `@` if any. Without its quotes.
+    pub(crate) fn literal(&mut self, style: Style) -> Option<(Style, Range<usize>)> {
+        let is_prefix = |byte: &u8| b"rRbBfFuUL@$&".contains(byte);
+        let prefix = self.text[self.at..].iter().take(2).take_while(|byte| is_prefix(byte)).count();
+        let start = self.at;
+        if self.quote().is_none() {
+            self.at += prefix;
+        }
+        let Some(quote) = self.quote() else {
+            self.at = start;
+            return None;
+        };
+        let first = self.at + quote.length;
+        let length = closing(&self.text[first..], &quote)?;
+        self.at = first + length;
+        (length > 0).then(|| (style, first..first + length))
+    }
+
+    /// After `"name",` either the value or, as in `"name": "X", "value": "…"`, a key that says so.
+    pub(crate) fn literal_or_named_value(&mut self) -> Option<(Style, Range<usize>)> {
+        let comma = self.at;
+        self.skip_lines();
+        self.skip_quote();
+        if self.at_word(b"value") {
+            return self.after_value_word();
+        }
+        self.at = comma;
+        self.skip_spaces();
+        let found = self.literal(Style::Literal)?;
+        // What a colon follows is the next key of a map, and the name was the value of the one before.
+        self.skip_quote();
+        self.skip_spaces();
+        if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
+    }
+
+    /// `value="…"` as attribute or key beside `name="password"`.
+    pub(crate) fn after_value_word(&mut self) -> Option<(Style, Range<usize>)> {
+        self.at += b"value".len();
+        self.skip_quote();
+        self.skip_spaces();
+        if !matches!(self.peek(), b'=' | b':') {
+            return None;
+        }
+        self.at += 1;
+        self.skip_blanks();
+        self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
+    }
+
+    /// A run without blanks, quotes and backslashes, up to what ends an argument or a pair.
+    pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let is_end = |byte: &u8| {
+            matches!(byte, 0..=32 | 127 | b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b'<' | b'>' | b'|')
+        };
+        let mut length = rest.iter().position(is_end).unwrap_or(rest.len());
+        while length > 0
+            && matches!(rest[length - 1], b')' | b']' | b'}' | b'.' | b':' | b'?')
+            && !rest[..length].contains(&b'(')
+        {
+            length -= 1;
+        }
+        self.at = start + length;
+        (length > 0).then(|| start..start + length)
+    }
+}
+
+struct Quote {
+    sign: u8,
+    slashes: usize,
+    length: usize,
+}
+
+/// Length of the literal up to its closing quote: the same sign with as many backslashes, on the same line.
+fn closing(rest: &[u8], quote: &Quote) -> Option<usize> {
+    let mut slashes = 0;
+    for (at, byte) in rest.iter().enumerate() {
+        match byte {
+            b'\n' => return None,
+            b'\\' => slashes += 1,
+            byte if *byte == quote.sign => {
+                let closes = if quote.slashes == 0 { slashes % 2 == 0 } else { slashes <= quote.slashes };
+                if closes {
+                    return Some(at - slashes.min(quote.slashes));
+                }
+                slashes = 0;
+            }
+            _ => slashes = 0,
+        }
+    }
+    None
+}

@@ -1,0 +1,259 @@
+//! Finds what the rules say: one pass for the keywords, then each rule around the hits of its own.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, StartKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::rules::{Check, Find, Pattern, Rule, rules};
+use crate::{assignment, entropy, judge, marker, name, private_key, shape, url};
+
+/// Longest match of a pattern after its keyword, in bytes.
+const REACH: usize = 2048;
+
+/// The same for patterns that may begin before their keyword: these are searched for in the whole window.
+const INNER_REACH: usize = 256;
+
+/// A match that was refused and is longer than this is not tried again from keywords inside it: on a long line of one
+/// alphabet that would take quadratic time.
+const LONG_REFUSAL: usize = 128;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+
+/// A text that must not be seen.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Index into the table of rules; the lowest of overlapping spans is shown.
+    pub(crate) rule: u16,
+    /// All spans of one secret have the same; the first of them is reported.
+    pub(crate) secret: usize,
+}
+
+struct Engine {
+    keywords: AhoCorasick,
+    /// For each keyword, the rules that it calls.
+    called: Vec<Vec<u16>>,
+    compiled: Vec<Compiled>,
+}
+
+struct Compiled {
+    rule: &'static Rule,
+    /// Compiled at the first hit: most texts meet few of the rules.
+    regex: OnceLock<Regex>,
+}
+
+/// All secrets of a text, in the order in which they are found.
+pub(crate) fn scan(text: &str) -> Vec<Span> {
+    let engine = &*ENGINE;
+    let mut scan = Scan { text, spans: Vec::new(), next_secret: 0, refused_until: 0 };
+    for hit in engine.keywords.find_overlapping_iter(text) {
+        for rule in &engine.called[hit.pattern().as_usize()] {
+            scan.try_rule(*rule, &engine.compiled[usize::from(*rule)], hit.range());
+        }
+    }
+    scan.spans
+}
+
+/// The id of a rule by its index.
+pub(crate) fn rule_id(rule: u16) -> &'static str {
+    ENGINE.compiled[usize::from(rule)].rule.id
+}
+
+impl Engine {
+    fn new() -> Self {
+        let mut keywords: Vec<String> = Vec::new();
+        let mut called: Vec<Vec<u16>> = Vec::new();
+        let mut compiled = Vec::new();
+        for (index, rule) in rules().enumerate() {
+            for keyword in rule.keywords {
+                let keyword = keyword.to_ascii_lowercase();
+                let place = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
+                    keywords.push(keyword);
+                    called.push(Vec::new());
+                    called.len() - 1
+                });
+                called[place].push(index as u16);
+            }
+            compiled.push(Compiled { rule, regex: OnceLock::new() });
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .start_kind(StartKind::Unanchored)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&keywords)
+            .expect("the table's keywords fit an automaton");
+        Self { keywords: automaton, called, compiled }
+    }
+}
+
+impl Compiled {
+    fn regex(&self, pattern: &Pattern) -> &Regex {
+        self.regex.get_or_init(|| {
+            let anchor = if pattern.back == 0 { r"\A" } else { "" };
+            RegexBuilder::new(&format!("{anchor}(?:{})", pattern.regex))
+                .unicode(false)
+                .build()
+                .expect("the table's patterns are valid")
+        })
+    }
+}
+
+struct Scan<'text> {
+    text: &'text str,
+    spans: Vec<Span>,
+    next_secret: usize,
+    refused_until: usize,
+}
+
+impl Scan<'_> {
+    fn try_rule(&mut self, index: u16, compiled: &Compiled, hit: Range<usize>) {
+        let bytes = self.text.as_bytes();
+        match &compiled.rule.find {
+            Find::Assignment(naming) => {
+                if let Some(value) = assignment::secret(bytes, hit.clone(), *naming) {
+                    self.push(index, &hit, value);
+                }
+            }
+            Find::Userinfo => {
+                if let Some(value) = url::userinfo(bytes, hit.start) {
+                    self.push(index, &hit, value);
+                }
+            }
+            Find::PrivateKey => self.private_key(index, &hit),
+            Find::Pattern(pattern) => {
+                if let Some(value) = self.matched(compiled, pattern, &hit) {
+                    self.push(index, &hit, value);
+                }
+            }
+        }
+    }
+
+    fn private_key(&mut self, index: u16, hit: &Range<usize>) {
+        let mut runs = Vec::new();
+        if private_key::runs(self.text.as_bytes(), hit, &mut runs) {
+            let secret = self.next_secret;
+            self.next_secret += 1;
+            self.spans.extend(runs.into_iter().map(|run| Span { start: run.start, end: run.end, rule: index, secret }));
+        }
+    }
+
+    /// The secret that a pattern matches around a keyword.
+    fn matched(&mut self, compiled: &Compiled, pattern: &Pattern, hit: &Range<usize>) -> Option<Range<usize>> {
+        let bytes = self.text.as_bytes();
+        if hit.start < self.refused_until || (pattern.back == 0 && !is_free_on_the_left(bytes, hit.start)) {
+            return None;
+        }
+        let from = hit.start.saturating_sub(pattern.back);
+        let reach = if pattern.back == 0 { REACH } else { INNER_REACH };
+        let window = &bytes[from..bytes.len().min(hit.end + reach)];
+        let regex = compiled.regex(pattern);
+        let whole = regex.find(window)?;
+        if whole.end() + from < hit.end || !is_free_on_the_left(bytes, from + whole.start()) {
+            return None;
+        }
+        let secret = match regex.captures_len() {
+            1 => whole.range(),
+            _ => regex.captures(window)?.get(1)?.range(),
+        };
+        let secret = from + secret.start..from + secret.end;
+        if passes(pattern.check, &bytes[secret.clone()]) {
+            return Some(secret);
+        }
+        if secret.len() > LONG_REFUSAL {
+            self.refused_until = secret.end - LONG_REFUSAL / 2;
+        }
+        None
+    }
+
+    fn push(&mut self, rule: u16, hit: &Range<usize>, value: Range<usize>) {
+        let bytes = self.text.as_bytes();
+        if marker::is_in(&bytes[value.clone()])
+            || marker::covers(bytes, hit.start)
+            || marker::covers(bytes, value.start)
+        {
+            return;
+        }
+        let start = self.text.floor_char_boundary(value.start);
+        let end = self.text.ceil_char_boundary(value.end);
+        self.spans.push(Span { start, end, rule, secret: self.next_secret });
+        self.next_secret += 1;
+    }
+}
+
+/// A token begins here: no letter or digit stands before it, except as the end of an escape (`\n`, `%3D`).
+fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
+    let Some(before) = start.checked_sub(1) else { return true };
+    !text[before].is_ascii_alphanumeric()
+        || name::is_escape_letter(text, before)
+        || (start >= 3 && text[start - 3] == b'%' && shape::is_hex(&text[start - 2..start]))
+}
+
+fn passes(check: Check, value: &[u8]) -> bool {
+    match check {
+        Check::Varied => {
+            entropy::num_distinct(value) >= 5 && !value.windows(8).any(|run| entropy::num_distinct(run) == 1)
+        }
+        Check::Random => shape::is_random(value),
+        Check::Mixed => {
+            let shape = shape::Shape::of(value);
+            shape.digits > 0 && shape.upper > 1 && entropy::centibits(value) >= 300
+        }
+        Check::BasicAuth => is_basic_auth(value),
+        Check::Chosen => judge::is_chosen(value) && !judge::is_code(value),
+    }
+}
+
+/// Base64 that decodes to printable text with a colon inside.
+fn is_basic_auth(value: &[u8]) -> bool {
+    let mut bits = 0u32;
+    let mut num_bits = 0;
+    let mut decoded = Vec::with_capacity(value.len() * 3 / 4);
+    for byte in value.iter().filter(|byte| **byte != b'=') {
+        let Some(six) = sextet(*byte) else { return false };
+        bits = bits << 6 | six;
+        num_bits += 6;
+        if num_bits >= 8 {
+            num_bits -= 8;
+            decoded.push((bits >> num_bits) as u8);
+            bits &= (1 << num_bits) - 1;
+        }
+    }
+    let printable = std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control));
+    printable && decoded.iter().position(|byte| *byte == b':').is_some_and(|colon| colon + 1 < decoded.len())
+}
+
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        for compiled in &ENGINE.compiled {
+            if let Find::Pattern(pattern) = &compiled.rule.find {
+                assert!(compiled.regex(pattern).captures_len() <= 2, "{}", compiled.rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn basic_authorization_is_user_and_password() {
+        assert!(is_basic_auth(b"dXNlcjpwYXNz") && is_basic_auth(b"YTpiYw=="));
+        assert!(!is_basic_auth(b"authentication") && !is_basic_auth(b"dXNlcg==") && !is_basic_auth(b"a:b"));
+    }
+}

@@ -1,0 +1,225 @@
+//! `secrets.ignore`: what a repository's owners declare to be no secret.
+
+use std::fmt;
+
+use cairn_domain::{Digest, Digester};
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use regex::{Regex, RegexBuilder};
+
+use crate::rules::rule_ids;
+
+/// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
+const REGEX_BYTES: usize = 256 * 1024;
+
+/// A pattern of `secrets.ignore` that cannot be used. The message names the pattern and says what would be valid.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidRule {
+    #[error("secrets.ignore: the pattern is empty")]
+    Empty,
+    #[error(
+        "secrets.ignore: `{pattern}` names no rule; `rule:generic-password` would (globs such as `rule:github-*` too)"
+    )]
+    UnknownRule { pattern: String },
+    #[error("secrets.ignore: `{pattern}` is not a valid regular expression: {reason}")]
+    Regex { pattern: String, reason: String },
+    #[error("secrets.ignore: `{pattern}` is not a valid glob: {reason}")]
+    Glob { pattern: String, reason: String },
+}
+
+/// One line of `secrets.ignore`.
+///
+/// | written | silences |
+/// |---|---|
+/// | `rule:github-pat`, `rule:github-*` | a rule, or all whose id matches |
+/// | `value:abc123` | exactly this value |
+/// | `regex:^AKIA.*TEST$` | values in which the expression is found |
+/// | `path:tests/**` | whole files (the caller decides: a redactor knows no paths) |
+///
+/// Without one of these words: a rule if it is the id of one, a path if it has a `/` or a `*`, else a value.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum IgnorePattern {
+    Rule(String),
+    Value(String),
+    Regex(String),
+    Path(String),
+}
+
+impl IgnorePattern {
+    /// Sorts a line into its kind and checks that it can be used.
+    pub fn parse(line: &str) -> Result<Self, InvalidRule> {
+        let line = line.trim();
+        let pattern = match line.split_once(':') {
+            Some(("rule", rest)) => Self::Rule(rest.trim().to_owned()),
+            Some(("value", rest)) => Self::Value(rest.trim().to_owned()),
+            Some(("regex", rest)) => Self::Regex(rest.trim().to_owned()),
+            Some(("path", rest)) => Self::Path(rest.trim().to_owned()),
+            _ if rule_ids().any(|id| id == line) => Self::Rule(line.to_owned()),
+            _ if line.contains(['/', '*']) => Self::Path(line.to_owned()),
+            _ => Self::Value(line.to_owned()),
+        };
+        pattern.check()?;
+        Ok(pattern)
+    }
+
+    fn check(&self) -> Result<(), InvalidRule> {
+        if self.text().is_empty() {
+            return Err(InvalidRule::Empty);
+        }
+        match self {
+            Self::Value(_) => Ok(()),
+            Self::Path(text) => compile_glob(text).map(drop),
+            Self::Regex(text) => compile_regex(text).map(drop),
+            Self::Rule(text) => {
+                let glob = compile_glob(text)?.compile_matcher();
+                let known = rule_ids().any(|id| glob.is_match(id));
+                known.then_some(()).ok_or_else(|| InvalidRule::UnknownRule { pattern: text.clone() })
+            }
+        }
+    }
+
+    fn text(&self) -> &str {
+        let (Self::Rule(text) | Self::Value(text) | Self::Regex(text) | Self::Path(text)) = self;
+        text
+    }
+}
+
+impl fmt::Display for IgnorePattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self {
+            Self::Rule(_) => "rule",
+            Self::Value(_) => "value",
+            Self::Regex(_) => "regex",
+            Self::Path(_) => "path",
+        };
+        write!(formatter, "{kind}:{}", self.text())
+    }
+}
+
+/// The patterns of one repository, in the order in which they are written. Paths have no effect in a `Redactor`.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SecretsIgnore {
+    pub patterns: Vec<IgnorePattern>,
+}
+
+impl SecretsIgnore {
+    /// From the lines of the setting; the first that cannot be used is the error.
+    pub fn parse<Line: AsRef<str>>(lines: &[Line]) -> Result<Self, InvalidRule> {
+        let patterns = lines.iter().map(|line| IgnorePattern::parse(line.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self { patterns })
+    }
+
+    /// The globs of paths whose files are not searched for secrets at all.
+    pub fn path_globs(&self) -> impl Iterator<Item = &str> {
+        self.patterns.iter().filter_map(|pattern| match pattern {
+            IgnorePattern::Path(glob) => Some(glob.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Of all that changes what a `Redactor` does: equal digests redact alike. Order, repetition and paths do not count.
+    pub fn digest(&self) -> Digest {
+        let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
+        let mut lines: Vec<String> = acting.map(ToString::to_string).collect();
+        lines.sort();
+        lines.dedup();
+        Digester::new("secrets-ignore").list(&lines, |digester, line| digester.text(line)).digest()
+    }
+}
+
+/// The patterns, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Silencer {
+    rules: Vec<GlobMatcher>,
+    values: Vec<String>,
+    regexes: Vec<Regex>,
+}
+
+impl Silencer {
+    pub(crate) fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
+        let mut silencer = Self::default();
+        for pattern in &ignore.patterns {
+            pattern.check()?;
+            match pattern {
+                IgnorePattern::Rule(glob) => silencer.rules.push(compile_glob(glob)?.compile_matcher()),
+                IgnorePattern::Value(value) => silencer.values.push(value.clone()),
+                IgnorePattern::Regex(regex) => silencer.regexes.push(compile_regex(regex)?),
+                IgnorePattern::Path(_) => {}
+            }
+        }
+        Ok(silencer)
+    }
+
+    pub(crate) fn silences(&self, rule: &str, value: &str) -> bool {
+        self.rules.iter().any(|glob| glob.is_match(rule))
+            || self.values.iter().any(|known| known == value)
+            || self.regexes.iter().any(|regex| regex.is_match(value))
+    }
+}
+
+fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| InvalidRule::Glob { pattern: text.to_owned(), reason: error.kind().to_string() })
+}
+
+fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
+    RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
+        pattern: text.to_owned(),
+        // The library draws the place of the fault over several lines; its last line says what it is.
+        reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expect: &str) {
+        let shown = match IgnorePattern::parse(line) {
+            Ok(pattern) => pattern.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(shown.starts_with(expect), "{line}: {shown}");
+    }
+
+    #[test]
+    fn lines_are_sorted_into_kinds() {
+        check("rule:github-*", "rule:github-*");
+        check("github-pat", "rule:github-pat");
+        check("  jwt ", "rule:jwt");
+        check("tests/**", "path:tests/**");
+        check("*.pem.txt", "path:*.pem.txt");
+        check("path:fixtures", "path:fixtures");
+        check("hunter22", "value:hunter22");
+        check("value:jwt", "value:jwt");
+        check("regex:^AKIA", "regex:^AKIA");
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        check("", "secrets.ignore: the pattern is empty");
+        check("value:", "secrets.ignore: the pattern is empty");
+        check("rule:githb", "secrets.ignore: `githb` names no rule");
+        check("regex:a(b", "secrets.ignore: `a(b` is not a valid regular expression: unclosed group");
+        check("regex:(a{999}){999}", "secrets.ignore: `(a{999}){999}` is not a valid regular expression");
+        check("path:a[b", "secrets.ignore: `a[b` is not a valid glob");
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_effect() {
+        let digest = |lines: &[&str]| SecretsIgnore::parse(lines).expect("valid").digest();
+        assert_eq!(digest(&["jwt", "value:a", "docs/**"]), digest(&["value:a", "rule:jwt", "value:a"]));
+        assert_ne!(digest(&["jwt"]), digest(&["value:jwt"]));
+    }
+
+    #[test]
+    fn patterns_silence() {
+        let ignore = SecretsIgnore::parse(&["rule:github-*", "value:abc", "regex:^x.z$"]).expect("valid");
+        let silencer = Silencer::new(&ignore).expect("valid");
+        assert!(
+            silencer.silences("github-pat", "q") && silencer.silences("jwt", "abc") && silencer.silences("jwt", "xyz")
+        );
+        assert!(!silencer.silences("jwt", "abcd") && !silencer.silences("jwt", "xyzz"));
+    }
+}

@@ -1,0 +1,311 @@
+//! Whether a value is a secret, given how firmly its name promises one and how it is written.
+
+use crate::{entropy, name::Naming, name::Promise, shape, shape::Shape};
+
+/// How a value is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Style {
+    /// A string literal or the text of an XML element: a constant, whatever the language.
+    Literal,
+    /// A literal inside a call: `env("NAME")` is as likely as `Secret("value")`.
+    Wrapped,
+    /// Bare, and the name begins its line and the value ends it, as in YAML and `.properties`.
+    Line,
+    /// Bare anywhere else: in most languages an expression.
+    Loose,
+    /// A literal as the argument of a function of that name.
+    Call,
+    /// After the name and a space, without an operator: prose as often as a command.
+    Spaced,
+    /// Between semicolons of a connection string.
+    Connection,
+}
+
+/// Longer values are data, not secrets.
+const LONGEST: usize = 512;
+
+pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &[u8]) -> bool {
+    if value.len() < 4 || value.len() > LONGEST {
+        return false;
+    }
+    match promise {
+        Promise::Password => is_password(style, value),
+        Promise::Explicit => is_explicit(naming, style, value),
+        Promise::Weak => matches!(style, Style::Literal | Style::Line) && is_beyond_doubt(value),
+    }
+}
+
+fn is_password(style: Style, value: &[u8]) -> bool {
+    match style {
+        Style::Literal | Style::Call => is_chosen(value),
+        Style::Connection => !is_code(value) && !is_reference(value) && !is_stand_in(value) && !is_nothing(value),
+        Style::Line => is_chosen(value) && has_digit_or_sign(value) && !is_code(value),
+        Style::Loose | Style::Wrapped | Style::Spaced => value.len() >= 8 && !is_code(value) && is_strong(value),
+    }
+}
+
+fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
+    if is_code(value)
+        || is_reference(value)
+        || (style != Style::Literal && is_constant(value))
+        || (naming == Naming::Token && shape::is_uuid(value))
+    {
+        return false;
+    }
+    let shortest = match style {
+        Style::Spaced => return is_beyond_doubt(value),
+        Style::Literal | Style::Call => 8,
+        Style::Line | Style::Connection | Style::Wrapped => 12,
+        Style::Loose => 16,
+    };
+    value.len() >= shortest
+        && (is_random_in_part(value) || (matches!(style, Style::Literal | Style::Call) && is_strong(value)))
+}
+
+fn is_beyond_doubt(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let mixed = shape.lower > 1 && shape.upper > 1 && shape.digits > 1;
+    let base64 =
+        value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_'));
+    value.len() >= 20
+        && mixed
+        && base64
+        && !is_reference(value)
+        && shape.in_words * 4 <= shape.letters()
+        && shape::is_random(value)
+        && entropy::centibits(value) >= 350
+}
+
+/// A value that a person may have chosen as a password: no template, no name, no stand-in.
+pub(crate) fn is_chosen(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    if value.len() < 6 || value.len() > 128 || shape.blanks > 0 || is_reference(value) || is_pattern(value) {
+        return false;
+    }
+    if shape::is_template(value) || entropy::num_distinct(value) < 4 {
+        return false;
+    }
+    if shape::is_placeholder(value) {
+        return !is_stand_in(value);
+    }
+    match (shape.letters(), shape.digits, shape.signs) {
+        (0, digits, _) => digits >= 8 && entropy::num_distinct(value) >= 5 && shape.joiners == 0,
+        (_, 0, 0) => shape::is_letter_noise(value) || is_phrase(value),
+        (_, 0, _) => value.len() >= 8 && !is_emphasis(value),
+        _ => shape.signs > 0 || shape.joiners == 0 || !shape.is_wordy() || is_phrase(value),
+    }
+}
+
+fn is_stand_in(value: &[u8]) -> bool {
+    shape::is_placeholder(value) && !is_complex(Shape::of(value), value)
+}
+
+/// All four classes that password rules ask for: meant as a password even if it spells `Test`.
+fn is_complex(shape: Shape, value: &[u8]) -> bool {
+    let plain = ["example", "{", "<", "$(", "change", "your", "replace", "placeholder", "xxxx", "****"];
+    shape.num_classes() == 4
+        && shape.joiners == 0
+        && !plain.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes()))
+}
+
+/// `correct-horse-battery-staple`.
+fn is_phrase(value: &[u8]) -> bool {
+    let words: Vec<&[u8]> = value.split(|byte| *byte == b'-').collect();
+    words.len() >= 4
+        && value.len() >= 20
+        && words.iter().all(|word| {
+            word.iter().all(u8::is_ascii_digit) || (word.len() >= 3 && word.iter().all(u8::is_ascii_lowercase))
+        })
+}
+
+/// A word with signs around it only: `Required*`, `Password?`, `*hidden*`.
+fn is_emphasis(value: &[u8]) -> bool {
+    let inner = value.trim_ascii();
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.');
+    let start = inner.iter().position(is_word).unwrap_or(inner.len());
+    let end = inner.iter().rposition(is_word).map_or(start, |at| at + 1);
+    inner[start..end].iter().all(is_word) || inner.iter().filter(|byte| !byte.is_ascii()).count() * 2 > inner.len()
+}
+
+/// Points to something: a path, a URL, a selector, a variable, a file.
+fn is_reference(value: &[u8]) -> bool {
+    if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
+        // Base64 may begin with a slash, and holds one in 64 signs, not one in five.
+        let slashes = value.iter().filter(|byte| **byte == b'/').count();
+        return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && shape::is_random(value)));
+    }
+    let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
+    matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
+        || holds(b"://")
+        || holds(b"::")
+        || holds(b"->")
+        || value.starts_with(b"arn:")
+        || value.starts_with(b"data:")
+        || value.starts_with(b"vault:")
+        || value.iter().filter(|byte| **byte == b'/').count() * 4 > value.len()
+        || value.windows(3).filter(|part| part.eq_ignore_ascii_case(b"%2f")).count() >= 3
+        || is_public_key(value)
+        || is_file_name(value)
+}
+
+/// `MAX_S4U_SIZE2`: the name of a constant.
+fn is_constant(value: &[u8]) -> bool {
+    value.contains(&b'_') && !value.iter().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// How public keys begin in base64: those of SSH, then those of X.509 (EC and RSA).
+fn is_public_key(value: &[u8]) -> bool {
+    [
+        b"MFkwEwYHKoZIzj0".as_slice(),
+        b"MIIBIjANBgkqhkiG9w0BAQEFAAOC",
+        b"MIICIjANBgkqhkiG9w0BAQEFAAOC",
+        b"AAAAB3Nza",
+        b"AAAAC3Nza",
+        b"AAAAE2Vj",
+        b"AAAAG",
+        b"AAAAI",
+    ]
+    .iter()
+    .any(|start| value.starts_with(start))
+}
+
+fn is_file_name(value: &[u8]) -> bool {
+    const ENDINGS: [&[u8]; 22] = [
+        b".pem", b".key", b".json", b".yml", b".yaml", b".txt", b".crt", b".cer", b".pub", b".c", b".go", b".py",
+        b".js", b".ts", b".rs", b".java", b".xml", b".toml", b".conf", b".html", b".png", b".h",
+    ];
+    ENDINGS.iter().any(|ending| value.ends_with(ending))
+}
+
+fn is_nothing(value: &[u8]) -> bool {
+    [b"none".as_slice(), b"null", b"true", b"false", b"self", b"this"]
+        .iter()
+        .any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// A regular expression or a format.
+fn is_pattern(value: &[u8]) -> bool {
+    let marks: [&[u8]; 11] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"(?", b".*", b".+", b"\\d", b"\\w", b"\\s", b"[^"];
+    marks.iter().any(|mark| value.windows(mark.len()).any(|window| window == *mark))
+}
+
+/// Brackets, or a sign that only an expression begins or ends with.
+pub(crate) fn is_code(value: &[u8]) -> bool {
+    value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
+        || matches!(value, [b'&' | b'*' | b'!' | b'$' | b'@' | b'%', ..])
+        || shape::is_template(value)
+}
+
+fn has_digit_or_sign(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    shape.digits + shape.signs > 0 && shape.letters() > 0
+}
+
+/// Random, or so mixed that no identifier looks like it.
+fn is_strong(value: &[u8]) -> bool {
+    let shape = Shape::of(value.trim_ascii_end().strip_suffix(b",").unwrap_or(value));
+    if shape.blanks > 0 {
+        return false;
+    }
+    let mixed = shape.signs > 0
+        && shape.digits > 0
+        && shape.letters() > 1
+        && !shape::is_placeholder(value)
+        && !is_reference(value);
+    (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
+}
+
+/// Random as a whole, or with a random part behind a prefix in words: `acme_live_9f8A7d6B5c4E`.
+fn is_random_in_part(value: &[u8]) -> bool {
+    if shape::is_random(value) {
+        return true;
+    }
+    let joined = value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
+    joined
+        && !shape::is_placeholder(value)
+        && !value.contains(&b'/')
+        && value
+            .split(|byte| matches!(byte, b'_' | b'-' | b'.' | b':'))
+            .any(|part| part.len() >= 12 && shape::is_random(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(promise: Promise, style: Style, secrets: &[&str], others: &[&str]) {
+        for value in secrets {
+            assert!(is_secret(Naming::Secret, promise, style, value.as_bytes()), "{promise:?} {style:?} {value}");
+        }
+        for value in others {
+            assert!(!is_secret(Naming::Secret, promise, style, value.as_bytes()), "{promise:?} {style:?} {value}");
+        }
+    }
+
+    #[test]
+    fn passwords() {
+        let secrets = [
+            "hunter2",
+            "S3cr3t!Value",
+            "Tr0ub4dor&3",
+            "p@ssW0rd!x",
+            "Summer2024",
+            "correct-horse-battery-staple",
+            "xkqjzvwpbhtr",
+            "Password123!",
+        ];
+        let others = [
+            "password",
+            "changeme",
+            "user_password",
+            "password1",
+            "current-password",
+            "#password",
+            "/run/secrets/db",
+            "Required*",
+            "${DB_PASS}",
+            "<password>",
+            "xxxxxxxx",
+            "********",
+            "auth.login.password",
+            "{password}",
+            "test1234",
+            "Enter it",
+            "[a-z0-9]+!",
+            "step-1-input",
+        ];
+        check(Promise::Password, Style::Literal, &secrets, &others);
+        check(
+            Promise::Password,
+            Style::Loose,
+            &["k3J9xQ7wZ2", "aB3$xY9!q"],
+            &["password2", "getPass1()", "config.password1", "Summer2024", "$secret99", "user2Pass"],
+        );
+        check(
+            Promise::Password,
+            Style::Line,
+            &["Summer2024", "k3J9xQ7w"],
+            &["summertime", "load(x1234)", "!vault abc1"],
+        );
+    }
+
+    #[test]
+    fn made_secrets() {
+        let secrets = ["k3J9xQ7wZ2pL", "9f86d081884c7d659a2feaa0c55ad015", "acme_live_9f8A7d6B5c4E3f2", "S3cr3t!Value"];
+        let others = [
+            "client_secret",
+            "my-service-name",
+            "kube-system/token-abc12",
+            "UserToken2",
+            "https://x/k3J9xQ7wZ2pL",
+            "secrets.json",
+        ];
+        check(Promise::Explicit, Style::Literal, &secrets, &others);
+        check(
+            Promise::Weak,
+            Style::Literal,
+            &["k3J9xQ7wZ2pLm8Nc5Vb1Tg"],
+            &["9f86d081884c7d659a2feaa0c55ad015", "k3J9xQ7wZ2pL"],
+        );
+    }
+}

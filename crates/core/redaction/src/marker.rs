@@ -1,0 +1,43 @@
+//! The text that stands where a secret stood.
+
+const OPEN: &[u8] = b"[REDACTED";
+/// Longer than any marker: `[REDACTED:` + the longest rule id + `]`.
+const LONGEST: usize = 80;
+
+/// Appends the marker of a rule. The userinfo of a URL has a bare `[REDACTED]`, since a colon there would read as
+/// the border between user and password.
+pub(crate) fn write(out: &mut String, rule: &str) {
+    if rule == crate::url::RULE {
+        out.push_str("[REDACTED]");
+    } else {
+        out.push_str("[REDACTED:");
+        out.push_str(rule);
+        out.push(']');
+    }
+}
+
+/// Whether the bytes hold a marker or its beginning: such a value was redacted before.
+pub(crate) fn is_in(value: &[u8]) -> bool {
+    value.windows(OPEN.len()).any(|window| window == OPEN)
+}
+
+/// Whether a position lies inside a marker, so that words of rule ids are not taken for names of secrets.
+pub(crate) fn covers(text: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(LONGEST);
+    let before = &text[from..at];
+    let Some(open) = before.iter().rposition(|byte| *byte == b'[') else { return false };
+    text[from + open..].starts_with(OPEN) && !before[open..].contains(&b']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_inside_a_marker_are_known() {
+        let text = b"x [REDACTED:jwt] y";
+        let inside: Vec<bool> = (0..text.len()).map(|at| covers(text, at)).collect();
+        assert!(inside[3] && inside[12] && inside[15] && !inside[2] && !inside[16]);
+        assert!(is_in(b"a[REDACTED]b") && !is_in(b"a[REDACT]b"));
+    }
+}

@@ -1,0 +1,296 @@
+//! Replaces secrets in a text.
+
+use std::borrow::Cow;
+
+use cairn_domain::SecretFinding;
+
+use crate::engine::{self, Span};
+use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
+use crate::marker;
+
+/// Words on a line that say that what looks like a secret there is none.
+const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
+
+/// A redaction may bring the text around it into a form that another rule finds. Real texts need one more pass to
+/// see that they do not; the bound is for texts made to need many.
+const MOST_PASSES: usize = 16;
+
+/// Redacts texts of one repository. Cheap to make: the rules are compiled once per process.
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    silencer: Silencer,
+}
+
+/// A text without secrets, and where they were.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redacted<'text> {
+    /// Borrowed if nothing was found. As many lines as the text that was given.
+    pub text: Cow<'text, str>,
+    /// In the order of lines; of a secret of several lines, where it begins.
+    pub findings: Vec<SecretFinding>,
+}
+
+impl Redactor {
+    /// Fails on the first pattern that cannot be used, and names it.
+    pub fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
+        Ok(Self { silencer: Silencer::new(ignore)? })
+    }
+
+    /// Replaces the value of each secret by `[REDACTED:<rule>]`, the userinfo of a URL by `[REDACTED]`.
+    ///
+    /// Linear in the text. Nothing is allocated if nothing is found.
+    pub fn redact<'text>(&self, text: &'text str) -> Redacted<'text> {
+        let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
+        for _ in 0..MOST_PASSES {
+            let spans = merged(self.unsilenced(&redacted.text));
+            if spans.is_empty() {
+                break;
+            }
+            redacted.findings.extend(findings(&redacted.text, &spans));
+            redacted.text = Cow::Owned(replaced(&redacted.text, &spans));
+        }
+        redacted.findings.sort();
+        redacted
+    }
+
+    fn unsilenced(&self, text: &str) -> Vec<Span> {
+        let mut spans = engine::scan(text);
+        spans.retain(|span| {
+            let value = &text[span.start..span.end];
+            !self.silencer.silences(engine::rule_id(span.rule), value) && !is_marked(text, span.start)
+        });
+        spans
+    }
+}
+
+/// Whether the line of a position says that its secrets are none.
+fn is_marked(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |after| at + after);
+    INLINE_MARKERS.iter().any(|marker| text[start..end].contains(marker))
+}
+
+/// In order and without overlaps. What overlaps becomes one span with the id of the rule that comes first.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort();
+    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                if span.rule < last.rule {
+                    last.rule = span.rule;
+                    last.secret = span.secret;
+                }
+            }
+            _ => merged.push(span),
+        }
+    }
+    merged
+}
+
+/// One finding per secret, at its first line.
+fn findings(text: &str, spans: &[Span]) -> Vec<SecretFinding> {
+    let mut findings = Vec::new();
+    let mut line = 1;
+    let mut at = 0;
+    let mut last_secret = None;
+    for span in spans {
+        line += num_line_feeds(&text[at..span.start]);
+        at = span.start;
+        if last_secret != Some(span.secret) {
+            findings.push(SecretFinding { line, rule: engine::rule_id(span.rule).to_owned() });
+        }
+        last_secret = Some(span.secret);
+    }
+    findings
+}
+
+fn num_line_feeds(text: &str) -> u32 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u32
+}
+
+/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets one.
+fn replaced(text: &str, spans: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len() + spans.len() * 24);
+    let mut at = 0;
+    let mut last_secret = None;
+    for span in spans {
+        let between = &text[at..span.start];
+        out.push_str(between);
+        if last_secret != Some(span.secret) || between.contains('\n') {
+            marker::write(&mut out, engine::rule_id(span.rule));
+        }
+        out.extend(text[span.start..span.end].chars().filter(|character| *character == '\n'));
+        at = span.end;
+        last_secret = Some(span.secret);
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redactor(lines: &[&str]) -> Redactor {
+        Redactor::new(&SecretsIgnore::parse(lines).expect("valid")).expect("valid")
+    }
+
+    fn check(text: &str, expect: &str, rules: &[(u32, &str)]) {
+        let redacted = redactor(&[]).redact(text);
+        assert_eq!(redacted.text, expect);
+        let found: Vec<(u32, &str)> =
+            redacted.findings.iter().map(|finding| (finding.line, finding.rule.as_str())).collect();
+        assert_eq!(found, rules);
+    }
+
+    #[test]
+    fn values_are_replaced_and_the_rest_stays() {
+        check(
+            "a\npassword = \"k3J9xQ7w!\" # x\nb",
+            "a\npassword = \"[REDACTED:generic-password]\" # x\nb",
+            &[(2, "generic-password")],
+        );
+        check("u = 'mongodb://root:k3J9@host/db'", "u = 'mongodb://[REDACTED]@host/db'", &[(1, "url-credentials")]);
+        let token = format!("gh{}_{}", "p", "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g");
+        check(&format!("token: \"{token}\"\n"), "token: \"[REDACTED:github-pat]\"\n", &[(1, "github-pat")]);
+    }
+
+    #[test]
+    fn a_private_key_is_one_finding_and_keeps_its_lines() {
+        let line = "MIIEpAIBAAKCAQEAy8Dbv8prpJ/0kKhlGeJYozo2t60EG8L0561g13R29LvMR5hy";
+        let head = format!("-----{} PRIVATE KEY-----", "BEGIN");
+        let text = format!("x\n{head}\n{line}\n{line}\nab9=\n-----END PRIVATE KEY-----\ny\n");
+        let marker = "[REDACTED:private-key]";
+        let expect = format!("x\n{head}\n{marker}\n{marker}\n{marker}\n-----END PRIVATE KEY-----\ny\n");
+        check(&text, &expect, &[(3, "private-key")]);
+        let escaped = format!("\"{head}\\n{line}\\n{line}\\n-----END PRIVATE KEY-----\"");
+        check(&escaped, &format!("\"{head}\\n{marker}\\n\\n-----END PRIVATE KEY-----\""), &[(1, "private-key")]);
+    }
+
+    #[test]
+    fn clean_text_is_borrowed() {
+        assert!(matches!(redactor(&[]).redact("let token = lexer.next_token();\n").text, Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn owners_silence() {
+        let text = "password = \"k3J9xQ7w!\"";
+        for line in ["generic-password", "rule:generic-*", "value:k3J9xQ7w!", "regex:^k3"] {
+            assert_eq!(redactor(&[line]).redact(text).text, text, "{line}");
+        }
+        assert_ne!(redactor(&["jwt"]).redact(text).text, text);
+        for marker in INLINE_MARKERS {
+            assert!(redactor(&[]).redact(&format!("{text} # {marker}\n")).findings.is_empty());
+            assert_eq!(redactor(&[]).redact(&format!("# {marker}\n{text}\n")).findings.len(), 1);
+        }
+    }
+
+    #[test]
+    fn one_long_line_takes_linear_time() {
+        for unit in [
+            "sk-",
+            "password=",
+            "eyJ",
+            "://a:",
+            "-----BEGIN PRIVATE KEY-----",
+            "token: \"",
+            "key-k3J9xQ7w",
+            "mysql ",
+            "a1B2c3D4",
+            "curl -u ",
+        ] {
+            let text = unit.repeat((1 << 20) / unit.len());
+            let redacted = redactor(&[]).redact(&text);
+            assert_eq!(num_line_feeds(&redacted.text), 0, "{unit}");
+        }
+    }
+
+    /// Pieces that rules look for, joined at random.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "password",
+            "token",
+            "api_key",
+            "secret",
+            " = ",
+            ": ",
+            "=",
+            "\"",
+            "'",
+            "\\\"",
+            "\n",
+            "\\n",
+            " ",
+            "k3J9xQ7wZ2pL",
+            "S3cr3t!9",
+            "://",
+            "mongodb",
+            "u:p@",
+            "@",
+            "host/db",
+            "eyJ",
+            ".",
+            "-----BEGIN PRIVATE KEY-----",
+            "-----END PRIVATE KEY-----",
+            "MIIEpAIBAAKCAQEAy8Dbv8prpJ0kKhlGe",
+            "[REDACTED]",
+            "[REDACTED:jwt]",
+            "]",
+            "[",
+            "basic ",
+            "dXNlcjpwYXNz",
+            "bearer ",
+            "sk-",
+            "ghp_",
+            "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g",
+            "é",
+            "\r\n",
+            ";",
+            "Server=x;",
+            "<password>",
+            "</password>",
+            ",",
+            "(",
+            ")",
+            "aws_secret",
+            "9f86d081884c7d659a2feaa0c55ad015",
+            "name",
+            "value",
+            "{",
+            "}",
+            "\u{1f511}",
+            "-us1",
+            "login x ",
+            "-p",
+            "mysql ",
+            "$",
+            "%3D",
+        ]);
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn lines_stay_and_twice_is_once(text in pieces()) {
+            let redactor = redactor(&[]);
+            let once = redactor.redact(&text);
+            prop_assert_eq!(num_line_feeds(&once.text), num_line_feeds(&text));
+            prop_assert!(once.findings.iter().all(|finding| finding.line >= 1 && finding.line <= num_line_feeds(&text) + 1));
+            let twice = redactor.redact(&once.text);
+            prop_assert_eq!(&twice.text, &once.text);
+            prop_assert!(twice.findings.is_empty());
+        }
+
+        #[test]
+        fn any_text_can_be_redacted(text in any::<String>()) {
+            let redacted = redactor(&[]).redact(&text);
+            prop_assert_eq!(num_line_feeds(&redacted.text), num_line_feeds(&text));
+        }
+    }
+}

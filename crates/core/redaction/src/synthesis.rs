@@ -1,0 +1,133 @@
+//! Values that look like secrets, made at run time from templates, so that no file of this project holds any.
+
+/// A sequence of pseudo-random numbers: the same for the same seed, on every machine.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678_9ABC_DEF1)
+    }
+
+    /// SplitMix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn of(&mut self, alphabet: &[u8], length: usize) -> String {
+        (0..length).map(|_| alphabet[(self.next() % alphabet.len() as u64) as usize] as char).collect()
+    }
+}
+
+/// How the parts of a template are filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fill {
+    Random,
+    /// `x` or `0` throughout.
+    Same,
+    /// Random, but only four signs.
+    Cut,
+}
+
+/// Fills `{hex32}`, `{url43}` … in a template; returns the text and the parts that were filled in.
+///
+/// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits), `url` (with
+/// `-` and `_`), `b64` (with `+` and `/`), `num`, and `uuid`, `basic`, `pw` and `pem` without a length.
+pub(crate) fn fill(template: &str, dice: &mut Dice, fill: Fill) -> (String, Vec<String>) {
+    let mut text = String::new();
+    let mut parts = Vec::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (spec, after) = after.split_once('}').expect("a closed brace");
+        let part = part(spec, dice, fill);
+        text.push_str(before);
+        text.push_str(&part);
+        parts.push(part);
+        rest = after;
+    }
+    text.push_str(rest);
+    (text, parts)
+}
+
+fn part(spec: &str, dice: &mut Dice, fill: Fill) -> String {
+    let digits = spec
+        .find(|character: char| character.is_ascii_digit() && !spec.starts_with("b64"))
+        .unwrap_or(3.min(spec.len()));
+    let (kind, length) = spec.split_at(digits);
+    let length = length.parse().unwrap_or(0);
+    let alphabet: &[u8] = match kind {
+        "hex" => b"0123456789abcdef",
+        "an" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+        "low" => b"abcdefghijklmnopqrstuvwxyz0123456789",
+        "up" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+        "url" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+        "b64" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+        "num" => b"0123456789",
+        _ => return composed(spec, dice, fill),
+    };
+    let same = if matches!(kind, "hex" | "num") { "0" } else { "x" };
+    match fill {
+        Fill::Random => dice.of(alphabet, length),
+        Fill::Same => same.repeat(length),
+        Fill::Cut => dice.of(alphabet, length.min(4)),
+    }
+}
+
+fn composed(spec: &str, dice: &mut Dice, fill: Fill) -> String {
+    match (spec, fill) {
+        ("uuid", Fill::Random) => {
+            let groups: Vec<String> =
+                [8, 4, 4, 4, 12].iter().map(|length| dice.of(b"0123456789abcdef", *length)).collect();
+            groups.join("-")
+        }
+        ("uuid", _) => "00000000-0000-0000-0000-000000000000".to_owned(),
+        ("pw", Fill::Random) => format!(
+            "{}{}!{}",
+            dice.of(b"BCDFGHKMNPQRTVWXZ", 2),
+            dice.of(b"bcdfghkmnpqrtvwxz", 4),
+            dice.of(b"23456789", 3)
+        ),
+        ("pw", Fill::Same) => "changeme".to_owned(),
+        ("pw", Fill::Cut) => "pwd".to_owned(),
+        ("basic", Fill::Random) => base64(&format!("deploy:{}", dice.of(b"bcdfghkmnpqrtvwxz23456789", 14))),
+        ("basic", _) => "authentication".to_owned(),
+        ("pem", Fill::Random) => (0..4)
+            .map(|_| dice.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 64))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        ("pem", _) => "…".to_owned(),
+        _ => panic!("no kind of part: {spec}"),
+    }
+}
+
+/// Base64 with padding.
+pub(crate) fn base64(text: &str) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in text.as_bytes().chunks(3) {
+        let bits = group.iter().enumerate().fold(0u32, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
+        for at in 0..4 {
+            let sign = ALPHABET[(bits >> (18 - 6 * at)) as usize & 63] as char;
+            out.push(if at <= group.len() { sign } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled() {
+        let (text, parts) = fill("a{hex8}-{b644}{pw}", &mut Dice::new(1), Fill::Random);
+        assert_eq!(parts.iter().map(String::len).collect::<Vec<_>>(), [8, 4, 10]);
+        assert_eq!(text.len(), 1 + 8 + 1 + 4 + 10);
+        assert_eq!(fill("{an5}", &mut Dice::new(1), Fill::Same).0, "xxxxx");
+        assert_eq!(base64("user:pass"), "dXNlcjpwYXNz");
+        assert_eq!(base64("a"), "YQ==");
+    }
+}

@@ -1,0 +1,110 @@
+//! User and password in a URL: `scheme://user:password@host/path`.
+
+use std::ops::Range;
+
+use crate::{judge, marker, shape};
+
+/// Its marker is a bare `[REDACTED]`, so that the URL stays one.
+pub(crate) const RULE: &str = "url-credentials";
+
+/// Longest userinfo that is looked for.
+const LONGEST: usize = 512;
+
+/// Schemes whose URLs are connection strings: a password there is meant, also a simple one.
+#[rustfmt::skip]
+const CONNECTIONS: &[&str] = &[
+    "mongodb", "mongodb+srv", "postgres", "postgresql", "mysql", "mysql2", "mariadb", "redis", "rediss", "amqp",
+    "amqps", "mssql", "sqlserver", "oracle", "cockroachdb", "clickhouse", "cassandra", "neo4j", "bolt", "kafka",
+    "nats", "mqtt", "mqtts", "stomp", "ldap", "ldaps", "smtp", "smtps", "imap", "imaps", "ftp", "ftps", "sftp",
+    "couchdb", "influxdb", "elasticsearch", "snowflake", "db2", "jdbc", "postgresql+psycopg2", "postgresql+asyncpg",
+    "mysql+pymysql", "mysql+mysqldb", "vertica", "redshift", "trino", "presto", "hive", "memcached", "etcd", "tcp",
+];
+
+/// The userinfo after the `://` at `colon`, if it holds a secret.
+pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
+    let start = colon + 3;
+    let scheme = scheme_before(text, colon);
+    let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
+    let end = start + at_sign(&text[start..text.len().min(start + LONGEST)])?;
+    let info = &text[start..end];
+    if info.is_empty() || marker::is_in(info) {
+        return None;
+    }
+    let is_web =
+        scheme.len() >= 3 && (scheme.ends_with(b"http") || scheme.ends_with(b"https") || scheme.ends_with(b"git"));
+    is_secret(info, is_web, connection).then_some(start..end)
+}
+
+fn scheme_before(text: &[u8], colon: usize) -> &[u8] {
+    let floor = colon.saturating_sub(24);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
+    let start = floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
+    &text[start..colon]
+}
+
+/// Where the userinfo ends: at the last `@` before the path. People forget to escape `/`, `?` and `#` in passwords, so
+/// these end the search only after what may be a host and port.
+fn at_sign(rest: &[u8]) -> Option<usize> {
+    let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127);
+    let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+    // A template's `${USER}` may hold anything; nothing else in a userinfo is in braces.
+    let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
+    let last = |part: &[u8]| part.iter().rposition(|byte| *byte == b'@');
+    last(authority).or_else(|| {
+        let colon = authority.iter().position(|byte| *byte == b':')?;
+        let port = authority[colon + 1..].iter().all(u8::is_ascii_digit);
+        (!port).then(|| last(whole)).flatten()
+    })
+}
+
+fn is_secret(info: &[u8], is_web: bool, connection: bool) -> bool {
+    let Some(colon) = info.iter().position(|byte| *byte == b':') else {
+        return is_web && info.len() >= 20 && shape::is_random(info);
+    };
+    let password = &info[colon + 1..];
+    if password.is_empty() || shape::is_template(password) || is_stars(password) {
+        return false;
+    }
+    if connection { !judge::is_code(password) } else { judge::is_chosen(password) }
+}
+
+fn is_stars(password: &[u8]) -> bool {
+    password.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expect: Option<&str>) {
+        let colon = url.find("://").expect("a URL");
+        let found = userinfo(url.as_bytes(), colon);
+        assert_eq!(found.map(|span| &url[span]), expect, "{url}");
+    }
+
+    #[test]
+    fn passwords_are_found() {
+        check("mongodb://admin:pw9@host/db", Some("admin:pw9"));
+        check("mongodb+srv://u:p%40ss@c0.mongodb.net/?x=y", Some("u:p%40ss"));
+        check("redis://:s3cr3t@cache:6379/0", Some(":s3cr3t"));
+        check("postgres://u:p@ss@h:5432/d", Some("u:p@ss"));
+        check("postgres://u:pa/s#s@h:5432/d", Some("u:pa/s#s"));
+        check("https://bob:k3J9xQ7w@example.org/x.git", Some("bob:k3J9xQ7w"));
+        check("https://k3J9xQ7wZ2pLk3J9xQ7w0aB@host/x", Some("k3J9xQ7wZ2pLk3J9xQ7w0aB"));
+    }
+
+    #[test]
+    fn others_are_left() {
+        check("https://example.org/a@b:c", None);
+        check("ssh://git@github.com/x", None);
+        check("http://user:password@host", None);
+        check("mongodb://${USER}:${PASS}@host/db", None);
+        check("mongodb://<user>:<password>@host/db", None);
+        check("postgres://{user}:{password}@host/db", None);
+        check("mysql://%s:%s@host/db", None);
+        check("redis://localhost:6379/0?x=a@b", None);
+        check("mongodb://[REDACTED]@host/db", None);
+        check("postgres://user:@host/db", None);
+        check("http://host:8080/@scope/name", None);
+    }
+}

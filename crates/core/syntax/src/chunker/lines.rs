@@ -1,0 +1,143 @@
+//! One index of a text's lines, with the weight of each, from which everything else in the chunker is answered in
+//! constant time.
+
+use cairn_domain::LineSpan;
+
+use super::tokens::{TOKEN, weight};
+
+/// Consecutive rows, counted from 0, the end excluded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rows {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Rows {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// The rows of a span, clipped to a text of `num_rows`. Empty if they lie outside or the span is inverted.
+    pub(crate) fn of(span: LineSpan, num_rows: usize) -> Self {
+        let end = (span.end as usize).min(num_rows);
+        let start = (span.start.max(1) as usize - 1).min(end);
+        Self { start, end }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+
+    pub(crate) fn contains(self, other: Rows) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// As lines counted from 1. Not for empty rows.
+    pub(crate) fn span(self) -> LineSpan {
+        LineSpan::new(self.start as u32 + 1, self.end as u32)
+    }
+}
+
+/// The lines of a text. A line ends with `\n` or with the text; a final `\n` does not begin another line.
+pub(crate) struct Lines<'t> {
+    text: &'t str,
+    /// Offset of each row, then the length of the text.
+    starts: Vec<u32>,
+    /// Weight of all rows before each row, then of the text.
+    weights: Vec<u32>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let bytes = text.as_bytes();
+        let estimated_rows = bytes.len() / 32 + 2;
+        let mut starts = Vec::with_capacity(estimated_rows);
+        let mut weights = Vec::with_capacity(estimated_rows);
+        let (mut start, mut total) = (0, 0_u32);
+        while start < bytes.len() {
+            starts.push(start as u32);
+            weights.push(total);
+            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at + 1);
+            total = total.saturating_add(weight(&bytes[start..end]));
+            start = end;
+        }
+        starts.push(bytes.len() as u32);
+        weights.push(total);
+        Self { text, starts, weights }
+    }
+
+    pub(crate) fn num_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(crate) fn all(&self) -> Rows {
+        Rows::new(0, self.num_rows())
+    }
+
+    /// Text of the rows with their line ends.
+    pub(crate) fn slice(&self, rows: Rows) -> &'t str {
+        &self.text[self.starts[rows.start] as usize..self.starts[rows.end.max(rows.start)] as usize]
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &'t str {
+        self.slice(Rows::new(row, row + 1))
+    }
+
+    /// The row in which the byte at `offset` lies; the last one for offsets beyond the text.
+    pub(crate) fn row_at(&self, offset: usize) -> usize {
+        let after = self.starts[..self.num_rows()].partition_point(|&start| start as usize <= offset);
+        after.saturating_sub(1)
+    }
+
+    /// As [`Lines::row_at`], for offsets that rise: steps on from a row at or before the one that is sought.
+    pub(crate) fn row_from(&self, mut row: usize, offset: usize) -> usize {
+        while row + 1 < self.num_rows() && self.starts[row + 1] as usize <= offset {
+            row += 1;
+        }
+        row
+    }
+
+    pub(crate) fn is_blank(&self, row: usize) -> bool {
+        self.row(row).bytes().all(|byte| byte.is_ascii_whitespace())
+    }
+
+    pub(crate) fn are_blank(&self, rows: Rows) -> bool {
+        (rows.start..rows.end).all(|row| self.is_blank(row))
+    }
+
+    /// Estimated tokens of the rows in the weights of [`super::tokens`].
+    pub(crate) fn weight(&self, rows: Rows) -> u32 {
+        self.weights[rows.end.max(rows.start)] - self.weights[rows.start]
+    }
+
+    pub(crate) fn tokens(&self, rows: Rows) -> u32 {
+        self.weight(rows).div_ceil(TOKEN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, rows: &[&str]) {
+        let lines = Lines::new(text);
+        let found: Vec<_> = (0..lines.num_rows()).map(|row| lines.row(row)).collect();
+        assert_eq!(found, rows, "{text:?}");
+    }
+
+    #[test]
+    fn lines_end_with_a_line_feed_or_the_text() {
+        check("", &[]);
+        check("a", &["a"]);
+        check("a\n", &["a\n"]);
+        check("a\r\n\nb", &["a\r\n", "\n", "b"]);
+        check("\n", &["\n"]);
+    }
+
+    #[test]
+    fn offsets_are_found_in_their_rows() {
+        let lines = Lines::new("ab\n\ncd");
+        let rows: Vec<_> = (0..8).map(|offset| lines.row_at(offset)).collect();
+        assert_eq!(rows, [0, 0, 0, 1, 2, 2, 2, 2]);
+    }
+}

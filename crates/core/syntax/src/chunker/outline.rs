@@ -1,0 +1,288 @@
+//! Lays a file out: consecutive pieces that together are the whole file.
+//!
+//! Structure comes from the spans of symbols, not from their `parent`: a method in an `impl` block or with a Go
+//! receiver belongs to a type that ends before it begins. A definition that is too large for a chunk is opened: its
+//! head becomes a piece and its members are laid out in turn; without members it is cut into parts.
+
+use cairn_domain::{ChunkKind, Symbol, SymbolKind};
+
+use super::grouping::{Group, kind_of};
+use super::{
+    LONG_TOKENS, Lines, MEDIUM_FILE_TOKENS, Rows, TARGET_TOKENS, TINY_TOKENS, WHOLE_CLASS_TOKENS, WHOLE_TOKENS,
+    split_rows,
+};
+
+/// Definitions nested deeper than this are not opened.
+const DEEPEST: usize = 32;
+
+/// What a piece is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// A whole definition.
+    Unit,
+    /// The beginning of a definition whose members are pieces of their own.
+    Head,
+    /// A part of a definition, or of loose lines, that were cut.
+    Part,
+    /// Lines that are no definition, or definitions too slight to count.
+    Loose,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) rows: Rows,
+    pub(super) role: Role,
+    /// The symbol that it shows.
+    pub(super) symbol: Option<u32>,
+    /// The innermost opened definition in which it stands; for a head that definition itself.
+    pub(super) container: Option<u32>,
+    pub(super) part: Option<(u16, u16)>,
+    pub(super) is_test: bool,
+}
+
+/// A symbol as the layout sees it.
+struct Node {
+    rows: Rows,
+    symbol: u32,
+    /// Index of the first node after this one that does not lie within it.
+    after: usize,
+}
+
+/// Symbols by position, outer before inner.
+fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(symbols.len());
+    for (index, symbol) in symbols.iter().enumerate() {
+        let rows = Rows::of(symbol.span, lines.num_rows());
+        if !rows.is_empty() {
+            nodes.push(Node { rows, symbol: index as u32, after: 0 });
+        }
+    }
+    nodes.sort_by_key(|node| (node.rows.start, std::cmp::Reverse(node.rows.end)));
+    let mut open: Vec<usize> = Vec::new();
+    for index in 0..nodes.len() {
+        let rows = nodes[index].rows;
+        while let Some(outer) = open.pop_if(|&mut outer| !nodes[outer].rows.contains(rows)) {
+            nodes[outer].after = index;
+        }
+        open.push(index);
+    }
+    let end = nodes.len();
+    for outer in open {
+        nodes[outer].after = end;
+    }
+    nodes
+}
+
+/// The one chunk of a small file. It shows a symbol if the file defines just one.
+pub(super) fn whole_file(lines: &Lines<'_>, symbols: &[Symbol]) -> Group {
+    let nodes = nodes(lines, symbols);
+    let mut outermost = Vec::new();
+    let mut index = 0;
+    while index < nodes.len() {
+        if symbols[nodes[index].symbol as usize].kind != SymbolKind::Field {
+            outermost.push(nodes[index].symbol);
+        }
+        index = nodes[index].after;
+    }
+    let is_test = !outermost.is_empty() && outermost.iter().all(|&symbol| symbols[symbol as usize].is_test);
+    let (kind, symbol) = match outermost[..] {
+        [only] => (kind_of(symbols[only as usize].kind), Some(only)),
+        _ => (ChunkKind::Group, None),
+    };
+    Group { rows: lines.all(), kind, symbol, enclosing: None, members: Vec::new(), part: None, is_test }
+}
+
+/// The pieces of a file, in order, without a gap.
+pub(super) fn lay_out(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Piece> {
+    let all = lines.all();
+    let nodes = nodes(lines, symbols);
+    let is_medium = lines.tokens(all) <= MEDIUM_FILE_TOKENS;
+    let mut layout = Layout { lines, symbols, nodes: &nodes, is_medium, pieces: Vec::new() };
+    layout.open(all, 0, nodes.len(), Place { container: None, is_test: false, depth: 0 });
+    layout.pieces
+}
+
+/// Where a definition stands.
+#[derive(Clone, Copy)]
+struct Place {
+    container: Option<u32>,
+    is_test: bool,
+    depth: usize,
+}
+
+struct Layout<'a> {
+    lines: &'a Lines<'a>,
+    symbols: &'a [Symbol],
+    nodes: &'a [Node],
+    is_medium: bool,
+    pieces: Vec<Piece>,
+}
+
+impl Layout<'_> {
+    /// Lays out rows whose outermost definitions are among the nodes from `first` to `last`.
+    fn open(&mut self, rows: Rows, first: usize, last: usize, place: Place) {
+        let mut at = rows.start;
+        let mut index = first;
+        while index < last {
+            let node = &self.nodes[index];
+            // Two definitions can share a row, which then belongs to the first.
+            let unit = Rows::new(node.rows.start.max(at), node.rows.end.min(rows.end));
+            if !unit.is_empty() && self.stands_out(index, unit, place) {
+                let start = self.gap(Rows::new(at, unit.start), at == rows.start, place);
+                self.place(index, Rows::new(start, unit.end), place);
+                at = unit.end;
+            }
+            index = node.after;
+        }
+        self.tail(Rows::new(at, rows.end), place);
+    }
+
+    /// Whether a definition is a piece of its own rather than one of the lines around it.
+    fn stands_out(&self, index: usize, unit: Rows, place: Place) -> bool {
+        let kind = self.symbols[self.nodes[index].symbol as usize].kind;
+        if kind.is_callable() || kind.is_container() {
+            return true;
+        }
+        let least = match place.container {
+            None if kind != SymbolKind::Field => TINY_TOKENS,
+            _ => LONG_TOKENS,
+        };
+        self.lines.tokens(unit) >= least
+    }
+
+    /// A definition: whole, opened, or in parts.
+    fn place(&mut self, index: usize, rows: Rows, place: Place) {
+        let (node, lines) = (&self.nodes[index], self.lines);
+        let symbol = &self.symbols[node.symbol as usize];
+        let is_test = place.is_test || symbol.is_test;
+        let shows = Some(node.symbol);
+        if lines.tokens(rows) <= self.whole_limit(symbol.kind) {
+            let piece =
+                Piece { rows, role: Role::Unit, symbol: shows, container: place.container, part: None, is_test };
+            self.pieces.push(piece);
+        } else if place.depth < DEEPEST && self.is_worth_opening(index, rows) {
+            let inner = Place { container: shows, is_test, depth: place.depth + 1 };
+            self.open(rows, index + 1, node.after, inner);
+        } else {
+            self.parts(rows, shows, Place { is_test, ..place });
+        }
+    }
+
+    fn whole_limit(&self, kind: SymbolKind) -> u32 {
+        match kind {
+            SymbolKind::Module => TARGET_TOKENS,
+            kind if kind.is_container() && self.is_medium => WHOLE_CLASS_TOKENS,
+            kind if kind.is_container() => TARGET_TOKENS,
+            _ => WHOLE_TOKENS,
+        }
+    }
+
+    /// A container is opened if it has a member that stands out, anything else only if definitions make up most of
+    /// it, as in a function that is a module in disguise.
+    fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
+        let node = &self.nodes[index];
+        let place = Place { container: Some(node.symbol), is_test: false, depth: 0 };
+        let mut inner_weight = 0;
+        let mut inner = index + 1;
+        while inner < node.after {
+            let unit = self.nodes[inner].rows;
+            if self.stands_out(inner, unit, place) {
+                inner_weight += self.lines.weight(unit);
+            }
+            inner = self.nodes[inner].after;
+        }
+        let kind = self.symbols[node.symbol as usize].kind;
+        if kind.is_container() { inner_weight > 0 } else { inner_weight * 2 > self.lines.weight(rows) }
+    }
+
+    /// The rows before a definition. Returns the row at which the definition's piece begins.
+    fn gap(&mut self, gap: Rows, is_first: bool, place: Place) -> usize {
+        let is_head = is_first && place.container.is_some();
+        if gap.is_empty() {
+            return gap.end;
+        }
+        let start = if is_head { gap.start } else { self.give_closers_back(gap) };
+        let comment = self.comment_above(Rows::new(if is_head { start + 1 } else { start }, gap.end));
+        let rest = Rows::new(start, comment);
+        if is_head {
+            self.loose(rest, place.container, place);
+            comment
+        } else if self.lines.tokens(rest) <= TINY_TOKENS || self.lines.are_blank(rest) {
+            start
+        } else {
+            self.loose(rest, None, place);
+            comment
+        }
+    }
+
+    /// The rows after the last definition.
+    fn tail(&mut self, rows: Rows, place: Place) {
+        let start = self.give_closers_back(rows);
+        let rest = Rows::new(start, rows.end);
+        if rest.is_empty() {
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(last) if last.rows.end == start && self.lines.tokens(rest) <= TINY_TOKENS => last.rows.end = rest.end,
+            _ => self.loose(rest, None, place),
+        }
+    }
+
+    /// Rows that only close what is open belong to the piece before. Returns the first row that does more.
+    fn give_closers_back(&mut self, rows: Rows) -> usize {
+        match self.pieces.last_mut() {
+            Some(last) if last.rows.end == rows.start => {
+                let closers = (rows.start..rows.end).take_while(|&row| is_closer(self.lines.row(row))).count();
+                last.rows.end += closers;
+                last.rows.end
+            }
+            _ => rows.start,
+        }
+    }
+
+    /// The first row of the comment or annotations that stand directly above the end of the rows.
+    fn comment_above(&self, rows: Rows) -> usize {
+        let mut first = rows.end;
+        while first > rows.start
+            && is_comment_like(self.lines.row(first - 1))
+            && self.lines.tokens(Rows::new(first - 1, rows.end)) <= LONG_TOKENS
+        {
+            first -= 1;
+        }
+        first
+    }
+
+    fn loose(&mut self, rows: Rows, head_of: Option<u32>, place: Place) {
+        if self.lines.tokens(rows) > WHOLE_TOKENS {
+            self.parts(rows, head_of, place);
+        } else if !rows.is_empty() {
+            let role = if head_of.is_some() { Role::Head } else { Role::Loose };
+            let Place { container, is_test, .. } = place;
+            self.pieces.push(Piece { rows, role, symbol: head_of, container, part: None, is_test });
+        }
+    }
+
+    fn parts(&mut self, rows: Rows, symbol: Option<u32>, place: Place) {
+        let parts = split_rows(self.lines, rows);
+        let count = u16::try_from(parts.len()).unwrap_or(u16::MAX);
+        for (index, rows) in parts.into_iter().enumerate() {
+            let number = u16::try_from(index + 1).unwrap_or(u16::MAX);
+            let part = (count > 1).then_some((number, count));
+            let Place { container, is_test, .. } = place;
+            self.pieces.push(Piece { rows, role: Role::Part, symbol, container, part, is_test });
+        }
+    }
+}
+
+/// `}`, `});`, `end`, `#endif`: nothing but the end of something.
+fn is_closer(row: &str) -> bool {
+    let row = row.trim_ascii();
+    matches!(row, "end" | "#endif" | "fi" | "done" | "esac")
+        || (!row.is_empty() && row.len() < 16 && row.bytes().all(|byte| b"})];,".contains(&byte)))
+}
+
+/// A comment, attribute, annotation or decorator in most languages.
+fn is_comment_like(row: &str) -> bool {
+    let row = row.trim_ascii_start();
+    ["//", "#", "/*", "*", "--", "@", "["].iter().any(|marker| row.starts_with(marker)) && !row.starts_with("#include")
+}

@@ -1,0 +1,58 @@
+//! Summaries of classes that are too large to be read: a chunk that lists their members.
+
+use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Symbol};
+
+use super::tokens::estimate_tokens;
+use super::{Lines, Rows, TARGET_TOKENS};
+
+/// A class of more methods than this has a summary.
+const MOST_METHODS: usize = 50;
+
+/// One summary for each class of more than fifty methods, in order of the classes. Methods count by their parent, so
+/// those of Go and Rust count although they stand outside of the type.
+pub(super) fn summaries(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
+    if symbols.len() <= MOST_METHODS {
+        return Vec::new();
+    }
+    let mut methods: Vec<Vec<&Symbol>> = vec![Vec::new(); symbols.len()];
+    for symbol in symbols.iter().filter(|symbol| symbol.kind.is_callable()) {
+        if let Some(methods) = symbol.parent.and_then(|parent| methods.get_mut(parent as usize)) {
+            methods.push(symbol);
+        }
+    }
+    let large = methods.iter().enumerate().filter(|(_, methods)| methods.len() > MOST_METHODS);
+    large.filter_map(|(class, methods)| summary(lines, symbols, class, methods)).collect()
+}
+
+fn summary(lines: &Lines<'_>, symbols: &[Symbol], class: usize, methods: &[&Symbol]) -> Option<ChunkFacts> {
+    let symbol = &symbols[class];
+    let rows = Rows::of(symbol.span, lines.num_rows());
+    if rows.is_empty() || !(symbol.kind.is_container() || symbol.kind.is_type()) {
+        return None;
+    }
+    let text = summary_text(symbol, methods);
+    Some(ChunkFacts {
+        kind: ChunkKind::Summary,
+        span: rows.span(),
+        symbol: Some(class as u32),
+        heading: None,
+        header: symbol.signature.clone(),
+        content_hash: ContentHash::of(&text),
+        synthetic_text: Some(text),
+        part: None,
+        is_test: symbol.is_test,
+    })
+}
+
+/// The class, the first paragraph of its documentation, and its methods: by signature if that fits, else by name.
+fn summary_text(class: &Symbol, methods: &[&Symbol]) -> String {
+    let mut head = class.signature.clone();
+    if let Some(paragraph) = class.doc.as_deref().and_then(|doc| doc.trim_ascii().split("\n\n").next()) {
+        head.push('\n');
+        head.push_str(paragraph);
+    }
+    head.push_str(&format!("\n{} methods:", methods.len()));
+    let list = |line: fn(&Symbol) -> &str| methods.iter().fold(head.clone(), |text, method| text + "\n" + line(method));
+    let by_signature = list(|method| &method.signature);
+    if estimate_tokens(&by_signature) <= TARGET_TOKENS { by_signature } else { list(|method| &method.name) }
+}

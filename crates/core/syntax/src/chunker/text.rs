@@ -1,0 +1,70 @@
+//! The text behind a chunk: what is shown and what is embedded.
+
+use std::borrow::Cow;
+
+use cairn_domain::{ChunkFacts, LineSpan};
+
+/// Byte offsets at which the lines of the text begin. Made once for a file and handed to [`chunk_text`] and
+/// [`embedded_text`], so that slicing all chunks of a file stays linear.
+pub fn line_starts(text: &str) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(text.len() / 32 + 1);
+    let mut start = 0;
+    while start < text.len() {
+        starts.push(start as u32);
+        start = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at + 1);
+    }
+    starts
+}
+
+/// The lines of the span with their line ends. `line_starts` must be those of the text; lines that the text does not
+/// have are left out.
+pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t str {
+    let offset = |line: u32| line_starts.get(line as usize).map_or(text.len(), |&start| start as usize);
+    let start = offset(span.start.saturating_sub(1));
+    text.get(start..offset(span.end)).unwrap_or("")
+}
+
+/// What is embedded of a chunk and hashed as its `content_hash`: its synthetic text, or the lines of its span without
+/// the blank ones at both ends. It depends neither on the header nor on where in the file the lines stand.
+pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
+    match &chunk.synthetic_text {
+        Some(synthetic) => Cow::Borrowed(synthetic),
+        None => Cow::Borrowed(without_blank_edges(chunk_text(text, line_starts, chunk.span))),
+    }
+}
+
+/// Blank lines at the beginning and white space at the end removed. The indentation of the first line stays.
+pub(crate) fn without_blank_edges(text: &str) -> &str {
+    let text = text.trim_ascii_end();
+    let first = text.len() - text.trim_ascii_start().len();
+    let start = memchr::memrchr(b'\n', &text.as_bytes()[..first]).map_or(0, |at| at + 1);
+    &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_sliced_exactly() {
+        let text = "one\ntwo\r\n\nfour";
+        let starts = line_starts(text);
+        let check = |start, end, expect| assert_eq!(chunk_text(text, &starts, LineSpan::new(start, end)), expect);
+        check(1, 1, "one\n");
+        check(2, 3, "two\r\n\n");
+        check(1, 4, text);
+        check(4, 9, "four");
+        check(7, 9, "");
+        check(3, 1, "");
+        check(0, 0, "");
+    }
+
+    #[test]
+    fn blank_edges_go_and_indentation_stays() {
+        let check = |text, expect| assert_eq!(without_blank_edges(text), expect);
+        check("\n  \n    a\n  b\n\n", "    a\n  b");
+        check("a", "a");
+        check(" \n\n", "");
+        check("", "");
+    }
+}

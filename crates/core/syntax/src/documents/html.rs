@@ -1,0 +1,104 @@
+//! Headings of HTML. Comments, scripts and styles are passed over; rows that begin with a tag are prose all the same.
+
+use super::inline::{fold, plain, shortened};
+use super::sections::{Heading, Outline, RowKind};
+use crate::chunker::{Lines, Rows};
+
+/// A heading or title that is not closed within this many bytes is none.
+const LONGEST: usize = 2_000;
+const LONGEST_TITLE: usize = 160;
+
+pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
+    // Only rows between tags of paragraphs are prose; the description is found by tag.
+    let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
+        let tag = at + found;
+        at = match skipped(&text[tag..]) {
+            Some(length) => tag + length,
+            None => element(lines, text, tag, &mut outline).unwrap_or(tag + 1),
+        };
+    }
+    outline
+}
+
+/// Length of a comment, script or style that begins here; to the end of the text if it is not closed.
+fn skipped(text: &str) -> Option<usize> {
+    let kinds = [("<!--", "-->"), ("<script", "</script"), ("<style", "</style")];
+    let (start, end) = kinds.into_iter().find(|(start, _)| starts_with(text, start))?;
+    let body = &text.as_bytes()[start.len()..];
+    let end_at = memchr::memmem::find(body, end.as_bytes());
+    Some(end_at.map_or(text.len(), |found| start.len() + found + end.len()))
+}
+
+fn starts_with(text: &str, tag: &str) -> bool {
+    text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+}
+
+/// Takes note of a heading, the title or the first paragraph. Returns where it ends.
+fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> Option<usize> {
+    let bytes = &text.as_bytes()[tag..];
+    let name_length = bytes[1..].iter().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let name = bytes[1..=name_length].to_ascii_lowercase();
+    let is_new = match &name[..] {
+        b"title" => outline.title.is_none(),
+        b"p" => outline.description.is_none(),
+        [b'h', b'1'..=b'6'] => true,
+        _ => false,
+    };
+    if !is_new {
+        return None;
+    }
+    let (markup, length) = content(bytes, &name)?;
+    let markup = std::str::from_utf8(markup).ok()?;
+    let plain_text = resolved(&fold(&plain(markup)));
+    if plain_text.is_empty() {
+        return Some(tag + length);
+    }
+    let row = lines.row_at(tag);
+    match &name[..] {
+        b"title" => outline.title = Some(shortened(&plain_text, LONGEST_TITLE)),
+        b"p" => outline.description = Some(shortened(&plain_text, 600)),
+        _ => push_heading(
+            lines,
+            outline,
+            Rows::new(row, lines.row_at(tag + length - 1) + 1),
+            usize::from(name[1] - b'0'),
+            &plain_text,
+        ),
+    }
+    Some(tag + length)
+}
+
+/// The entities that titles have, resolved; `&amp;` last, so that nothing is resolved twice.
+fn resolved(text: &str) -> String {
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+    entities.into_iter().fold(text.to_owned(), |text, (entity, mark)| text.replace(entity, mark))
+}
+
+fn push_heading(lines: &Lines<'_>, outline: &mut Outline, rows: Rows, level: usize, title: &str) {
+    // Two headings on a row are one section.
+    if outline.headings.last().is_none_or(|last| last.row < rows.start) && rows.end <= lines.num_rows() {
+        let title = shortened(title, LONGEST_TITLE);
+        outline.headings.push(Heading { row: rows.start, level: level as u8, title });
+        outline.rows[rows.start..rows.end].fill(RowKind::Heading);
+    }
+}
+
+/// What stands between the tags of an element that begins here, and the length of the whole.
+fn content<'t>(bytes: &'t [u8], name: &[u8]) -> Option<(&'t [u8], usize)> {
+    let near = &bytes[..bytes.len().min(LONGEST)];
+    let start = memchr::memchr(b'>', near)? + 1;
+    let is_named = |tag: &[u8]| tag.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
+    // Another element of the same name means that this one is not closed; stopping there keeps the scan linear.
+    let next = |at: &usize| {
+        is_named(&near[start + at + 1..])
+            || near[start + at + 1..].starts_with(b"/") && is_named(&near[start + at + 2..])
+    };
+    let end = start + memchr::memchr_iter(b'<', &near[start..]).find(next)?;
+    if !near[end..].starts_with(b"</") {
+        return None;
+    }
+    let close = memchr::memchr(b'>', &near[end..])?;
+    Some((&near[start..end], end + close + 1))
+}

@@ -1,0 +1,144 @@
+//! Names in code spans: files and symbols that a document speaks of, and the files that it calls entry points.
+
+use cairn_domain::Mention;
+
+use super::blocks::Block;
+use super::inline::code_spans;
+use super::sections::{Outline, RowKind};
+use crate::chunker::Lines;
+
+const LONGEST_MENTION: usize = 200;
+/// A document that mentions more than this is a listing; the rest of it is left out.
+const MOST_MENTIONS: usize = 5_000;
+
+/// Extensions by which a name without a slash is a file rather than a symbol.
+const FILE_EXTENSIONS: &[&str] = &[
+    "adoc", "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "cxx", "ex", "exs", "go", "gradle",
+    "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "kts", "less", "lock", "lua", "md",
+    "mjs", "mk", "mod", "php", "proto", "ps1", "py", "pyi", "rb", "rs", "rst", "sbt", "scala", "scss", "sh", "sql",
+    "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig",
+];
+
+#[derive(Default)]
+pub(super) struct Mentions {
+    pub(super) all: Vec<Mention>,
+    pub(super) entry_points: Vec<Mention>,
+}
+
+/// Names in the code spans of prose and headings, in order.
+pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> Mentions {
+    let mut mentions = Mentions::default();
+    let mut sections = sections.iter().filter(|section| speaks_of_entry_points(&section.name)).peekable();
+    let mut introduces_list = false;
+    for (row, &kind) in outline.rows.iter().enumerate() {
+        while sections.next_if(|section| section.rows.end <= row).is_some() {}
+        let is_under = sections.peek().is_some_and(|section| section.rows.start <= row);
+        let text = lines.row(row);
+        if kind == RowKind::Hidden || mentions.all.len() >= MOST_MENTIONS {
+            continue;
+        }
+        let speaks = speaks_of_entry_points(text);
+        introduces_list = (speaks && text.trim_ascii_end().ends_with(':')) || (introduces_list && goes_on(text));
+        let is_beside = speaks || introduces_list;
+        for span in code_spans(text) {
+            let Some(name) = name_of(span) else { continue };
+            let mention = Mention { text: name.to_owned(), line: row as u32 + 1 };
+            if (is_under || is_beside) && is_file(name) {
+                mentions.entry_points.push(mention.clone());
+            }
+            mentions.all.push(mention);
+        }
+    }
+    mentions
+}
+
+/// "entry point", "entry points", "entrypoint", "entry-point", in any case.
+fn speaks_of_entry_points(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'e', b'E', bytes).any(|at| {
+        let Some(word) = bytes.get(at..at + 5) else { return false };
+        let after = &bytes[at + 5..];
+        let after = after.strip_prefix(b" ").or(after.strip_prefix(b"-")).unwrap_or(after);
+        word.eq_ignore_ascii_case(b"entry") && after.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"point"))
+    })
+}
+
+/// Whether a row can belong to a list or table that the words introduce.
+fn goes_on(row: &str) -> bool {
+    let text = row.trim_ascii_start();
+    text.is_empty()
+        || text.len() < row.len()
+        || ["- ", "* ", "+ ", "|"].iter().any(|marker| text.starts_with(marker))
+        || text.trim_start_matches(|digit: char| digit.is_ascii_digit()).starts_with(". ")
+            && text.starts_with(|digit: char| digit.is_ascii_digit())
+}
+
+/// The file or symbol that a code span names, without call brackets, `./` and line number; none for commands, options,
+/// URLs, globs, numbers and other text.
+pub(super) fn name_of(span: &str) -> Option<&str> {
+    if span.len() > LONGEST_MENTION || span.contains("://") {
+        return None;
+    }
+    let name = match span.split_once('(') {
+        Some((name, arguments)) if arguments.ends_with(')') => name,
+        Some(_) => return None,
+        None => span,
+    };
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let name = match name.rsplit_once(':') {
+        Some((file, line)) if is_file(file) && line.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => file,
+        _ => name,
+    };
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_.:/-#@$".contains(&byte);
+    let starts_well =
+        name.starts_with(|first: char| first.is_alphanumeric() || matches!(first, '_' | '.' | '/' | '@' | '$'));
+    let has_letter = name.bytes().any(|byte| byte.is_ascii_alphabetic() || byte >= 0x80);
+    (starts_well && has_letter && name.bytes().all(is_name_byte)).then_some(name)
+}
+
+/// Whether a name is that of a file: it has a slash or a known extension, or is one of the files without.
+pub(super) fn is_file(name: &str) -> bool {
+    if name.contains('/') {
+        return true;
+    }
+    match name.rsplit_once('.') {
+        Some((stem, extension)) => !stem.is_empty() && FILE_EXTENSIONS.binary_search(&extension).is_ok(),
+        None => {
+            matches!(name, "Makefile" | "Dockerfile" | "Rakefile" | "Gemfile" | "Procfile" | "Jenkinsfile" | "Justfile")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_name_something_are_told_from_others() {
+        let check = |span, expect| assert_eq!(name_of(span), expect, "{span}");
+        check("src/main.rs", Some("src/main.rs"));
+        check("./src/main.rs:12", Some("src/main.rs"));
+        check("UserService.get()", Some("UserService.get"));
+        check("connect(host, port)", Some("connect"));
+        check("std::io::Read", Some("std::io::Read"));
+        check("größe", Some("größe"));
+        check("cargo build", None);
+        check("--flag", None);
+        check("https://example.com/a", None);
+        check("**/*.rs", None);
+        check("42", None);
+        check("f(", None);
+        check("", None);
+    }
+
+    #[test]
+    fn files_are_told_from_symbols() {
+        assert!(FILE_EXTENSIONS.is_sorted());
+        for file in ["main.py", "src/lib", "Dockerfile", "a.b.ts"] {
+            assert!(is_file(file), "{file}");
+        }
+        for symbol in ["os.path", "main", ".py", "User.name"] {
+            assert!(!is_file(symbol), "{symbol}");
+        }
+    }
+}

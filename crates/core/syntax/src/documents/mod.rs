@@ -1,0 +1,82 @@
+//! Documents, configuration and other text without a grammar: their sections, mentions and chunks.
+//!
+//! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the bytes;
+//! [`blocks`] turns the blocks of any format into chunks. The scanners know just enough of a format not to be fooled by
+//! strings, comments and fences, keep their state in counters instead of recursion, and so take hostile bytes as
+//! calmly as others. A text in which a scanner finds nothing is cut into windows.
+//!
+//! The text of a document is data: it changes ranking through facts, and nothing in it is ever followed as an
+//! instruction.
+
+mod blocks;
+mod braces;
+mod dockerfile;
+mod html;
+mod inline;
+mod json;
+mod keys;
+mod makefile;
+mod markdown;
+mod markup;
+mod mentions;
+mod navigation;
+mod notebook;
+mod plain;
+mod sections;
+mod sql;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+use cairn_domain::{ChunkFacts, DocumentFacts, Symbol};
+
+pub use navigation::is_navigation;
+
+use crate::chunker::{Lines, window_chunks};
+
+/// What the text holds, by the name of its format as the language table spells it. Text of a format that is not known
+/// here is cut into windows. Line numbers are those of `text`; every line of it belongs to at least one chunk.
+///
+/// Facts come from documents for people only; symbols from SQL only; of notebooks each chunk has the decoded source of
+/// its cells as synthetic text.
+pub fn parse_document(format: &str, text: &str) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
+    let lines = Lines::new(text);
+    if lines.num_rows() == 0 {
+        return (None, Vec::new(), Vec::new());
+    }
+    let config = |found| (None, Vec::new(), blocks::chunks(&lines, found, blocks::CONFIG, &[]));
+    match format {
+        "markdown" | "mdx" => document(&lines, &markdown::outline(&lines)),
+        "restructuredtext" | "rst" => document(&lines, &markup::restructured_text(&lines)),
+        "asciidoc" => document(&lines, &markup::asciidoc(&lines)),
+        "html" => document(&lines, &html::outline(&lines, text)),
+        "text" | "plaintext" | "plain" => (Some(plain::facts(&lines)), Vec::new(), window_chunks(text)),
+        "yaml" => config(yaml::blocks(&lines)),
+        "toml" => config(keys::toml(&lines)),
+        "ini" | "env" | "dotenv" | "properties" | "editorconfig" => config(keys::ini(&lines)),
+        "json" | "jsonc" | "json5" => config(json::blocks(&lines, text)),
+        "dockerfile" | "containerfile" => config(dockerfile::blocks(&lines)),
+        "makefile" | "make" => config(makefile::blocks(&lines)),
+        "hcl" | "terraform" => config(braces::blocks(&lines, text, braces::HCL)),
+        "css" | "scss" | "less" => (None, Vec::new(), code(&lines, braces::blocks(&lines, text, braces::CSS))),
+        "protobuf" | "proto" => (None, Vec::new(), code(&lines, braces::blocks(&lines, text, braces::PROTOBUF))),
+        "graphql" => (None, Vec::new(), code(&lines, braces::blocks(&lines, text, braces::GRAPHQL))),
+        "sql" => {
+            let (found, symbols) = sql::blocks(&lines, text);
+            let chunks = blocks::chunks(&lines, found, blocks::CODE, &symbols);
+            (None, symbols, chunks)
+        }
+        "jupyter-notebook" | "notebook" | "jupyter" | "ipynb" => (None, Vec::new(), notebook::chunks(&lines, text)),
+        _ => (None, Vec::new(), window_chunks(text)),
+    }
+}
+
+fn code(lines: &Lines<'_>, found: Vec<blocks::Block>) -> Vec<ChunkFacts> {
+    blocks::chunks(lines, found, blocks::CODE, &[])
+}
+
+fn document(lines: &Lines<'_>, outline: &sections::Outline) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
+    let facts = sections::facts(lines, outline);
+    let chunks = sections::chunks(lines, outline, facts.title.as_deref());
+    (Some(facts), Vec::new(), chunks)
+}

@@ -1,0 +1,187 @@
+//! Keys of YAML by indentation: enough to name blocks, without building values.
+
+use super::blocks::Block;
+use super::inline::shortened;
+use crate::chunker::Lines;
+
+const LONGEST_NAME: usize = 80;
+/// Keys and items nested deeper than this are the content of their block.
+const DEEPEST_KEY: usize = 6;
+
+/// Blocks of keys and of list items; in a file of several documents the documents are the outermost blocks.
+pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
+    let mut scanner = Scanner { is_stream: is_stream(lines), ..Scanner::default() };
+    for row in 0..lines.num_rows() {
+        scanner.row(row, lines.row(row));
+    }
+    scanner.close_document();
+    scanner.blocks
+}
+
+/// Whether a separator stands after content.
+fn is_stream(lines: &Lines<'_>) -> bool {
+    let has_content =
+        |row: usize| !matches!(lines.row(row).trim_ascii_start().as_bytes().first(), None | Some(b'#' | b'%'));
+    let mut rows = (0..lines.num_rows()).skip_while(|&row| !has_content(row) || is_separator(lines.row(row)));
+    rows.any(|row| is_separator(lines.row(row)))
+}
+
+fn is_separator(row: &str) -> bool {
+    row.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\r', '\n', '\t']))
+}
+
+/// A key or list item that rows still belong to.
+struct Open {
+    column: usize,
+    is_item: bool,
+    block: usize,
+    num_items: usize,
+}
+
+#[derive(Default)]
+struct Scanner {
+    is_stream: bool,
+    blocks: Vec<Block>,
+    open: Vec<Open>,
+    /// Row after the last one with content. Comments below it go with what follows.
+    end: usize,
+    /// A block scalar hides rows that are indented deeper than this column.
+    scalar: Option<usize>,
+    document: Option<usize>,
+    num_documents: usize,
+    num_root_items: usize,
+}
+
+impl Scanner {
+    fn row(&mut self, row: usize, text: &str) {
+        let trimmed = text.trim_ascii();
+        let column = text.bytes().take_while(|&byte| byte == b' ').count();
+        if trimmed.is_empty() {
+            return;
+        }
+        if self.scalar.is_some_and(|outer| column > outer) {
+            self.end = row + 1;
+            return;
+        }
+        self.scalar = None;
+        if trimmed.starts_with(['#', '%']) && column == 0 || trimmed.starts_with("# ") {
+            return;
+        }
+        if is_separator(text) {
+            self.begin_document(row);
+        } else {
+            if self.is_stream && self.document.is_none() {
+                self.begin_document(row);
+            }
+            self.content(row, column, trimmed);
+        }
+        self.end = row + 1;
+    }
+
+    fn begin_document(&mut self, row: usize) {
+        self.close_document();
+        self.num_root_items = 0;
+        if self.is_stream {
+            self.num_documents += 1;
+            self.document = Some(self.blocks.len());
+            self.blocks.push(Block::new(row, row + 1, 0, format!("document {}", self.num_documents)));
+        }
+    }
+
+    fn close_document(&mut self) {
+        self.close(|_| true);
+        if let Some(document) = self.document.take() {
+            self.blocks[document].rows.end = self.end;
+        }
+    }
+
+    /// Ends the innermost open blocks as long as they are over.
+    fn close(&mut self, is_over: impl Fn(&Open) -> bool) {
+        while let Some(open) = self.open.pop_if(|open| is_over(open)) {
+            self.blocks[open.block].rows.end = self.end;
+        }
+    }
+
+    /// A row of content: dashes of list items, then perhaps a key.
+    fn content(&mut self, row: usize, column: usize, text: &str) {
+        let (mut column, mut text) = (column, text);
+        // Deeper dashes on the same row name nothing, and looking for names behind each would cost their square.
+        while let Some(rest) = item(text).filter(|_| self.open.len() < DEEPEST_KEY) {
+            // Dashes may stand in the column of the key that holds the list.
+            self.close(|open| open.column > column || (open.column == column && open.is_item));
+            self.push_item(row, column, rest);
+            let value = rest.trim_ascii_start();
+            column += text.len() - value.len();
+            text = value;
+        }
+        let value = match key(text) {
+            Some((key, value)) => {
+                self.close(|open| open.column >= column);
+                self.push(row, column, false, key);
+                self.name_document(column, key, value);
+                value
+            }
+            None => text,
+        };
+        if value.starts_with(['|', '>']) && value.len() <= 4 {
+            self.scalar = Some(column.saturating_sub(usize::from(key(text).is_none()) * 2));
+        }
+    }
+
+    fn push_item(&mut self, row: usize, column: usize, value: &str) {
+        let count = self.open.last_mut().map_or(&mut self.num_root_items, |open| &mut open.num_items);
+        let number = *count;
+        *count += 1;
+        match item_name(value) {
+            Some(name) => self.push(row, column, true, name),
+            None => self.push(row, column, true, &format!("[{number}]")),
+        }
+    }
+
+    fn push(&mut self, row: usize, column: usize, is_item: bool, name: &str) {
+        if self.open.len() < DEEPEST_KEY {
+            let depth = self.open.len() + usize::from(self.document.is_some());
+            self.open.push(Open { column, is_item, block: self.blocks.len(), num_items: 0 });
+            self.blocks.push(Block::new(row, row + 1, depth as u8, shortened(name, LONGEST_NAME)));
+        }
+    }
+
+    /// Documents of a stream are called by `kind` and `metadata.name`, as clusters call them.
+    fn name_document(&mut self, column: usize, key: &str, value: &str) {
+        let Some(document) = self.document else { return };
+        let is_metadata = self.open.len() == 2 && self.blocks[self.open[0].block].name == "metadata";
+        let name = &mut self.blocks[document].name;
+        if column == 0 && key == "kind" && name.starts_with("document ") {
+            *name = shortened(value, LONGEST_NAME);
+        } else if is_metadata && key == "name" && !name.contains('/') {
+            *name = format!("{name}/{}", shortened(value, LONGEST_NAME));
+        }
+    }
+}
+
+/// What follows the dash of a list item.
+fn item(text: &str) -> Option<&str> {
+    text.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// The value of `name`, `id` and their like, if an item begins with it.
+fn item_name(text: &str) -> Option<&str> {
+    let (key, value) = key(text.trim_ascii_start())?;
+    let is_name = matches!(key, "name" | "id" | "key" | "title" | "job_name" | "alert" | "uses" | "repo");
+    (is_name && !value.is_empty()).then(|| value.trim_matches(['"', '\'']))
+}
+
+/// A key and its value, if the text begins with one: `key: value`, `"key": value`, `key:`.
+fn key(text: &str) -> Option<(&str, &str)> {
+    let first = *text.as_bytes().first()?;
+    let (key, rest) = match first {
+        b'"' | b'\'' => {
+            let (key, rest) = text[1..].split_once(char::from(first))?;
+            (key, rest.strip_prefix(':')?)
+        }
+        b'{' | b'[' | b'&' | b'*' | b'!' | b'|' | b'>' | b'#' => return None,
+        _ => text.split_once(": ").or_else(|| Some((text.strip_suffix(':')?, "")))?,
+    };
+    let is_key = !key.is_empty() && !key.contains(" #");
+    is_key.then(|| (key.trim_end(), rest.trim_ascii()))
+}

@@ -1,0 +1,166 @@
+//! Doc comments and decorators: which belong to a definition, and what they say.
+
+use cairn_domain::LineSpan;
+
+use super::collect::{Place, RawAttachment};
+use super::guard::LineIndex;
+use super::names::fold;
+use crate::languages::LanguageRow;
+
+/// Longest doc comment and decorator that facts keep, in characters.
+const MAX_DOC_CHARS: usize = 4_000;
+const MAX_DECORATOR_CHARS: usize = 300;
+
+/// The attachments of a file, in order of position.
+pub(super) struct Attachments<'t> {
+    text: &'t str,
+    lines: &'t LineIndex,
+    sorted: Vec<RawAttachment>,
+}
+
+/// What precedes a definition.
+pub(super) struct Preamble {
+    /// Where the first attachment starts, or the definition itself.
+    pub(super) start: u32,
+    /// Indices of the first attachment and of the one after the last before the name.
+    first: usize,
+    end: usize,
+}
+
+impl<'t> Attachments<'t> {
+    pub(super) fn new(text: &'t str, lines: &'t LineIndex, raw: &[RawAttachment]) -> Self {
+        let mut sorted: Vec<RawAttachment> = raw.to_vec();
+        sorted.sort_unstable_by_key(|attachment| (attachment.place.start, u32::MAX - attachment.place.end));
+        // What stands inside another attachment belongs to it (`@A(@B)`).
+        let mut reached = 0;
+        sorted.retain(|attachment| {
+            let outside = attachment.place.start >= reached;
+            reached = reached.max(attachment.place.end);
+            outside
+        });
+        Self { text, lines, sorted }
+    }
+
+    /// What belongs to a definition that starts at `start` and whose name starts at `name_start`: decorators right before
+    /// it, comments that end on the line above, and both within it before the name.
+    pub(super) fn preamble(&self, start: u32, name_start: u32) -> Preamble {
+        let end = self.sorted.partition_point(|attachment| attachment.place.start < name_start.max(start));
+        let mut first = self.sorted[..end].partition_point(|attachment| attachment.place.start < start);
+        let mut reached = start;
+        while first > 0 && self.is_attached(self.sorted[first - 1], reached) {
+            first -= 1;
+            reached = self.sorted[first].place.start;
+        }
+        Preamble { start: reached, first, end }
+    }
+
+    fn is_attached(&self, attachment: RawAttachment, to: u32) -> bool {
+        let Place { start, end } = attachment.place;
+        let gap = Place { start: end, end: to }.text(self.text);
+        if end > to || !gap.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            return false;
+        }
+        attachment.is_decorator || {
+            let adjacent = self.lines.line_of(to) <= self.lines.last_line(start, end) + 1;
+            let line_start = self.lines.start_of(self.lines.line_of(start));
+            let before = Place { start: line_start, end: start }.text(self.text);
+            adjacent && before.bytes().all(|byte| byte.is_ascii_whitespace())
+        }
+    }
+
+    /// The position after the attachments that start right at `start`, for signatures.
+    pub(super) fn skip_leading(&self, mut start: u32) -> u32 {
+        let mut index = self.sorted.partition_point(|attachment| attachment.place.start < start);
+        while let Some(attachment) = self.sorted.get(index).filter(|attachment| attachment.place.start == start) {
+            let rest = self.text.get(attachment.place.end as usize..).unwrap_or_default();
+            start = (self.text.len() - rest.trim_start().len()) as u32;
+            index += 1;
+        }
+        start
+    }
+
+    /// End of the last attachment between two positions, or the first position.
+    pub(super) fn last_end_between(&self, start: u32, end: u32) -> u32 {
+        let index = self.sorted.partition_point(|attachment| attachment.place.start < end);
+        index.checked_sub(1).map_or(start, |index| self.sorted[index].place.end.clamp(start, end))
+    }
+
+    pub(super) fn decorators(&self, preamble: &Preamble) -> Vec<String> {
+        let attached = &self.sorted[preamble.first..preamble.end];
+        let decorators = attached.iter().filter(|attachment| attachment.is_decorator);
+        decorators.map(|decorator| decorator_text(decorator.place.text(self.text))).collect()
+    }
+
+    /// The doc comment, if there is one in the style of the language.
+    pub(super) fn doc(&self, row: &LanguageRow, preamble: &Preamble) -> Option<String> {
+        let mut doc = String::new();
+        for attachment in &self.sorted[preamble.first..preamble.end] {
+            if !attachment.is_decorator {
+                add_comment(row, attachment.place.text(self.text), &mut doc);
+            }
+        }
+        finish_doc(&doc)
+    }
+
+    pub(super) fn span(&self, start: u32, end: u32) -> LineSpan {
+        LineSpan::new(self.lines.line_of(start), self.lines.last_line(start, end))
+    }
+}
+
+/// Without the marker of the language.
+fn decorator_text(text: &str) -> String {
+    let text = text.trim();
+    let inner = text.strip_prefix("#![").or_else(|| text.strip_prefix("#[")).or_else(|| text.strip_prefix('['));
+    let text = match inner {
+        Some(inner) => inner.strip_suffix(']').unwrap_or(inner),
+        None => text.strip_prefix('@').unwrap_or(text),
+    };
+    fold(text, MAX_DECORATOR_CHARS)
+}
+
+fn add_comment(row: &LanguageRow, comment: &str, doc: &mut String) {
+    let comment = comment.trim();
+    if let Some(body) = row.doc.block_prefixes.iter().find_map(|prefix| comment.strip_prefix(prefix)) {
+        let body = ["*/", "-}", "]]", "=end"].iter().find_map(|end| body.strip_suffix(end)).unwrap_or(body);
+        for line in body.lines() {
+            let line = line.trim();
+            push_line(doc, line.strip_prefix('*').unwrap_or(line).trim_start());
+        }
+    } else if row.doc.line_prefixes.iter().any(|prefix| comment.starts_with(prefix)) {
+        // One node may hold several lines.
+        for line in comment.lines() {
+            let line = line.trim();
+            let prefix = row.doc.line_prefixes.iter().find(|prefix| line.starts_with(**prefix));
+            let line = &line[prefix.map_or(0, |prefix| prefix.len())..];
+            push_line(doc, line.strip_prefix(' ').unwrap_or(line));
+        }
+    }
+}
+
+fn push_line(doc: &mut String, line: &str) {
+    doc.push_str(line.trim_end());
+    doc.push('\n');
+}
+
+/// Text of a docstring: without quotes, its common indentation removed.
+pub(super) fn docstring(text: &str) -> Option<String> {
+    let text = text.trim_start_matches(|first: char| first.is_ascii_alphabetic() && text.contains(['"', '\'']));
+    let text = ["\"\"\"", "'''", "\"", "'"]
+        .iter()
+        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(text);
+    let indentation = text.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let common = indentation.map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    let mut doc = String::with_capacity(text.len());
+    for (index, line) in text.lines().enumerate() {
+        let line = if index == 0 { line.trim_start() } else { line.get(common..).unwrap_or(line.trim_start()) };
+        push_line(&mut doc, line);
+    }
+    finish_doc(&doc)
+}
+
+fn finish_doc(doc: &str) -> Option<String> {
+    let doc = doc.trim_matches(['\n', '\r']).trim_end();
+    let cut = doc.char_indices().nth(MAX_DOC_CHARS).map_or(doc.len(), |(at, _)| at);
+    (!doc.trim().is_empty()).then(|| doc[..cut].to_owned())
+}

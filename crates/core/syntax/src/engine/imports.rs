@@ -1,0 +1,293 @@
+//! Import statements, put together from their parts in order of position.
+//!
+//! Languages nest, list and rename in different ways, but in all of them the parts of a statement read from left to
+//! right: a module, names, each perhaps with an alias, groups that put a prefix before what they hold.
+
+use cairn_domain::{Import, ImportedName};
+
+use super::collect::{Place, Raw};
+use super::guard::LineIndex;
+use super::names::{plain_name, split_chain};
+use super::query::{CompiledQuery, ImportRole};
+use super::regions::Locator;
+use super::symbols::Outline;
+use crate::languages::{LanguageRow, RelativeImports};
+
+pub(super) fn imports(
+    row: &LanguageRow,
+    query: &CompiledQuery,
+    text: &str,
+    lines: &LineIndex,
+    raw: &mut Raw,
+    outline: &Outline<'_>,
+) -> Vec<Import> {
+    raw.imports.sort_unstable_by_key(|(place, pattern)| (place.start, u32::MAX - place.end, *pattern));
+    // One that stands inside another is part of it.
+    let mut reached = 0;
+    raw.imports.retain(|(place, _)| {
+        let outside = place.start >= reached;
+        reached = reached.max(place.end);
+        outside
+    });
+    raw.import_parts.sort_unstable_by_key(|(place, role)| (place.start, u32::MAX - place.end, order(*role)));
+    raw.import_parts.dedup();
+    let mut locator = Locator::new(&outline.regions);
+    let mut imports = Vec::new();
+    let mut parts = raw.import_parts.as_slice();
+    for (place, pattern) in &raw.imports {
+        let skip = parts.partition_point(|(part, _)| part.start < place.start);
+        let own = parts[skip..].partition_point(|(part, _)| part.start < place.end);
+        let mut statement = Statement::new(row, text);
+        parts[skip..skip + own].iter().for_each(|(place, role)| statement.add(*place, *role));
+        parts = &parts[skip + own..];
+        let enclosing = locator.locate(place.start).and_then(|region| outline.regions[region as usize].symbol);
+        let line = lines.line_of(place.start);
+        let wildcard = query.properties[*pattern as usize].wildcard;
+        imports.extend(statement.finish().map(|import| Import {
+            line,
+            enclosing,
+            wildcard: import.wildcard || wildcard,
+            ..import
+        }));
+    }
+    imports
+}
+
+/// Of parts that share a node: what holds comes before what it holds.
+fn order(role: ImportRole) -> u8 {
+    match role {
+        ImportRole::Reexport => 0,
+        ImportRole::Group => 1,
+        ImportRole::Prefix => 2,
+        ImportRole::Wildcard => 3,
+        ImportRole::Module => 4,
+        ImportRole::Part | ImportRole::Path | ImportRole::Name | ImportRole::Default | ImportRole::Namespace => 5,
+        ImportRole::Alias => 6,
+    }
+}
+
+/// What the next alias renames.
+#[derive(Clone, Copy)]
+enum AliasTarget {
+    Module,
+    /// The last name of the import at this index.
+    Name(usize),
+}
+
+struct Statement<'t> {
+    row: &'t LanguageRow,
+    text: &'t str,
+    imports: Vec<Import>,
+    /// The last import still waits for its module: names or a wildcard stood before it.
+    is_pending: bool,
+    alias_target: AliasTarget,
+    /// End of each open group and the prefix up to and with it.
+    groups: Vec<(u32, String)>,
+    /// A path that the grammar gives in parts, as far as it has been read.
+    path: Option<Place>,
+    reexport: bool,
+}
+
+impl<'t> Statement<'t> {
+    fn new(row: &'t LanguageRow, text: &'t str) -> Self {
+        let (imports, groups) = (Vec::new(), Vec::new());
+        let alias_target = AliasTarget::Module;
+        Self { row, text, imports, is_pending: false, alias_target, groups, path: None, reexport: false }
+    }
+
+    fn add(&mut self, place: Place, role: ImportRole) {
+        while self.groups.last().is_some_and(|(end, _)| *end <= place.start) {
+            self.groups.pop();
+        }
+        let text = place.text(self.text).trim();
+        match role {
+            ImportRole::Part => return self.add_part(place),
+            // Names and wildcards are members of what the path names.
+            ImportRole::Name | ImportRole::Wildcard => self.end_path(true),
+            _ => self.end_path(false),
+        }
+        match role {
+            ImportRole::Part => {}
+            ImportRole::Reexport => self.reexport = true,
+            ImportRole::Group => self.groups.push((place.end, self.prefix())),
+            ImportRole::Prefix => {
+                let outer = self.groups.iter().rev().nth(1).map(|(_, prefix)| prefix.clone()).unwrap_or_default();
+                let prefix = join(outer, &self.module_text(text));
+                if let Some(group) = self.groups.last_mut() {
+                    group.1 = prefix;
+                }
+            }
+            ImportRole::Wildcard => self.add_wildcard(),
+            ImportRole::Module => self.add_module(text),
+            ImportRole::Path => self.add_path(text),
+            ImportRole::Name => self.add_name(text, None),
+            ImportRole::Default => self.add_name("default", Some(plain_name(self.row, text).to_owned())),
+            ImportRole::Namespace => self.current().alias = Some(plain_name(self.row, text).to_owned()),
+            ImportRole::Alias => self.add_alias(plain_name(self.row, text)),
+        }
+    }
+
+    /// Parts of one path have nothing but its separator between them.
+    fn add_part(&mut self, place: Place) {
+        let before = self.path.map(|path| Place { start: path.end, end: place.start }.text(self.text).trim());
+        if before.is_some_and(|before| self.row.separators.contains(&before)) {
+            self.path = self.path.map(|path| Place { end: place.end, ..path });
+        } else {
+            self.end_path(false);
+            self.path = Some(place);
+        }
+    }
+
+    fn end_path(&mut self, is_module: bool) {
+        let Some(path) = self.path.take() else { return };
+        let text = path.text(self.text);
+        if is_module { self.add_module(text) } else { self.add_path(text) }
+    }
+
+    fn prefix(&self) -> String {
+        self.groups.last().map(|(_, prefix)| prefix.clone()).unwrap_or_default()
+    }
+
+    fn module_text(&self, text: &str) -> String {
+        if text.starts_with(['"', '\'', '`']) {
+            return plain_name(self.row, text).to_owned();
+        }
+        let dots = match self.row.relative_imports {
+            RelativeImports::LeadingDots => text.len() - text.trim_start_matches('.').len(),
+            _ => 0,
+        };
+        let name = text[dots..].trim();
+        let joined = split_chain(self.row, name).map_or_else(|| name.to_owned(), |chain| chain.joined());
+        format!("{}{joined}", &text[..dots])
+    }
+
+    fn push(&mut self, module: String) -> &mut Import {
+        let empty = Import {
+            module,
+            level: 0,
+            names: Vec::new(),
+            alias: None,
+            wildcard: false,
+            reexport: false,
+            line: 0,
+            enclosing: None,
+        };
+        self.imports.push(empty);
+        let last = self.imports.len() - 1;
+        &mut self.imports[last]
+    }
+
+    fn add_module(&mut self, text: &str) {
+        let module = join(self.prefix(), &self.module_text(text));
+        self.alias_target = AliasTarget::Module;
+        if std::mem::take(&mut self.is_pending) {
+            if let Some(import) = self.imports.last_mut() {
+                import.module = module;
+            }
+        } else {
+            self.push(module);
+        }
+    }
+
+    /// The import that names belong to: the last one, or one whose module comes later.
+    fn current(&mut self) -> &mut Import {
+        if self.imports.is_empty() {
+            self.is_pending = true;
+            self.push(String::new());
+        }
+        let last = self.imports.len() - 1;
+        &mut self.imports[last]
+    }
+
+    fn add_wildcard(&mut self) {
+        if !self.groups.is_empty() {
+            // Its own module may still follow; the prefix of the group is the module otherwise.
+            let prefix = self.prefix();
+            self.push(prefix).wildcard = true;
+            self.is_pending = true;
+        } else {
+            self.current().wildcard = true;
+        }
+    }
+
+    fn add_name(&mut self, text: &str, alias: Option<String>) {
+        let name = plain_name(self.row, text).to_owned();
+        self.current().names.push(ImportedName { name, alias });
+        self.alias_target = AliasTarget::Name(self.imports.len() - 1);
+    }
+
+    fn add_alias(&mut self, alias: &str) {
+        let alias = Some(alias.to_owned());
+        match self.alias_target {
+            AliasTarget::Module => self.current().alias = alias,
+            AliasTarget::Name(import) => match self.imports[import].names.last_mut() {
+                Some(name) => name.alias = alias,
+                None => self.imports[import].alias = alias,
+            },
+        }
+    }
+
+    /// A path whose last part is the name; `self` at its end names the path before it.
+    fn add_path(&mut self, text: &str) {
+        self.is_pending = false;
+        let mut path = join(self.prefix(), &self.module_text(text));
+        if let Some(shorter) = path.strip_suffix(".self") {
+            path = shorter.to_owned();
+        }
+        let Some((module, name)) = path.rsplit_once('.') else {
+            self.push(path);
+            self.alias_target = AliasTarget::Module;
+            return;
+        };
+        let at = self
+            .imports
+            .iter()
+            .position(|import| import.module == module && !import.wildcard && import.alias.is_none());
+        let at = at.unwrap_or_else(|| {
+            self.push(module.to_owned());
+            self.imports.len() - 1
+        });
+        self.imports[at].names.push(ImportedName { name: name.to_owned(), alias: None });
+        self.alias_target = AliasTarget::Name(at);
+    }
+
+    fn finish(mut self) -> impl Iterator<Item = Import> {
+        self.end_path(false);
+        let Self { row, imports, reexport, .. } = self;
+        imports.into_iter().map(move |mut import| {
+            import.reexport = reexport;
+            make_relative(row, &mut import);
+            import
+        })
+    }
+}
+
+fn join(prefix: String, rest: &str) -> String {
+    match (prefix.is_empty(), rest.is_empty()) {
+        (true, _) => rest.to_owned(),
+        (false, true) => prefix,
+        (false, false) => format!("{prefix}.{rest}"),
+    }
+}
+
+/// Moves the markers of a relative module into `level`.
+fn make_relative(row: &LanguageRow, import: &mut Import) {
+    let (mut level, mut rest) = (0usize, import.module.as_str());
+    match row.relative_imports {
+        RelativeImports::None => return,
+        RelativeImports::LeadingDots => {
+            rest = rest.trim_start_matches('.');
+            level = import.module.len() - rest.len();
+        }
+        RelativeImports::SuperParts => loop {
+            match rest.strip_prefix("super") {
+                Some("") => rest = "",
+                Some(after) if after.starts_with('.') => rest = &after[1..],
+                _ => break,
+            }
+            level += 1;
+        },
+    }
+    import.level = level.min(255) as u8;
+    import.module = rest.to_owned();
+}

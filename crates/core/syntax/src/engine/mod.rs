@@ -1,0 +1,274 @@
+//! One engine for all languages: a parse, one query over the tree, a sweep over what it captured.
+//!
+//! What a language means stands in its query file and its row; `LANGUAGES.md` documents the vocabulary of captures. The
+//! engine knows no language. What holds, whatever the bytes are: it never panics, never recurses along the depth of a
+//! tree, and stops at the limits that it is given. What it cannot bound is a single step of the grammar's error recovery:
+//! there are texts of 100 kB for which one takes minutes and gigabytes. Untrusted files are parsed in a process with limits
+//! of its own.
+
+mod attachments;
+mod bindings;
+mod collect;
+mod exports;
+mod guard;
+mod imports;
+mod names;
+mod opaque;
+mod preprocessor;
+mod query;
+mod references;
+mod regions;
+mod symbols;
+mod visibility;
+mod wrappers;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use cairn_domain::{FactsKey, FileFacts, ParseStatus};
+use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
+
+use self::collect::Raw;
+pub use self::guard::LineIndex;
+use self::query::CompiledQuery;
+use crate::languages::{self, LanguageRow};
+use crate::{chunker, documents};
+
+/// Version of the engine: another number makes other facts keys.
+pub(crate) const ENGINE_VERSION: u64 = 1;
+
+/// States of the query that may be open at once. Ours hold a few dozen; more is a tree built to exhaust them.
+const MAX_OPEN_MATCHES: u32 = 8_192;
+
+/// Bounds on one file.
+#[derive(Clone, Copy)]
+pub struct ParseLimits<'a> {
+    /// Asked every few microseconds; false stops the parse (`ParseStatus::Timeout`). The core has no clock: callers
+    /// pass one that turns false after their deadline, 2 s by default.
+    pub keep_going: &'a dyn Fn() -> bool,
+    /// Steps of parser and query, in hundreds of operations. Real files take at most 40 per kilobyte, so that this
+    /// bound, ten times that for the largest file, ends a runaway at the same place on every machine.
+    pub max_steps: u64,
+    pub max_line_bytes: usize,
+    /// Depth of brackets and of indentation.
+    pub max_nesting: usize,
+    pub max_symbols: usize,
+    pub max_references: usize,
+}
+
+const ALWAYS: fn() -> bool = || true;
+
+impl Default for ParseLimits<'_> {
+    fn default() -> Self {
+        Self {
+            keep_going: &ALWAYS,
+            max_steps: 400_000,
+            max_line_bytes: 20_000,
+            max_nesting: 500,
+            max_symbols: 50_000,
+            max_references: 200_000,
+        }
+    }
+}
+
+/// What is left of the limits on time.
+struct Budget<'a> {
+    keep_going: &'a dyn Fn() -> bool,
+    steps: u64,
+}
+
+impl Budget<'_> {
+    fn spend(&mut self) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        self.steps > 0 && (self.keep_going)()
+    }
+}
+
+/// Parser, cursor and lists, kept from file to file.
+struct Workshop {
+    parser: Parser,
+    cursor: QueryCursor,
+    raw: Raw,
+}
+
+thread_local! {
+    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::new());
+}
+
+impl Workshop {
+    fn new() -> Self {
+        let mut cursor = QueryCursor::new();
+        cursor.set_match_limit(MAX_OPEN_MATCHES);
+        Self { parser: Parser::new(), cursor, raw: Raw::default() }
+    }
+}
+
+/// Facts of one file. Whatever goes wrong, the result holds text windows and the status that says why.
+///
+/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content.
+pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
+    let lines = LineIndex::new(text);
+    let mut facts = empty_facts(language, facts_key, &lines);
+    let row = languages::by_name(language);
+    if row.is_some_and(|row| row.has_scanner) {
+        facts.status = ParseStatus::Parsed;
+        (facts.document, facts.symbols, facts.chunks) = documents::parse_document(language, text);
+        return facts;
+    }
+    match row.and_then(|row| Some((row, compiled(row)?))) {
+        None => facts.status = ParseStatus::NoParser,
+        Some(_) if !guard::has_sound_shape(text, &lines, limits.max_line_bytes, limits.max_nesting) => {
+            facts.status = ParseStatus::Guarded;
+        }
+        Some((row, query)) => {
+            WORKSHOP.with_borrow_mut(|workshop| parse_code(row, query, text, &lines, limits, workshop, &mut facts));
+        }
+    }
+    facts.chunks = match facts.status {
+        ParseStatus::Parsed | ParseStatus::Partial => chunker::chunk_file(text, &facts.symbols, &facts.imports),
+        _ => chunker::window_chunks(text),
+    };
+    facts
+}
+
+fn empty_facts(language: &str, facts_key: FactsKey, lines: &LineIndex) -> FileFacts {
+    FileFacts {
+        facts_key,
+        language: language.to_owned(),
+        status: ParseStatus::NoParser,
+        num_lines: lines.num_lines(),
+        symbols: Vec::new(),
+        references: Vec::new(),
+        imports: Vec::new(),
+        bindings: Vec::new(),
+        chunks: Vec::new(),
+        document: None,
+        package: None,
+        export_list: None,
+    }
+}
+
+fn parse_code(
+    row: &'static LanguageRow,
+    query: &CompiledQuery,
+    text: &str,
+    lines: &LineIndex,
+    limits: &ParseLimits<'_>,
+    workshop: &mut Workshop,
+    facts: &mut FileFacts,
+) {
+    let mut budget = Budget { keep_going: limits.keep_going, steps: limits.max_steps };
+    let parsed_text = if row.preprocessed { preprocessor::blank_macros(text) } else { Cow::Borrowed(text) };
+    let Some(tree) = parse_tree(&mut workshop.parser, query, &parsed_text, &mut budget) else {
+        facts.status = ParseStatus::Timeout;
+        return;
+    };
+    let root = tree.root_node();
+    facts.status = judge_errors(root);
+    if facts.status == ParseStatus::Unparsable {
+        return;
+    }
+    let Workshop { cursor, raw, .. } = workshop;
+    if !collect::collect(query, cursor, root, text, limits, &mut budget, raw) {
+        facts.status = ParseStatus::Timeout;
+        return;
+    }
+    let is_cut = raw.definitions.len() > limits.max_symbols || raw.references.len() > limits.max_references;
+    if is_cut || cursor.did_exceed_match_limit() {
+        facts.status = ParseStatus::Partial;
+    }
+    fill(row, query, text, lines, limits, raw, facts);
+}
+
+fn fill(
+    row: &'static LanguageRow,
+    query: &CompiledQuery,
+    text: &str,
+    lines: &LineIndex,
+    limits: &ParseLimits<'_>,
+    raw: &mut Raw,
+    facts: &mut FileFacts,
+) {
+    let outline = symbols::outline(row, query, text, lines, raw, limits);
+    facts.imports = imports::imports(row, query, text, lines, raw, &outline);
+    facts.references = references::references(row, query, text, lines, raw, &outline, &facts.imports);
+    facts.bindings = bindings::bindings(row, query, text, lines, raw, &outline);
+    opaque::add(row, text, lines, raw, &outline, facts);
+    facts.package = raw.package.and_then(|place| names::split_chain(row, place.text(text))).map(|chain| chain.joined());
+    exports::add(row, query, text, lines, raw, facts);
+    facts.symbols = outline.symbols;
+}
+
+/// None if the budget ran out.
+fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &mut Budget<'_>) -> Option<Tree> {
+    // Left over from a file that ran out of time, the parser would go on with that file.
+    parser.reset();
+    parser.set_language(&query.language).ok()?;
+    let bytes = text.as_bytes();
+    let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
+    let mut progress = |_: &_| if budget.spend() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
+}
+
+/// By the share of bytes inside errors: macros put an error somewhere into most C files, and the rest is sound.
+fn judge_errors(root: Node<'_>) -> ParseStatus {
+    if !root.has_error() {
+        return ParseStatus::Parsed;
+    }
+    let (num_bytes, found_any) = error_bytes(root);
+    let total = root.end_byte().max(1);
+    if num_bytes * 2 > total {
+        ParseStatus::Unparsable
+    } else if found_any {
+        ParseStatus::Partial
+    } else {
+        ParseStatus::Parsed
+    }
+}
+
+/// Bytes inside the outermost error nodes, and whether there is any error or missing node.
+fn error_bytes(root: Node<'_>) -> (usize, bool) {
+    let mut cursor = root.walk();
+    let (mut num_bytes, mut found_any) = (0, false);
+    loop {
+        let node = cursor.node();
+        if node.is_error() {
+            num_bytes += node.end_byte() - node.start_byte();
+        }
+        found_any |= node.is_error() || node.is_missing();
+        let descend = node.has_error() && !node.is_error();
+        if descend && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return (num_bytes, found_any);
+            }
+        }
+    }
+}
+
+/// The compiled query of a row; none without grammar. Compiled once per process.
+fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
+    static COMPILED: OnceLock<Vec<OnceLock<Option<CompiledQuery>>>> = OnceLock::new();
+    let all = COMPILED.get_or_init(|| languages::languages().iter().map(|_| OnceLock::new()).collect());
+    let index = languages::languages().iter().position(|other| std::ptr::eq(other, row))?;
+    // A query that does not compile is caught by `every_query_compiles`.
+    all[index].get_or_init(|| CompiledQuery::compile(row).ok().flatten()).as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_compiles() {
+        for row in languages::languages() {
+            if let Err(error) = CompiledQuery::compile(row) {
+                panic!("{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A query file, compiled: captures as roles, properties of patterns as values.
+
+use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind, Visibility};
+use rustc_hash::FxHashSet;
+use tree_sitter::{Language, Query};
+
+use crate::languages::LanguageRow;
+
+/// What a capture stands for. The names are documented in `LANGUAGES.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    Definition(SymbolKind),
+    Name,
+    Path,
+    Body,
+    Owner,
+    SelfName,
+    Visibility,
+    Section,
+    Doc,
+    Decorator,
+    Comment,
+    Wrapper,
+    Export,
+    ExportName,
+    ExportAlias,
+    Scope,
+    Local,
+    TypeParameter,
+    Reference(ReferenceKind),
+    Receiver,
+    Arguments,
+    Argument,
+    Import,
+    ImportPart(ImportRole),
+    Binding(BindingEvidence),
+    /// The name of a parameter or local variable without evident type.
+    Opaque,
+    BindingName,
+    BindingType,
+    BindingFunction,
+    BindingSource,
+    Package,
+    NotReference,
+    Ignored,
+}
+
+/// What a capture inside an import stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ImportRole {
+    Module,
+    Part,
+    Name,
+    Alias,
+    Default,
+    Path,
+    Group,
+    Prefix,
+    Namespace,
+    Wildcard,
+    Reexport,
+}
+
+impl Role {
+    /// None for a name outside the vocabulary.
+    fn parse(capture: &str) -> Option<Role> {
+        if let Some(kind) = capture.strip_prefix("definition.") {
+            return SymbolKind::parse(kind).map(Role::Definition);
+        }
+        if let Some(kind) = capture.strip_prefix("reference.") {
+            return ReferenceKind::parse(kind).map(Role::Reference);
+        }
+        if let Some(part) = capture.strip_prefix("import.") {
+            return ImportRole::parse(part).map(Role::ImportPart);
+        }
+        Some(match capture {
+            _ if capture.starts_with('_') => Role::Ignored,
+            "name" => Role::Name,
+            "path" => Role::Path,
+            "body" => Role::Body,
+            "owner" => Role::Owner,
+            "self" => Role::SelfName,
+            "visibility" => Role::Visibility,
+            "section" => Role::Section,
+            "doc" => Role::Doc,
+            "decorator" => Role::Decorator,
+            "comment" => Role::Comment,
+            "wrapper" => Role::Wrapper,
+            "export" => Role::Export,
+            "export.name" => Role::ExportName,
+            "export.alias" => Role::ExportAlias,
+            "scope" => Role::Scope,
+            "local" => Role::Local,
+            "type_parameter" => Role::TypeParameter,
+            "receiver" => Role::Receiver,
+            "arguments" => Role::Arguments,
+            "argument" => Role::Argument,
+            "import" => Role::Import,
+            "reexport" => Role::ImportPart(ImportRole::Reexport),
+            "binding.annotation" => Role::Binding(BindingEvidence::Annotation),
+            "binding.constructor" => Role::Binding(BindingEvidence::Constructor),
+            "binding.opaque" => Role::Opaque,
+            "binding.name" => Role::BindingName,
+            "binding.type" => Role::BindingType,
+            "binding.source" => Role::BindingSource,
+            "binding.function" => Role::BindingFunction,
+            "package" => Role::Package,
+            "not_reference" => Role::NotReference,
+            _ => return None,
+        })
+    }
+}
+
+impl ImportRole {
+    fn parse(part: &str) -> Option<ImportRole> {
+        Some(match part {
+            "module" => ImportRole::Module,
+            "part" => ImportRole::Part,
+            "name" => ImportRole::Name,
+            "alias" => ImportRole::Alias,
+            "default" => ImportRole::Default,
+            "path" => ImportRole::Path,
+            "group" => ImportRole::Group,
+            "prefix" => ImportRole::Prefix,
+            "namespace" => ImportRole::Namespace,
+            "wildcard" => ImportRole::Wildcard,
+            _ => return None,
+        })
+    }
+}
+
+/// What `#set!` fixes for a pattern.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Properties {
+    /// Visibility of the definition.
+    pub(super) visibility: Option<Visibility>,
+    /// Visibility of the members of a scope or container that state none.
+    pub(super) members: Option<Visibility>,
+    /// Name of a definition that has none in the text (`default`).
+    pub(super) name: Option<String>,
+    /// Words in front of the signature: the `const` of a group of constants.
+    pub(super) signature: Option<String>,
+    pub(super) exported: bool,
+    pub(super) test: bool,
+    /// Kept also inside functions, where variables are left out otherwise.
+    pub(super) keep_local: bool,
+    /// The receiver is not captured: it is the chain of names that ends before the name, read backwards in the text.
+    pub(super) receiver_before: bool,
+    /// A field of the class around the method in which it is declared.
+    pub(super) of_object: bool,
+    /// Public name of what an `@export.name` lists.
+    pub(super) export_as: Option<String>,
+    /// The import makes everything visible.
+    pub(super) wildcard: bool,
+    /// A reference only if the name starts with a capital letter.
+    pub(super) capitalized: bool,
+    /// Only announces what is defined elsewhere.
+    pub(super) declaration: bool,
+}
+
+impl Properties {
+    fn set(&mut self, key: &str, value: Option<&str>) -> Option<()> {
+        match key {
+            "visibility" => self.visibility = Some(Visibility::parse(value?)?),
+            "members" => self.members = Some(Visibility::parse(value?)?),
+            "name" => self.name = Some(value?.to_owned()),
+            "signature" => self.signature = Some(value?.to_owned()),
+            "export_as" => self.export_as = Some(value?.to_owned()),
+            "of_object" => self.of_object = true,
+            "exported" => self.exported = true,
+            "test" => self.test = true,
+            "keep_local" => self.keep_local = true,
+            "receiver_before" => self.receiver_before = true,
+            "wildcard" => self.wildcard = true,
+            "capitalized" => self.capitalized = true,
+            "declaration" => self.declaration = true,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// The query of one language, ready to run.
+pub(super) struct CompiledQuery {
+    pub(super) language: Language,
+    pub(super) query: Query,
+    /// By capture index.
+    pub(super) roles: Vec<Role>,
+    /// By pattern index.
+    pub(super) properties: Vec<Properties>,
+    /// Ids of the row's `spread_nodes`, sorted.
+    pub(super) spread_nodes: Vec<u16>,
+    pub(super) builtins: FxHashSet<&'static str>,
+}
+
+impl CompiledQuery {
+    /// None for a row without grammar.
+    ///
+    /// # Errors
+    /// What is wrong with the query file; a test runs this for every row.
+    pub(super) fn compile(row: &LanguageRow) -> Result<Option<CompiledQuery>, String> {
+        let Some(grammar) = row.grammar else { return Ok(None) };
+        let language = (grammar.load)();
+        let query = Query::new(&language, row.query).map_err(|error| format!("{}: {error}", row.name))?;
+        let unknown = |what: &str| format!("{}: {what} is not in the vocabulary", row.name);
+        let roles: Result<_, _> =
+            query.capture_names().iter().map(|name| Role::parse(name).ok_or_else(|| unknown(name))).collect();
+        let mut properties = vec![Properties::default(); query.pattern_count()];
+        for (index, pattern) in properties.iter_mut().enumerate() {
+            for property in query.property_settings(index) {
+                pattern.set(&property.key, property.value.as_deref()).ok_or_else(|| unknown(&property.key))?;
+            }
+        }
+        let mut spread_nodes: Vec<u16> =
+            row.spread_nodes.iter().map(|kind| language.id_for_node_kind(kind, true)).collect();
+        if let Some(index) = spread_nodes.iter().position(|id| *id == 0) {
+            return Err(unknown(row.spread_nodes[index]));
+        }
+        spread_nodes.sort_unstable();
+        let builtins = row.builtins.iter().copied().collect();
+        Ok(Some(CompiledQuery { roles: roles?, language, query, properties, spread_nodes, builtins }))
+    }
+}

@@ -1,0 +1,506 @@
+//! Definitions become symbols: parents, qualified names, signatures, docs, visibility.
+
+use cairn_domain::{Symbol, SymbolKind, Visibility};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ParseLimits;
+use super::attachments::{Attachments, docstring};
+use super::collect::{Head, Place, Raw, RawDefinition};
+use super::guard::LineIndex;
+use super::names::{fold, plain_name, split_chain};
+use super::query::{CompiledQuery, Properties};
+use super::regions::{Locator, Region};
+use super::visibility::{self, Declaration};
+use super::wrappers::{self, Wrapped};
+use crate::languages::LanguageRow;
+
+/// Longest signature, in characters.
+const MAX_SIGNATURE_CHARS: usize = 300;
+
+/// The symbols of a file and the regions that belong to them.
+pub(super) struct Outline<'t> {
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) regions: Vec<Region<'t>>,
+    /// Where the names of definitions start: they are no references.
+    pub(super) name_starts: FxHashSet<u32>,
+}
+
+/// What building a symbol needs to see.
+struct Builder<'t, 'q> {
+    row: &'static LanguageRow,
+    query: &'q CompiledQuery,
+    text: &'t str,
+    lines: &'t LineIndex,
+    attachments: Attachments<'t>,
+    imports_test_library: bool,
+    import_places: FxHashSet<Place>,
+    outline: Outline<'t>,
+    /// Visibility that members of each region have by default, by region.
+    member_visibility: Vec<Option<Visibility>>,
+    /// Fields set on the object itself, so that each counts once.
+    fields: FxHashSet<(u32, &'t str)>,
+}
+
+pub(super) fn outline<'t>(
+    row: &'static LanguageRow,
+    query: &CompiledQuery,
+    text: &'t str,
+    lines: &'t LineIndex,
+    raw: &mut Raw,
+    limits: &ParseLimits<'_>,
+) -> Outline<'t> {
+    let definitions = sorted_definitions(raw, limits);
+    let attachments = Attachments::new(text, lines, &raw.attachments);
+    let wrapped = wrappers::resolve(text, raw, &definitions, &attachments);
+    let outline = Outline { symbols: Vec::new(), regions: Vec::new(), name_starts: FxHashSet::default() };
+    let mut builder = Builder {
+        row,
+        query,
+        text,
+        lines,
+        attachments,
+        imports_test_library: imports_test_library(row, text, raw),
+        import_places: raw.imports.iter().map(|(place, _)| *place).collect(),
+        outline,
+        member_visibility: Vec::new(),
+        fields: FxHashSet::default(),
+    };
+    raw.sections.sort_unstable();
+    builder.build(&definitions, &wrapped, &raw.sections);
+    builder.attach_owners();
+    if !raw.export_names.is_empty() {
+        builder.export_listed(raw);
+    }
+    builder.attach_docstrings(raw);
+    builder.outline
+}
+
+/// In order of position, outer ones first. Several patterns may match one definition: the first in the query file
+/// wins, the others add what it lacks.
+fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec<RawDefinition> {
+    let mut sorted = std::mem::take(&mut raw.definitions);
+    sorted.sort_by_key(|raw| {
+        let name = raw.name.map_or(0, |name| name.start);
+        (raw.place.start, u32::MAX - raw.place.end, name, raw.pattern)
+    });
+    sorted.dedup_by(|later, first| {
+        let same = later.place == first.place && later.name == first.name;
+        if same {
+            first.body_start = first.body_start.or(later.body_start);
+            first.visibility = first.visibility.or(later.visibility);
+            first.owner = first.owner.or(later.owner);
+            first.self_name = first.self_name.or(later.self_name);
+        }
+        same
+    });
+    sorted.truncate(limits.max_symbols);
+    // Of several names of one declaration, the one that can hold its members stands closest to them.
+    let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
+    sorted.sort_by_key(|raw| (raw.place.start, u32::MAX - raw.place.end, holds_members(raw.head)));
+    sorted
+}
+
+fn imports_test_library(row: &LanguageRow, text: &str, raw: &Raw) -> bool {
+    let imports = |library: &&str| raw.imports.iter().any(|(place, _)| place.text(text).contains(library));
+    row.tests.libraries.iter().any(imports)
+}
+
+impl<'t> Builder<'t, '_> {
+    fn build(&mut self, definitions: &[RawDefinition], wrapped: &[Wrapped], sections: &[Place]) {
+        let mut stack: Vec<u32> = Vec::new();
+        let mut sections = sections.iter().peekable();
+        for (definition, wrapped) in definitions.iter().zip(wrapped) {
+            while let Some(section) = sections.next_if(|section| section.start < definition.place.start) {
+                self.begin_section(*section, &mut stack);
+            }
+            let regions = &self.outline.regions;
+            // Several names of one declaration stand beside each other.
+            let is_over =
+                |region: &Region<'_>| region.inner.end <= definition.place.start || region.inner == definition.place;
+            while stack.last().is_some_and(|top| is_over(&regions[*top as usize])) {
+                stack.pop();
+            }
+            if let Some(region) = self.add(definition, *wrapped, stack.last().copied()) {
+                stack.push(region);
+            }
+        }
+    }
+
+    /// Members of the innermost region behind `section` have the visibility that it states.
+    fn begin_section(&mut self, section: Place, stack: &mut Vec<u32>) {
+        let regions = &self.outline.regions;
+        while stack.last().is_some_and(|top| regions[*top as usize].inner.end <= section.start) {
+            stack.pop();
+        }
+        if let Some(top) = stack.last() {
+            self.member_visibility[*top as usize] = visibility::of_words(self.row, section.text(self.text));
+        }
+    }
+
+    /// Adds the definition; the index of its region, unless it has none.
+    fn add(&mut self, definition: &RawDefinition, wrapped: Wrapped, around: Option<u32>) -> Option<u32> {
+        match definition.head {
+            Head::Symbol(kind) => self.add_symbol(definition, kind, wrapped, around),
+            Head::Scope => Some(self.add_scope(definition, around)),
+            Head::Local => {
+                let symbol = self.symbol_of(around);
+                Some(self.push_region(Region { is_local: true, ..bare_region(definition.place, around, symbol) }, None))
+            }
+        }
+    }
+
+    fn symbol_of(&self, region: Option<u32>) -> Option<u32> {
+        self.outline.regions[region? as usize].symbol
+    }
+
+    fn push_region(&mut self, region: Region<'t>, members: Option<Visibility>) -> u32 {
+        self.outline.regions.push(region);
+        self.member_visibility.push(members);
+        self.outline.regions.len() as u32 - 1
+    }
+
+    fn add_scope(&mut self, definition: &RawDefinition, around: Option<u32>) -> u32 {
+        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let members = self.properties(definition).members;
+        let Place { start, end } = definition.place;
+        let outer = Place { start: self.attachments.preamble(start, start).start, end };
+        self.push_region(Region { owner, outer, ..bare_region(definition.place, around, None) }, members)
+    }
+
+    fn properties(&self, definition: &RawDefinition) -> &Properties {
+        &self.query.properties[definition.pattern as usize]
+    }
+
+    /// Qualified name of an owner that is named at `place`.
+    fn owner_name(&self, place: Place, around: Option<u32>) -> Option<String> {
+        let chain = split_chain(self.row, place.text(self.text))?;
+        let (name, prefix) = (plain_name(self.row, chain.last), self.qualified_prefix(around));
+        // Extensions of a type in its own companion belong to the type itself.
+        let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
+        Some(own.map_or_else(|| qualify(prefix, name), str::to_owned))
+    }
+
+    fn qualified_prefix(&self, around: Option<u32>) -> Option<&str> {
+        let region = &self.outline.regions[around? as usize];
+        let symbol = region.symbol.map(|symbol| self.outline.symbols[symbol as usize].qualified_name.as_str());
+        region.owner.as_deref().filter(|_| region.symbol.is_none()).or(symbol)
+    }
+
+    fn add_symbol(
+        &mut self,
+        definition: &RawDefinition,
+        kind: SymbolKind,
+        wrapped: Wrapped,
+        around: Option<u32>,
+    ) -> Option<u32> {
+        let query = self.query;
+        let properties = &query.properties[definition.pattern as usize];
+        let name = match (&properties.name, definition.name) {
+            (_, Some(place)) => plain_name(self.row, place.text(self.text)),
+            (Some(fixed), None) => fixed.as_str(),
+            (None, None) => return None,
+        };
+        let is_known = definition.name.is_some_and(|place| self.outline.name_starts.contains(&place.start));
+        if name.is_empty() || name == "_" || is_known {
+            // Known if a node around this one defines the name.
+            return None;
+        }
+        let of_object = definition.receiver.is_some() || properties.of_object;
+        let around = if of_object { self.container_of_field(definition, around)? } else { around };
+        let kind = self.kind_of(kind, name, definition, around);
+        if !of_object && kind == SymbolKind::Variable && !properties.keep_local && self.is_local(around) {
+            return None;
+        }
+        if !of_object && kind == SymbolKind::Field && around.is_some_and(|index| self.is_function(index)) {
+            // A type without name in the code of a function.
+            return None;
+        }
+        if properties.declaration && self.is_local(around) {
+            return None;
+        }
+        if kind == SymbolKind::Variable && self.import_places.contains(&definition.place) {
+            // `const fs = require("fs")` is an import.
+            return None;
+        }
+        if kind == SymbolKind::Field {
+            let field = definition.name.map_or("", |place| plain_name(self.row, place.text(self.text)));
+            let is_new = self.fields.insert((around.unwrap_or(u32::MAX), field));
+            if of_object && !is_new {
+                return None;
+            }
+        }
+        self.outline.name_starts.extend(definition.name.map(|place| place.start));
+        self.outline.name_starts.extend(definition.owner.map(|place| place.start));
+        let symbol = self.new_symbol(definition, kind, name, wrapped, around, properties);
+        let outer = self.outer_place(definition, wrapped);
+        self.outline.symbols.push(symbol);
+        // The value of a field that a method sets belongs to the method.
+        (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties))
+    }
+
+    fn add_symbol_region(
+        &mut self,
+        definition: &RawDefinition,
+        outer: Place,
+        around: Option<u32>,
+        properties: &Properties,
+    ) -> u32 {
+        let symbol = Some(self.outline.symbols.len() as u32 - 1);
+        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let self_name = definition.self_name.map(|place| place.text(self.text));
+        let inner = definition.place;
+        let region = Region { outer, inner, owner, self_name, ..bare_region(inner, around, symbol) };
+        self.push_region(region, properties.members)
+    }
+
+    fn outer_place(&self, definition: &RawDefinition, wrapped: Wrapped) -> Place {
+        let name_start = definition.name.map_or(definition.place.start, |name| name.start);
+        Place { start: self.attachments.preamble(wrapped.place.start, name_start).start, end: wrapped.place.end }
+    }
+
+    /// The region of the class whose method sets a field on its own object.
+    fn container_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Option<u32>> {
+        if let Some(receiver) = definition.receiver {
+            self.row.self_words.iter().find(|word| **word == receiver.text(self.text))?;
+        }
+        let regions = &self.outline.regions;
+        let mut at = around;
+        while let Some(index) = at {
+            let region = &regions[index as usize];
+            let is_container = !region.is_local
+                && region
+                    .symbol
+                    .map_or(region.owner.is_some(), |symbol| self.outline.symbols[symbol as usize].kind.is_container());
+            if is_container {
+                return Some(Some(index));
+            }
+            at = region.parent;
+        }
+        None
+    }
+
+    fn kind_of(&self, kind: SymbolKind, name: &str, definition: &RawDefinition, around: Option<u32>) -> SymbolKind {
+        let has_owner = definition.owner.is_some();
+        let parent = around.map(|index| &self.outline.regions[index as usize]);
+        let in_type = parent.filter(|region| !region.is_local).is_some_and(|region| match region.symbol {
+            Some(symbol) => {
+                let kind = self.outline.symbols[symbol as usize].kind;
+                kind.is_container() && kind != SymbolKind::Module
+            }
+            None => region.owner.is_some(),
+        });
+        match kind {
+            SymbolKind::Function if in_type || has_owner => SymbolKind::Method,
+            SymbolKind::Variable if self.row.upper_case_constants && is_upper_case(name) && !self.is_local(around) => {
+                SymbolKind::Constant
+            }
+            SymbolKind::Variable if in_type => SymbolKind::Field,
+            other => other,
+        }
+    }
+
+    /// Whether a variable there is local: in anything but a container or the file itself.
+    fn is_local(&self, around: Option<u32>) -> bool {
+        let Some(region) = around.map(|index| &self.outline.regions[index as usize]) else { return false };
+        let in_container = region
+            .symbol
+            .map_or(region.owner.is_some(), |symbol| self.outline.symbols[symbol as usize].kind.is_container());
+        region.is_local || !in_container
+    }
+
+    fn new_symbol(
+        &self,
+        definition: &RawDefinition,
+        kind: SymbolKind,
+        name: &str,
+        wrapped: Wrapped,
+        around: Option<u32>,
+        properties: &Properties,
+    ) -> Symbol {
+        let name_place =
+            definition.name.unwrap_or(Place { start: definition.place.start, end: definition.place.start });
+        let head_end = definition.body_start.map_or(name_place.start, |body| body.min(name_place.start));
+        let preamble = self.attachments.preamble(wrapped.place.start, head_end);
+        let decorators = self.attachments.decorators(&preamble);
+        let parent = self.symbol_of(around);
+        let signature = self.signature(definition, wrapped, properties);
+        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let qualified_name = qualify(owner.as_deref().or(self.qualified_prefix(around)), name);
+        let parent_symbol = parent.map(|parent| &self.outline.symbols[parent as usize]);
+        let declared = self.declared_visibility(definition, around, properties);
+        let declaration = Declaration {
+            name,
+            parent: parent_symbol,
+            has_owner: owner.is_some(),
+            in_function: self.is_in_function(around),
+            exported: wrapped.exported || properties.exported,
+        };
+        let (visibility, exported) = visibility::resolve(self.row, &declaration, declared);
+        let is_test = properties.test
+            || parent_symbol.is_some_and(|parent| parent.is_test)
+            || self.is_test(kind, name, &signature, &decorators);
+        Symbol {
+            name: name.to_owned(),
+            qualified_name,
+            kind,
+            span: self.attachments.span(preamble.start, wrapped.place.end),
+            name_line: self.lines.line_of(name_place.start),
+            signature,
+            doc: self.attachments.doc(self.row, &preamble),
+            decorators,
+            parent,
+            visibility,
+            exported,
+            is_test,
+        }
+    }
+
+    fn is_in_function(&self, around: Option<u32>) -> bool {
+        let outer = |region: &u32| self.outline.regions[*region as usize].parent;
+        std::iter::successors(around, outer).any(|region| self.is_function(region))
+    }
+
+    fn is_function(&self, region: u32) -> bool {
+        let region = &self.outline.regions[region as usize];
+        let kind = region.symbol.map(|symbol| self.outline.symbols[symbol as usize].kind);
+        region.is_local || kind.is_some_and(SymbolKind::is_callable)
+    }
+
+    /// What the declaration, its pattern or the block around it states.
+    fn declared_visibility(
+        &self,
+        definition: &RawDefinition,
+        around: Option<u32>,
+        properties: &Properties,
+    ) -> Option<Visibility> {
+        let written = definition.visibility.and_then(|place| visibility::of_words(self.row, place.text(self.text)));
+        let by_block = || around.and_then(|index| self.member_visibility[index as usize]);
+        written.or(properties.visibility).or_else(by_block)
+    }
+
+    fn signature(&self, definition: &RawDefinition, wrapped: Wrapped, properties: &Properties) -> String {
+        let start = self.attachments.skip_leading(wrapped.place.start);
+        let end = definition.body_start.unwrap_or(definition.place.end).max(start);
+        let name = definition.name.filter(|name| end <= name.start).map(|name| name.text(self.text));
+        let num_reserved = name.map_or(0, |name| name.chars().count() + 1) + usize::from(properties.declaration);
+        let mut signature =
+            fold(Place { start, end }.text(self.text), MAX_SIGNATURE_CHARS.saturating_sub(num_reserved));
+        let trimmed = signature.trim_end_matches(['{', ':', ';', ',', '=', ' ']).len();
+        signature.truncate(trimmed);
+        if let Some(name) = name.filter(|_| num_reserved < MAX_SIGNATURE_CHARS) {
+            // `typedef struct { … } Name`
+            signature.push(' ');
+            signature.push_str(name);
+        }
+        if properties.declaration {
+            signature.push(';');
+        }
+        match &properties.signature {
+            Some(words) if !signature.starts_with(words.as_str()) => format!("{words} {signature}"),
+            _ => signature,
+        }
+    }
+
+    fn is_test(&self, kind: SymbolKind, name: &str, signature: &str, decorators: &[String]) -> bool {
+        let rules = &self.row.tests;
+        let without_arguments = |text: &'_ str| text.split('(').next().map(str::len).unwrap_or_default();
+        let is_mark =
+            |text: &str| rules.decorators.iter().any(|rule| text == *rule || &text[..without_arguments(text)] == *rule);
+        if decorators.iter().any(|text| is_mark(text)) {
+            return true;
+        }
+        let marked = |marks: &[&str]| marks.iter().any(|mark| signature.contains(mark));
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        if kind.is_callable() {
+            return starts(rules.function_prefixes) && (self.imports_test_library || marked(rules.signature_marks));
+        }
+        kind.is_container() && (marked(rules.class_marks) || self.imports_test_library && starts(rules.class_prefixes))
+    }
+
+    /// Gives scopes and definitions with an owner the symbol that they belong to, where the file defines it.
+    fn attach_owners(&mut self) {
+        if self.outline.regions.iter().all(|region| region.owner.is_none()) {
+            return;
+        }
+        // A type if there is one of that name; functions are classes in old JavaScript.
+        let mut named: FxHashMap<&str, u32> = FxHashMap::default();
+        let symbols = &self.outline.symbols;
+        for kinds in [SymbolKind::is_type, |kind: SymbolKind| !kind.is_type()] {
+            for (index, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| kinds(symbol.kind)) {
+                named.entry(&symbol.qualified_name).or_insert(index as u32);
+            }
+        }
+        let find = |region: &Region<'_>| region.owner.as_deref().and_then(|owner| named.get(owner)).copied();
+        let owners: Vec<Option<u32>> = self.outline.regions.iter().map(find).collect();
+        let mut parents: Vec<(u32, u32)> = Vec::new();
+        for (index, region) in self.outline.regions.iter().enumerate() {
+            let around = region.parent.and_then(|parent| owners[parent as usize]);
+            let owner = if region.owner.is_some() { owners[index] } else { around };
+            if let (Some(symbol), Some(owner)) = (region.symbol, owner) {
+                parents.push((symbol, owner));
+            }
+        }
+        for (region, owner) in self.outline.regions.iter_mut().zip(&owners) {
+            if region.symbol.is_none() && !region.is_local {
+                region.symbol = *owner;
+            }
+        }
+        for (symbol, owner) in parents.into_iter().filter(|(symbol, owner)| owner < symbol) {
+            let has_parent = self.outline.symbols[symbol as usize].parent.is_some_and(|parent| parent > owner);
+            if !has_parent {
+                let owner_exported = self.outline.symbols[owner as usize].exported;
+                let symbol = &mut self.outline.symbols[symbol as usize];
+                symbol.parent = Some(owner);
+                symbol.exported &= owner_exported;
+            }
+        }
+    }
+
+    /// What the file lists as public is exported.
+    fn export_listed(&mut self, raw: &Raw) {
+        let name_of = |place: Place| plain_name(self.row, place.text(self.text));
+        let listed: FxHashSet<&str> = raw.export_names.iter().map(|export| name_of(export.name)).collect();
+        for index in 0..self.outline.symbols.len() {
+            let parent = self.outline.symbols[index].parent.map(|parent| &self.outline.symbols[parent as usize]);
+            // What stands inside a function cannot be named; methods that name a function as their owner can.
+            let is_method = self.outline.symbols[index].kind == SymbolKind::Method;
+            let parent_exports = parent.map(|parent| parent.exported && (is_method || !parent.kind.is_callable()));
+            let symbol = &mut self.outline.symbols[index];
+            if parent_exports.is_none() && listed.contains(symbol.name.as_str()) {
+                symbol.exported = true;
+                symbol.visibility = Visibility::Public;
+            } else if parent_exports == Some(true) && symbol.visibility == Visibility::Public {
+                symbol.exported = true;
+            }
+        }
+    }
+
+    fn attach_docstrings(&mut self, raw: &mut Raw) {
+        raw.docs.sort_unstable();
+        let mut locator = Locator::new(&self.outline.regions);
+        for place in &raw.docs {
+            let Some(region) = locator.locate(place.start) else { continue };
+            let Some(symbol) = self.outline.regions[region as usize].symbol else { continue };
+            let doc = &mut self.outline.symbols[symbol as usize].doc;
+            if let Some(text) = docstring(place.text(self.text)) {
+                *doc = Some(text);
+            }
+        }
+    }
+}
+
+fn bare_region<'t>(place: Place, parent: Option<u32>, symbol: Option<u32>) -> Region<'t> {
+    Region { inner: place, outer: place, parent, symbol, owner: None, self_name: None, is_local: false }
+}
+
+fn qualify(prefix: Option<&str>, name: &str) -> String {
+    match prefix {
+        Some(prefix) => format!("{prefix}.{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// `MAX_SIZE`, `N`: at least one capital letter, no small one.
+fn is_upper_case(name: &str) -> bool {
+    name.contains(|c: char| c.is_uppercase()) && !name.contains(|c: char| c.is_lowercase())
+}

@@ -1,0 +1,78 @@
+//! Who can name a symbol, by the rule of its language.
+
+use cairn_domain::{Symbol, SymbolKind, Visibility};
+
+use crate::languages::{LanguageRow, VisibilityRule};
+
+/// What the rules look at, beside what the declaration states.
+pub(super) struct Declaration<'s> {
+    pub(super) name: &'s str,
+    pub(super) parent: Option<&'s Symbol>,
+    /// Belongs to a type that is named beside it.
+    pub(super) has_owner: bool,
+    /// Defined inside a function, where no other file can name it.
+    pub(super) in_function: bool,
+    /// Stands in an export statement.
+    pub(super) exported: bool,
+}
+
+/// The visibility that words in front of a declaration state. The longest word wins: `pub(crate)` over `pub`.
+pub(super) fn of_words(row: &LanguageRow, text: &str) -> Option<Visibility> {
+    let (VisibilityRule::Keyword { words, .. } | VisibilityRule::Export { words }) = row.visibility else {
+        return None;
+    };
+    words.iter().find(|(word, _)| text.contains(word)).map(|(_, visibility)| *visibility)
+}
+
+/// Visibility, and whether other files can name the symbol.
+pub(super) fn resolve(
+    row: &LanguageRow,
+    declaration: &Declaration<'_>,
+    stated: Option<Visibility>,
+) -> (Visibility, bool) {
+    let visibility = stated.unwrap_or_else(|| by_rule(row, declaration));
+    let reachable = !declaration.in_function && declaration.parent.is_none_or(|parent| parent.exported);
+    let nameable = match row.visibility {
+        VisibilityRule::Keyword { .. } => visibility != Visibility::Private,
+        VisibilityRule::Public => true,
+        _ => visibility == Visibility::Public,
+    };
+    (visibility, reachable && nameable)
+}
+
+fn by_rule(row: &LanguageRow, declaration: &Declaration<'_>) -> Visibility {
+    let Declaration { name, parent, .. } = declaration;
+    match row.visibility {
+        VisibilityRule::Public => Visibility::Public,
+        VisibilityRule::Underscore => by_underscore(name, *parent),
+        VisibilityRule::Capital if name.starts_with(char::is_uppercase) => Visibility::Public,
+        VisibilityRule::Capital => Visibility::Internal,
+        VisibilityRule::Keyword { default, member_default, .. } => match parent.map(|parent| parent.kind) {
+            Some(SymbolKind::Interface | SymbolKind::Trait | SymbolKind::Enum) => member_default,
+            _ => default,
+        },
+        VisibilityRule::Export { .. } => by_export(declaration),
+    }
+}
+
+fn by_underscore(name: &str, parent: Option<&Symbol>) -> Visibility {
+    let in_class = parent.is_some_and(|parent| parent.kind == SymbolKind::Class);
+    if name.starts_with("__") && name.ends_with("__") && name.len() > 4 || !name.starts_with('_') {
+        Visibility::Public
+    } else if name.starts_with("__") {
+        Visibility::Private
+    } else if in_class {
+        Visibility::Protected
+    } else {
+        Visibility::Internal
+    }
+}
+
+fn by_export(declaration: &Declaration<'_>) -> Visibility {
+    match declaration.parent {
+        _ if declaration.name.starts_with('#') => Visibility::Private,
+        Some(parent) if parent.kind != SymbolKind::Module => Visibility::Public,
+        _ if declaration.exported || declaration.has_owner => Visibility::Public,
+        _ => Visibility::Internal,
+    }
+}

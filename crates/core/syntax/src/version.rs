@@ -1,0 +1,42 @@
+//! What facts depend on beside the text: part of every facts key.
+
+use cairn_domain::Digester;
+
+use crate::chunker::CHUNKER_VERSION;
+use crate::engine::ENGINE_VERSION;
+use crate::languages::by_name;
+
+/// A digest of all that decides what parsing a file of that language yields: grammar and its version, query file, row
+/// of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.
+pub fn tool_version(language: &str) -> String {
+    let digester = Digester::new("syntax-tools").number(ENGINE_VERSION).number(u64::from(CHUNKER_VERSION));
+    match by_name(language) {
+        // The row prints its grammar as name and version, its query as text, its rules as they stand in the table.
+        Some(row) => digester.text(&format!("{row:?}")).digest().to_string(),
+        None => digester.digest().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::languages::languages;
+
+    #[test]
+    fn languages_have_versions_of_their_own() {
+        let mut versions: Vec<String> = languages().iter().map(|row| tool_version(row.name)).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        assert_eq!(versions.len(), languages().len());
+        assert_eq!(tool_version("python"), tool_version("python"));
+    }
+
+    #[test]
+    fn grammar_versions_are_those_of_the_lock_file() {
+        let lock = include_str!("../../../../Cargo.lock");
+        for grammar in languages().iter().filter_map(|row| row.grammar) {
+            let entry = format!("name = \"{}\"\nversion = \"{}\"\n", grammar.crate_name, grammar.version);
+            assert!(lock.contains(&entry), "the table says {grammar:?}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a gateway needs of the service behind it: questions by a `Searcher`, and the few things that a question cannot do.
+
+use async_trait::async_trait;
+use cairn_domain::{RunId, RunState};
+use cairn_search::{SearchError, Searcher};
+use cairn_wire::RunResult;
+
+/// A service that answers agents: one directory's index, or a cluster.
+#[async_trait]
+pub trait Agent: Send + Sync + 'static {
+    /// Answers all questions, also those about runs (`Searcher::ledger`).
+    fn searcher(&self) -> &Searcher;
+
+    /// Name of the repository that the caller works in (locally: the one of the working directory), if it is known and
+    /// indexed. Questions that name no repository are about this one.
+    async fn default_repository(&self) -> Option<String>;
+
+    /// Brings a repository up to date. Locally it waits up to five minutes, then answers with the run as it is while the
+    /// run goes on; a cluster answers at once. A second call for a repository that is being indexed joins that run.
+    ///
+    /// `ValidationError` names the field of the call that is wrong; `NotFound` says that there is nothing at the target.
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError>;
+
+    /// Ends an unfinished run; what was published before stays. False if it had ended.
+    async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+}
+
+/// What to index. `Default` brings the repository at the target up to date with the settings that it had.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct IndexCall {
+    /// Path, URL, or name of an indexed repository.
+    pub target: String,
+    /// Globs, as `.cairn.yaml` has them. Empty: as before.
+    pub include_patterns: Vec<String>,
+    pub exclude_patterns: Vec<String>,
+    /// Bytes; 0 is the hard cap. None: as before.
+    pub max_file_size: Option<u64>,
+    /// Files that the caller has just edited, relative to the repository's root. They are read again even if their size
+    /// and time look unchanged, and the repository is brought up to date.
+    pub changed_files: Vec<String>,
+}
+
+/// How an index call ended, or stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IndexStatus {
+    pub repository: String,
+    /// None if nothing had changed, so that no run was needed.
+    pub run: Option<RunId>,
+    /// `Running` if the call stopped waiting and the run goes on.
+    pub state: RunState,
+    /// Of the finished run, or what is known so far.
+    pub result: RunResult,
+    /// Why it failed or was cancelled.
+    pub message: Option<String>,
+}

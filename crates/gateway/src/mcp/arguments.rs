@@ -1,0 +1,329 @@
+//! Arguments of a call, checked against the tool's table.
+//!
+//! Every fault is said at once, and where all of them can be mended without guessing, the mended call is suggested.
+
+use cairn_search::{SearchError, SearchErrorCode};
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value};
+
+use super::answer::{Failure, Suggestion};
+use super::tools::{Kind, Parameter, ToolSpec};
+
+/// Checked arguments: only known names, each value of the kind that the table says.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    pub tool: &'static ToolSpec,
+    given: JsonObject,
+}
+
+impl Arguments {
+    pub(crate) fn read(tool: &'static ToolSpec, given: JsonObject) -> Result<Self, Failure> {
+        let mut check = Check { tool, mended: Map::new(), faults: Vec::new(), mendable: true };
+        for (name, value) in given {
+            // Callers that fill in every parameter send null for those that they do not mean.
+            if !value.is_null() {
+                check.argument(&name, value);
+            }
+        }
+        for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
+            if !check.mended.contains_key(parameter.name) {
+                check.fault(format!("`{}` is missing{}", parameter.name, said(parameter)));
+            }
+        }
+        if check.faults.is_empty() {
+            return Ok(Self { tool, given: check.mended });
+        }
+        Err(check.failure())
+    }
+
+    pub(crate) fn given(&self) -> &JsonObject {
+        &self.given
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.given.get(name).and_then(Value::as_str)
+    }
+
+    /// Empty if it was not given.
+    pub(crate) fn list(&self, name: &str) -> Vec<String> {
+        let values = self.given.get(name).and_then(Value::as_array).into_iter().flatten();
+        values.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.given.get(name).and_then(Value::as_u64)
+    }
+
+    /// A number that the table bounds well below the size of memory.
+    pub(crate) fn count(&self, name: &str, default: usize) -> usize {
+        self.number(name).map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.given.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// The same call with one argument set.
+    pub(crate) fn with(&self, name: &str, value: impl Into<Value>) -> JsonObject {
+        let mut given = self.given.clone();
+        given.insert(name.to_owned(), value.into());
+        given
+    }
+
+    /// The same call without some arguments.
+    pub(crate) fn without(&self, names: &[&str]) -> JsonObject {
+        self.given
+            .iter()
+            .filter(|(name, _)| !names.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+}
+
+struct Check {
+    tool: &'static ToolSpec,
+    mended: JsonObject,
+    faults: Vec<String>,
+    /// Every fault has an evident remedy, which `mended` holds.
+    mendable: bool,
+}
+
+impl Check {
+    fn argument(&mut self, name: &str, value: Value) {
+        if let Some(parameter) = self.tool.parameter(name) {
+            return self.value(parameter, value);
+        }
+        let Some(near) = nearest(self.tool, name) else {
+            let known: Vec<&str> = self.tool.parameters.iter().map(|parameter| parameter.name).collect();
+            return self.fault(format!("unknown argument `{name}`; `{}` takes {}", self.tool.name, known.join(", ")));
+        };
+        self.faults.push(format!("unknown argument `{name}`; did you mean `{}`?", near.name));
+        if self.mended.contains_key(near.name) {
+            self.mendable = false;
+        } else {
+            self.value(near, value);
+        }
+    }
+
+    fn value(&mut self, parameter: &'static Parameter, value: Value) {
+        match checked(&parameter.kind, value) {
+            Ok(value) => {
+                self.mended.insert(parameter.name.to_owned(), value);
+            }
+            Err(Wrong { what, nearest: Some(nearest) }) => {
+                self.faults.push(format!("`{}` {what}", parameter.name));
+                self.mended.insert(parameter.name.to_owned(), nearest);
+            }
+            Err(Wrong { what, nearest: None }) => self.fault(format!("`{}` {what}", parameter.name)),
+        }
+    }
+
+    fn fault(&mut self, fault: String) {
+        self.faults.push(fault);
+        self.mendable = false;
+    }
+
+    fn failure(self) -> Failure {
+        let error = SearchError::new(SearchErrorCode::ValidationError, self.faults.join("; "));
+        let mut failure = Failure::from(error);
+        if self.mendable {
+            let reason = "the call with its arguments mended".to_owned();
+            failure.suggestions.push(Suggestion { tool: self.tool.name, reason, arguments: self.mended });
+        } else {
+            failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
+        }
+        failure
+    }
+}
+
+fn said(parameter: &Parameter) -> String {
+    match parameter.kind {
+        Kind::Choice(words) => format!("; it is one of {}", words.join(", ")),
+        _ => format!(" ({})", parameter.description),
+    }
+}
+
+/// The parameter that a name that is not known most likely means.
+fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
+    let folded = cairn_ranking::fold_style(name);
+    let is_other =
+        |parameter: &&Parameter| parameter.also.iter().any(|other| cairn_ranking::fold_style(other) == folded);
+    if let Some(parameter) = tool.parameters.iter().find(is_other) {
+        return Some(parameter);
+    }
+    let names: Vec<&'static str> = tool.parameters.iter().map(|parameter| parameter.name).collect();
+    tool.parameter(nearest_word(name, &names)?)
+}
+
+/// The word that was most likely meant: by spelling, or because both begin alike.
+pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'static str> {
+    /// Less alike than this is another word.
+    const LEAST_PERCENT: u32 = 50;
+    /// Letters at the start that two forms of one word share (`inherits`, `inheritance`).
+    const STEM_LETTERS: usize = 5;
+    let given = cairn_ranking::fold_style(given);
+    let likeness = |word: &&&'static str| {
+        let word = cairn_ranking::fold_style(word);
+        let alike = cairn_ranking::similarity_percent(&given, &word).filter(|percent| *percent >= LEAST_PERCENT);
+        let shared = given.bytes().zip(word.bytes()).take_while(|(left, right)| left == right).count();
+        alike.or((shared >= STEM_LETTERS).then_some(LEAST_PERCENT))
+    };
+    // The first of equals, so that the order of the table decides.
+    words.iter().rev().filter(|word| likeness(word).is_some()).max_by_key(likeness).copied()
+}
+
+/// What is wrong with a value, and the value that was likely meant.
+struct Wrong {
+    what: String,
+    nearest: Option<Value>,
+}
+
+/// The value as the table wants it. A number or flag written as text and a single word in place of a list are taken as
+/// what they plainly mean.
+fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
+    let wrong = |what: &str| Err(Wrong { what: what.to_owned(), nearest: None });
+    match kind {
+        Kind::Text => match value {
+            Value::String(text) if !text.trim().is_empty() => Ok(Value::String(text)),
+            Value::String(_) => wrong("is empty"),
+            _ => wrong("must be a string"),
+        },
+        Kind::Flag => match &value {
+            Value::Bool(_) => Ok(value),
+            Value::String(text) if text == "true" || text == "false" => Ok(Value::Bool(text == "true")),
+            _ => wrong("must be true or false"),
+        },
+        Kind::Number { min, max } => {
+            let number = value.as_u64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+            bounded(number, &value, *min, *max)
+        }
+        Kind::List => list(value),
+        Kind::Choice(words) => match value {
+            Value::String(word) => choice(words, &word),
+            _ => wrong(&format!("must be one of {}", words.join(", "))),
+        },
+        Kind::Choices(words) => {
+            let Value::Array(values) = list(value)? else { return wrong("must be a list of strings") };
+            let values = values.iter().filter_map(Value::as_str);
+            values
+                .map(|word| choice(words, word))
+                .collect::<Result<Vec<_>, _>>()
+                .map(Value::Array)
+                .map_err(|wrong| Wrong { nearest: wrong.nearest.map(|word| Value::Array(vec![word])), ..wrong })
+        }
+    }
+}
+
+fn bounded(number: Option<u64>, value: &Value, min: u64, max: u64) -> Result<Value, Wrong> {
+    match number {
+        Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
+        Some(number) => Err(Wrong {
+            what: format!("must lie between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {number})"),
+            nearest: Some(Value::from(number.clamp(min, max))),
+        }),
+        None => Err(Wrong { what: format!("must be a whole number from {min}, not {value}"), nearest: None }),
+    }
+}
+
+fn list(value: Value) -> Result<Value, Wrong> {
+    match value {
+        Value::String(text) => Ok(Value::Array(vec![Value::String(text)])),
+        Value::Array(values) if values.iter().all(Value::is_string) => Ok(Value::Array(values)),
+        _ => Err(Wrong { what: "must be a list of strings".to_owned(), nearest: None }),
+    }
+}
+
+fn choice(words: &[&'static str], given: &str) -> Result<Value, Wrong> {
+    let folded = given.trim().to_lowercase();
+    if let Some(word) = words.iter().find(|word| **word == folded) {
+        return Ok(Value::from(*word));
+    }
+    let near = nearest_word(&folded, words);
+    let mean = near.map_or_else(String::new, |word| format!("; did you mean `{word}`?"));
+    Err(Wrong { what: format!("is one of {}, not `{given}`{mean}", words.join(", ")), nearest: near.map(Value::from) })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(tool: &str, given: Value) -> Result<Value, (String, Option<Value>)> {
+        let Value::Object(given) = given else { panic!("an object") };
+        match Arguments::read(ToolSpec::find(tool).expect("a tool"), given) {
+            Ok(arguments) => Ok(Value::Object(arguments.given)),
+            Err(failure) => {
+                assert_eq!(failure.error.code, SearchErrorCode::ValidationError);
+                let mended = failure.suggestions.into_iter().find(|suggestion| suggestion.tool == tool);
+                Err((failure.error.message, mended.map(|suggestion| Value::Object(suggestion.arguments))))
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_taken_as_what_they_plainly_mean() {
+        let check = |given: Value, expect: Value| assert_eq!(read("search_code", given), Ok(expect));
+        check(json!({"query": "x", "limit": "5"}), json!({"query": "x", "limit": 5}));
+        check(json!({"query": "x", "path": "src"}), json!({"query": "x", "path": ["src"]}));
+        check(json!({"query": "x", "explain": "true"}), json!({"query": "x", "explain": true}));
+        check(json!({"query": "x", "cursor": null}), json!({"query": "x"}));
+        check(json!({"query": "x", "kind": "Function"}), json!({"query": "x", "kind": ["function"]}));
+    }
+
+    #[test]
+    fn unknown_arguments_name_the_nearest_known_one() {
+        let check = |tool: &str, given: Value, message: &str, mended: Value| {
+            let (found, call) = read(tool, given).expect_err("refused");
+            assert_eq!(found, message);
+            assert_eq!(call, Some(mended));
+        };
+        let query = json!({"query": "x"});
+        check("search_code", json!({"qurey": "x"}), "unknown argument `qurey`; did you mean `query`?", query.clone());
+        check("search_code", json!({"question": "x"}), "unknown argument `question`; did you mean `query`?", query);
+        check(
+            "read_code",
+            json!({"filePath": "a.rs", "startLine": 3}),
+            "unknown argument `filePath`; did you mean `path`?; unknown argument `startLine`; did you mean `start_line`?",
+            json!({"path": "a.rs", "start_line": 3}),
+        );
+        check(
+            "analyze_relationship",
+            json!({"name": "f", "relation": "caller"}),
+            "`relation` is one of callers, callees, dependencies, dependents, inheritance, not `caller`; did you mean `callers`?",
+            json!({"name": "f", "relation": "callers"}),
+        );
+        check(
+            "index_repository",
+            json!({"max_file_size": 99_999_999}),
+            "`max_file_size` must lie between 0 and 10485760 (min_allowed 0, max_allowed 10485760, provided 99999999)",
+            json!({"max_file_size": 10_485_760}),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_not_guessed() {
+        let check = |given: Value, message: &str| {
+            let (found, call) = read("analyze_relationship", given).expect_err("refused");
+            assert_eq!(found, message);
+            assert_eq!(call, None);
+        };
+        check(json!({"relation": "callers"}), "`name` is missing (symbol (`name`, `Class.method`) or path of a file)");
+        check(
+            json!({"name": "f", "relation": "callers", "wibble": 1}),
+            "unknown argument `wibble`; `analyze_relationship` takes name, relation, repository, limit",
+        );
+        check(
+            json!({"name": 3, "relation": "callers"}),
+            "`name` must be a string; `name` is missing (symbol (`name`, `Class.method`) or path of a file)",
+        );
+        check(
+            json!({"name": "f", "relation": "callers", "limit": -1}),
+            "`limit` must be a whole number from 1, not -1",
+        );
+        check(
+            json!({"name": "f", "symbol": "g", "relation": "callers"}),
+            "unknown argument `symbol`; did you mean `name`?",
+        );
+    }
+}

@@ -1,0 +1,350 @@
+//! The tools that tell what is indexed: `list_repositories`, `index_status`; and the one that changes it:
+//! `index_repository`.
+
+use cairn_domain::{RunId, RunState};
+use cairn_ports::RunRecord;
+use cairn_search::{Coverage, KnownRepository, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
+use cairn_wire::RunResult;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Answered, Failure, Suggestion, call_text, object};
+use super::arguments::Arguments;
+use super::text::{UNTRUSTED, one_line, put_fenced, put_stamps, short_commit};
+use crate::json as as_json;
+use crate::time::rfc3339;
+use crate::{Agent, IndexCall, IndexStatus};
+
+const LIST_LIMIT: usize = 30;
+const STATUS_LIMIT: usize = 20;
+/// Runs that a status shows.
+const NUM_RUNS: usize = 5;
+/// Runs that are looked through for the one that is asked about.
+const RUNS_SEARCHED: usize = 1_000;
+/// Errors of files that are spelled out.
+const NUM_ERRORS: usize = 5;
+
+pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) -> Answered {
+    let searcher = agent.searcher();
+    let mut known = known(searcher).await?;
+    let num_known = known.len();
+    if let Some(part) = arguments.text("name") {
+        let part = part.to_lowercase();
+        known.retain(|known| known.record.name.as_str().to_lowercase().contains(&part));
+    }
+    let (offset, limit) = (arguments.count("offset", 0), arguments.count("limit", LIST_LIMIT));
+    let page: Vec<&KnownRepository> = known.iter().skip(offset).take(limit).collect();
+    let mut out = format!("{} of {num_known} repositories\n", known.len());
+    for known in &page {
+        out.push_str(&repository_line(known));
+    }
+    let mut json = json!({
+        "repositories": page.iter().map(|known| as_json::repository_summary(known)).collect::<Vec<_>>(),
+        "num_repositories": known.len(),
+    });
+    let end = offset + page.len();
+    if end < known.len() {
+        let next = arguments.with("offset", end as u64);
+        out.push_str(&format!("{} more: {}", known.len() - end, call_text("list_repositories", &next)));
+        json["next_call"] = json!({ "tool": "list_repositories", "arguments": next });
+    }
+    let mut answer = Answer::new(out, json, page.len());
+    if page.is_empty() {
+        answer.suggestions = nothing_listed(num_known);
+    }
+    Ok(answer)
+}
+
+fn nothing_listed(num_known: usize) -> Vec<Suggestion> {
+    if num_known > 0 {
+        return vec![Suggestion::new("list_repositories", "lists all", object([]))];
+    }
+    let here = object([("target", json!("."))]);
+    vec![Suggestion::new("index_repository", "nothing is indexed yet; this indexes the working directory", here)]
+}
+
+fn repository_line(known: &KnownRepository) -> String {
+    let name = one_line(known.record.name.as_str());
+    let Some(published) = &known.published else { return format!("{name}: registered, not indexed yet\n") };
+    let RunResult { files_indexed, chunks, .. } = published.result;
+    let partial = if published.state == RunState::Partial { ", partial" } else { "" };
+    let (commit, at) = (short_commit(&published.revision), rfc3339(published.indexed_at_ms));
+    format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks\n")
+}
+
+async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {
+    let view = searcher.catalogue.view().await?;
+    searcher.select(&view, &RepositorySelection::default()).await
+}
+
+pub(super) async fn index_status(agent: &dyn Agent, arguments: &Arguments) -> Answered {
+    let searcher = agent.searcher();
+    let named = match arguments.text("repository") {
+        Some(name) => Some(name.to_owned()),
+        None => agent.default_repository().await,
+    };
+    if let Some(generation) = arguments.number("run_id") {
+        return one_run(searcher, named.filter(|_| arguments.text("repository").is_some()), generation).await;
+    }
+    let known = known(searcher).await?;
+    let name = match (&named, known.as_slice()) {
+        (Some(name), _) => name.clone(),
+        (None, [only]) => only.record.name.to_string(),
+        (None, _) => return overview(searcher, &known, arguments).await,
+    };
+    if let Some(path) = arguments.text("path") {
+        return why(searcher, &name, path).await;
+    }
+    let coverage = searcher.coverage(&name).await?;
+    match arguments.text("outcome") {
+        Some(outcome) => Ok(paths_of(&coverage, outcome, arguments)),
+        None => one_repository(searcher, &coverage).await,
+    }
+}
+
+async fn why(searcher: &Searcher, name: &str, path: &str) -> Answered {
+    let why = searcher.why(name, path).await?;
+    let mut out = format!("{}: {}; {}", one_line(&why.path), why.outcome, why.explanation);
+    put_stamps(&mut out, &why.stamps);
+    Ok(Answer::new(out, as_json::why(&why), 1))
+}
+
+/// The paths of an outcome: `skipped(binary)`, `skipped` for all that were, or just the reason.
+fn paths_of(coverage: &Coverage, outcome: &str, arguments: &Arguments) -> Answer {
+    let means = |label: &str| {
+        label == outcome
+            || label
+                .split_once('(')
+                .is_some_and(|(word, reason)| word == outcome || reason.trim_end_matches(')') == outcome)
+    };
+    let entries = coverage.entries.iter().filter(|entry| means(&entry.outcome.label()));
+    let lines: Vec<String> = entries.map(|entry| format!("{} {}", entry.path, entry.outcome.label())).collect();
+    let (offset, limit) = (arguments.count("offset", 0), arguments.count("limit", STATUS_LIMIT));
+    let page: Vec<&str> = lines.iter().skip(offset).take(limit).map(String::as_str).collect();
+    let mut out = format!("{} paths of {} are {}\n", lines.len(), one_line(&coverage.repository), one_line(outcome));
+    let mut json =
+        json!({ "repository": coverage.repository, "outcome": outcome, "num_paths": lines.len(), "paths": page });
+    if page.is_empty() {
+        out.push_str(&format!("outcomes there are: {}", counts(coverage)));
+    } else {
+        out.push_str(&format!("{UNTRUSTED}\n"));
+        put_fenced(&mut out, "", &page.join("\n"));
+    }
+    let end = offset + page.len();
+    if end < lines.len() && !page.is_empty() {
+        let next = arguments.with("offset", end as u64);
+        out.push_str(&format!("{} more: {}", lines.len() - end, call_text("index_status", &next)));
+        json["next_call"] = json!({ "tool": "index_status", "arguments": next });
+    }
+    put_stamps(&mut out, &coverage.stamps);
+    let mut answer = Answer::new(out, json, page.len());
+    let repository = object([("repository", json!(coverage.repository))]);
+    answer.suggestions = vec![Suggestion::new("index_status", "counts the paths by outcome", repository)];
+    answer
+}
+
+fn counts(coverage: &Coverage) -> String {
+    let counts: Vec<String> = coverage.counts.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    counts.join(", ")
+}
+
+async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
+    let known = known(searcher).await?;
+    let found = known.iter().find(|known| known.record.name.as_str() == coverage.repository);
+    let id = found.map(|known| known.record.id);
+    let runs = searcher.ledger.runs(id, NUM_RUNS).await.map_err(SearchError::from)?;
+    let name = one_line(&coverage.repository);
+    let mut out = match found.and_then(|known| known.published.as_ref()) {
+        None => format!("{name}: registered, not indexed yet\n"),
+        Some(published) => {
+            let RunResult { symbols, chunks, edges, patterns, num_errors, .. } = published.result;
+            format!(
+                "{name}: {symbols} symbols, {chunks} chunks, {edges} edges, {patterns} patterns, {num_errors} errors\n\
+                 {} paths: {}\n",
+                coverage.entries.len(),
+                counts(coverage)
+            )
+        }
+    };
+    for run in &runs {
+        out.push_str(&run_line(run));
+    }
+    put_stamps(&mut out, &coverage.stamps);
+    let mut json = as_json::coverage(coverage, false);
+    json["published"] = found.and_then(|known| known.published.as_ref()).map_or(Value::Null, as_json::published);
+    json["runs"] = runs.iter().map(|run| as_json::run(&coverage.repository, run)).collect();
+    Ok(Answer::new(out, json, 1))
+}
+
+fn run_line(run: &RunRecord) -> String {
+    let ended = run.ended_at_ms.map(|at| format!(", ended {}", rfc3339(at))).unwrap_or_default();
+    let message = run.message.as_deref().map(|message| format!(": {}", one_line(message))).unwrap_or_default();
+    format!(
+        "run {}: {}, {} of {} parts, {} failed, commit {}, started {}{ended}{message}\n",
+        run.id,
+        run.state.as_str(),
+        run.num_ended,
+        run.num_parts,
+        run.num_failed,
+        short_commit(&run.revision),
+        rfc3339(run.started_at_ms),
+    )
+}
+
+/// Several repositories and none named: how many there are, and the newest runs.
+async fn overview(searcher: &Searcher, known: &[KnownRepository], arguments: &Arguments) -> Answered {
+    if let Some(path) = arguments.text("path").or(arguments.text("outcome")) {
+        let message = format!("say in which `repository` to look for `{path}`");
+        let mut failure = Failure::from(SearchError::new(SearchErrorCode::ValidationError, message));
+        if let Some(first) = known.first() {
+            let call = arguments.with("repository", first.record.name.as_str());
+            failure.suggestions.push(Suggestion::new("index_status", "asks about the first repository", call));
+        }
+        failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
+        return Err(failure);
+    }
+    let runs = searcher.ledger.runs(None, arguments.count("limit", STATUS_LIMIT)).await.map_err(SearchError::from)?;
+    let num_indexed = known.iter().filter(|known| known.published.is_some()).count();
+    let mut out = format!("{} repositories, {num_indexed} indexed\n", known.len());
+    let name = |run: &RunRecord| {
+        let found = known.iter().find(|known| known.record.id == run.id.repository);
+        found.map_or_else(|| run.id.repository.to_string(), |known| known.record.name.to_string())
+    };
+    for run in &runs {
+        out.push_str(&format!("{} {}", one_line(&name(run)), run_line(run)));
+    }
+    let json = json!({
+        "num_repositories": known.len(),
+        "num_indexed": num_indexed,
+        "runs": runs.iter().map(|run| as_json::run(&name(run), run)).collect::<Vec<_>>(),
+    });
+    let mut answer = Answer::new(out, json, known.len());
+    answer.suggestions = nothing_listed(known.len());
+    Ok(answer)
+}
+
+/// The run of that number, wherever it is.
+async fn find_run(searcher: &Searcher, generation: u64) -> Result<RunRecord, Failure> {
+    let runs = searcher.ledger.runs(None, RUNS_SEARCHED).await.map_err(SearchError::from)?;
+    let found = runs.into_iter().find(|run| run.id.generation.0 == generation);
+    found.ok_or_else(|| {
+        let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run {generation}"));
+        let mut failure = Failure::from(error.hint("the newest runs are listed without `run_id`"));
+        failure.suggestions.push(Suggestion::new("index_status", "lists the newest runs", object([])));
+        failure
+    })
+}
+
+async fn one_run(searcher: &Searcher, named: Option<String>, generation: u64) -> Answered {
+    let run = find_run(searcher, generation).await?;
+    let known = known(searcher).await?;
+    let found = known.iter().find(|known| known.record.id == run.id.repository);
+    let name = found.map_or_else(|| named.unwrap_or_default(), |known| known.record.name.to_string());
+    let mut out = format!("{} {}", one_line(&name), run_line(&run));
+    put_result(&mut out, &run.result);
+    let mut json = as_json::run(&name, &run);
+    json["result"] = json!(run.result);
+    Ok(Answer::new(out, json, 1))
+}
+
+fn put_result(out: &mut String, result: &RunResult) {
+    let RunResult { files_indexed, symbols, chunks, edges, patterns, num_errors, .. } = result;
+    let num_paths: u64 = result.files.values().sum();
+    out.push_str(&format!(
+        "{files_indexed} of {num_paths} files indexed, {symbols} symbols, {chunks} chunks, {edges} edges, {patterns} patterns\n"
+    ));
+    if *num_errors > 0 {
+        let errors = result.errors.iter().take(NUM_ERRORS);
+        let errors: Vec<String> = errors.map(|error| format!("{}: {}", error.file, error.message)).collect();
+        out.push_str(&format!("{num_errors} errors, the first of them ({UNTRUSTED}):\n"));
+        put_fenced(out, "", &errors.join("\n"));
+    }
+}
+
+pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -> Answered {
+    if let Some(generation) = arguments.number("cancel_run") {
+        return cancel(agent, generation).await;
+    }
+    let target = match arguments.text("target") {
+        Some(target) => target.to_owned(),
+        None => agent.default_repository().await.unwrap_or_else(|| ".".to_owned()),
+    };
+    let call = IndexCall {
+        target,
+        include_patterns: arguments.list("include_patterns"),
+        exclude_patterns: arguments.list("exclude_patterns"),
+        max_file_size: arguments.number("max_file_size"),
+        changed_files: arguments.list("changed_files"),
+    };
+    let status = agent.index(call).await.map_err(not_indexed)?;
+    if matches!(status.state, RunState::Failed | RunState::Cancelled) {
+        return Err(failed(&status));
+    }
+    let stamps = stamps_of(agent.searcher(), &status.repository).await?;
+    Ok(indexed(&status, &stamps))
+}
+
+fn not_indexed(error: SearchError) -> Failure {
+    let is_input = matches!(error.code, SearchErrorCode::NotFound | SearchErrorCode::ValidationError);
+    let mut failure = Failure::from(error);
+    if is_input {
+        failure.suggestions.push(Suggestion::new("list_repositories", "shows what can be named", object([])));
+        failure.suggestions.push(Suggestion::guide("keeping_up_to_date", "shows how targets are written"));
+    }
+    failure
+}
+
+async fn stamps_of(searcher: &Searcher, name: &str) -> Result<Vec<Stamp>, SearchError> {
+    match searcher.coverage(name).await {
+        Ok(coverage) => Ok(coverage.stamps),
+        // The first run of a repository may not be published yet.
+        Err(error) if error.code == SearchErrorCode::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn follow(status: &IndexStatus) -> Suggestion {
+    let mut arguments = object([("repository", json!(status.repository))]);
+    if let Some(run) = status.run {
+        arguments.insert("run_id".to_owned(), json!(run.generation.0));
+    }
+    Suggestion::new("index_status", "shows the run", arguments)
+}
+
+fn failed(status: &IndexStatus) -> Failure {
+    let message = status.message.as_deref().unwrap_or("no reason is recorded");
+    let message = format!("the run ended as {}: {message}; what was indexed before stays", status.state.as_str());
+    let mut failure = Failure::from(SearchError::new(SearchErrorCode::InternalError, message));
+    failure.suggestions.push(follow(status));
+    failure
+}
+
+fn indexed(status: &IndexStatus, stamps: &[Stamp]) -> Answer {
+    let name = one_line(&status.repository);
+    let mut out = match (status.state, status.run) {
+        (RunState::Running, _) => format!("{name}: still running; follow it: {}\n", follow(status).call()),
+        (_, None) => format!("{name}: up to date, nothing had changed\n"),
+        (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
+    };
+    put_result(&mut out, &status.result);
+    put_stamps(&mut out, stamps);
+    let json = json!({
+        "repository": status.repository,
+        "run_id": status.run.map(|run| run.generation.0),
+        "state": status.state.as_str(),
+        "result": status.result,
+        "message": status.message,
+        "sources": as_json::stamps(stamps),
+    });
+    Answer::new(out, json, 1)
+}
+
+async fn cancel(agent: &dyn Agent, generation: u64) -> Answered {
+    let run: RunId = find_run(agent.searcher(), generation).await?.id;
+    let cancelled = agent.cancel(run).await?;
+    let text = if cancelled {
+        format!("run {generation} is cancelled; what was indexed before stays")
+    } else {
+        format!("run {generation} had ended already")
+    };
+    Ok(Answer::new(text, json!({ "run_id": generation, "cancelled": cancelled }), 1))
+}

@@ -1,0 +1,100 @@
+//! Resources: repositories, their modules and patterns, and the guide.
+//!
+//! `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME`, `cairn://guide/TOPIC`. Names are written
+//! as they are, with their slashes.
+
+use std::collections::BTreeMap;
+
+use cairn_search::{RepositorySelection, SearchError, SearchErrorCode};
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Value, json};
+
+use super::guide::{TOPICS, document, title};
+use crate::Agent;
+use crate::json as as_json;
+
+/// Repositories that the list names. More are found by `list_repositories`.
+const MAX_REPOSITORIES: usize = 100;
+
+pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> {
+    let guides = TOPICS.iter().map(|topic| {
+        let uri = format!("cairn://guide/{topic}");
+        Resource::new(uri, *topic)
+            .with_title(document(topic).map(title).unwrap_or_default())
+            .with_mime_type("text/markdown")
+    });
+    let searcher = agent.searcher();
+    let view = searcher.catalogue.view().await.map_err(|error| protocol_error(&error.into()))?;
+    let known =
+        searcher.select(&view, &RepositorySelection::default()).await.map_err(|error| protocol_error(&error))?;
+    let repositories = known.iter().take(MAX_REPOSITORIES).map(|known| {
+        let name = known.record.name.as_str();
+        Resource::new(format!("cairn://repository/{name}"), name).with_mime_type("application/json")
+    });
+    Ok(guides.chain(repositories).collect())
+}
+
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let template = |uri: &str, name: &str, description: &str| {
+        ResourceTemplate::new(uri, name).with_description(description).with_mime_type("application/json")
+    };
+    vec![
+        template("cairn://repository/{+name}", "repository", "A repository: commit, time, counts"),
+        template("cairn://modules/{+name}", "modules", "The modules of a repository, with their files by language"),
+        template("cairn://patterns/{+name}", "patterns", "The patterns of a repository, with members and deviations"),
+    ]
+}
+
+pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let unknown = || {
+        let message = format!("there is no resource `{uri}`; see resources/templates/list");
+        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+    };
+    let (kind, name) = uri.strip_prefix("cairn://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
+    let value = match kind {
+        "guide" => {
+            let text = document(name).ok_or_else(unknown)?;
+            let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
+            return Ok(ReadResourceResult::new(vec![contents]));
+        }
+        "repository" => repository(agent, name).await,
+        "modules" => modules(agent, name).await,
+        "patterns" => patterns(agent, name).await,
+        _ => return Err(unknown()),
+    };
+    let text = value.map_err(|error| protocol_error(&error))?.to_string();
+    let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+    let view = agent.searcher().catalogue.view().await?;
+    Ok(as_json::repository(&agent.searcher().select_one(&view, name).await?))
+}
+
+async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+    let coverage = agent.searcher().coverage(name).await?;
+    let mut modules: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    for entry in coverage.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
+        let languages = modules.entry(entry.module.as_deref().unwrap_or_default()).or_default();
+        *languages.entry(entry.language.as_deref().unwrap_or("other")).or_default() += 1;
+    }
+    let modules: Vec<Value> =
+        modules.into_iter().map(|(directory, files)| json!({ "directory": directory, "files": files })).collect();
+    Ok(json!({ "repository": coverage.repository, "modules": modules, "sources": as_json::stamps(&coverage.stamps) }))
+}
+
+async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+    let selection = RepositorySelection(vec![name.to_owned()]);
+    Ok(as_json::patterns(&agent.searcher().patterns(&selection, None).await?))
+}
+
+fn protocol_error(error: &SearchError) -> ErrorData {
+    let data = Some(as_json::error(error));
+    match error.code {
+        SearchErrorCode::NotFound => ErrorData::resource_not_found(error.message.clone(), data),
+        SearchErrorCode::ValidationError => ErrorData::invalid_params(error.message.clone(), data),
+        _ => ErrorData::internal_error(error.message.clone(), data),
+    }
+}

@@ -1,0 +1,277 @@
+//! The tools as data: names, descriptions and parameters. What clients see, what arguments are checked against and what
+//! suggested calls are written with come from this one table. It is fixed text: nothing from an index ever enters it.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+/// A tool.
+#[derive(Debug)]
+pub(crate) struct ToolSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub read_only: bool,
+    pub parameters: &'static [Parameter],
+}
+
+/// A parameter of a tool.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+    pub description: &'static str,
+    /// Other names that callers try for it, to be named in the error.
+    pub also: &'static [&'static str],
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Text,
+    List,
+    Number { min: u64, max: u64 },
+    Flag,
+    Choice(&'static [&'static str]),
+    Choices(&'static [&'static str]),
+}
+
+const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
+    Parameter { name, kind, required: false, description, also: &[] }
+}
+
+const fn required(name: &'static str, kind: Kind, description: &'static str) -> Parameter {
+    Parameter { name, kind, required: true, description, also: &[] }
+}
+
+impl Parameter {
+    const fn also(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
+    }
+}
+
+pub(crate) const MAX_TOKENS: Kind = Kind::Number { min: 500, max: 50_000 };
+pub(crate) const CHUNK_KINDS: &[&str] =
+    &["function", "method", "class", "group", "summary", "section", "config", "text", "navigation", "pattern"];
+pub(crate) const RELATIONS: &[&str] = &["callers", "callees", "dependencies", "dependents", "inheritance"];
+
+const ONE_REPOSITORY: Parameter =
+    optional("repository", Kind::Text, "name; default: the one you work in").also(&["repo", "repositories"]);
+
+pub(crate) const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
+        name: "search_code",
+        description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
+                      limited\") or by name (`parseDate`). kind `pattern` tells how things of a sort usually look here.",
+        read_only: true,
+        parameters: &[
+            required("query", Kind::Text, "what to look for").also(&["q", "text", "search", "pattern", "question"]),
+            optional("repository", Kind::List, "names or globs, `all`; default: the one you work in").also(&[
+                "repo",
+                "repos",
+                "repositories",
+                "scope",
+            ]),
+            optional("path", Kind::List, "file, folder or glob").also(&[
+                "paths",
+                "glob",
+                "file",
+                "directory",
+                "folder",
+            ]),
+            optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
+            optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "type", "types"]),
+            optional("module", Kind::List, "prefix, e.g. app.models").also(&["modules", "package"]),
+            optional("tag", Kind::List, "all must be there").also(&["tags"]),
+            optional("tests", Kind::Choice(&["include", "exclude", "only"]), "").also(&["include_tests"]),
+            optional("since", Kind::Text, "changed on or after YYYY-MM-DD").also(&["after", "date"]),
+            optional("limit", Kind::Number { min: 1, max: 100 }, "default 8").also(&[
+                "top_k",
+                "n",
+                "count",
+                "max_results",
+            ]),
+            optional("max_tokens", MAX_TOKENS, "default 3000").also(&["tokens", "budget"]),
+            optional("cursor", Kind::Text, "next page").also(&["page", "offset"]),
+            optional("explain", Kind::Flag, "what scores are made of"),
+        ],
+    },
+    ToolSpec {
+        name: "read_code",
+        description: "Reads a file, lines of it, or a symbol's definition. Give `path`, `symbol`, or both.",
+        read_only: true,
+        parameters: &[
+            optional("path", Kind::Text, "relative to the repository's root").also(&["file", "file_path", "filename"]),
+            optional("symbol", Kind::Text, "`name` or `Class.method`").also(&["name", "function", "class", "method"]),
+            optional("start_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["start", "from", "line"]),
+            optional("end_line", Kind::Number { min: 1, max: u32::MAX as u64 }, "").also(&["end", "to"]),
+            ONE_REPOSITORY,
+            optional("max_tokens", MAX_TOKENS, "default 6000").also(&["tokens", "budget"]),
+        ],
+    },
+    ToolSpec {
+        name: "analyze_relationship",
+        description: "Who calls, uses or extends a symbol or file, and what it calls, uses or extends. Use it before \
+                      you change something.",
+        read_only: true,
+        parameters: &[
+            required("name", Kind::Text, "symbol (`name`, `Class.method`) or path of a file")
+                .also(&["symbol", "target", "query", "function", "path", "file"]),
+            required("relation", Kind::Choice(RELATIONS), "").also(&["relationship", "type", "kind", "relation_type"]),
+            optional("repository", Kind::List, "as in search_code").also(&["repo", "repos", "repositories"]),
+            optional("limit", Kind::Number { min: 1, max: 500 }, "default 25").also(&["n", "count", "max_results"]),
+        ],
+    },
+    ToolSpec {
+        name: "list_repositories",
+        description: "Indexed repositories with commit, time and size.",
+        read_only: true,
+        parameters: &[
+            optional("name", Kind::Text, "part of the name").also(&["repository", "filter", "query", "pattern"]),
+            optional("limit", Kind::Number { min: 1, max: 200 }, "default 30").also(&["n", "count"]),
+            optional("offset", Kind::Number { min: 0, max: 1_000_000 }, "").also(&["page", "cursor", "from"]),
+        ],
+    },
+    ToolSpec {
+        name: "index_status",
+        description: "What is in the index and what is not: counts of files by outcome, runs, and with `path` why that \
+                      file is (not) in it.",
+        read_only: true,
+        parameters: &[
+            ONE_REPOSITORY,
+            optional("path", Kind::Text, "explain this file").also(&["file", "file_path"]),
+            optional("outcome", Kind::Text, "list files of it, e.g. skipped(binary)").also(&["reason", "status"]),
+            optional("run_id", Kind::Number { min: 1, max: i64::MAX as u64 }, "show this run").also(&["run", "id"]),
+            optional("limit", Kind::Number { min: 1, max: 500 }, "default 20").also(&["n", "count"]),
+            optional("offset", Kind::Number { min: 0, max: 10_000_000 }, "").also(&["page", "cursor", "from"]),
+        ],
+    },
+    ToolSpec {
+        name: "index_repository",
+        description: "Brings a repository up to date: a new one, or after changes. Name files that you have edited in \
+                      `changed_files`. Long runs go on after the answer; follow them with index_status.",
+        read_only: false,
+        parameters: &[
+            optional("target", Kind::Text, "path, URL or name; default: the one you work in").also(&[
+                "path",
+                "url",
+                "repository",
+                "repo",
+                "name",
+                "path_or_url",
+            ]),
+            optional("include_patterns", Kind::List, "globs").also(&["include", "includes"]),
+            optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
+            optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
+            optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
+            optional("cancel_run", Kind::Number { min: 1, max: i64::MAX as u64 }, "end this run instead")
+                .also(&["cancel", "run_id"]),
+        ],
+    },
+    ToolSpec {
+        name: "workflow_guide",
+        description: "Which calls to make, in which order, for a task. Read it when unsure or stuck.",
+        read_only: true,
+        parameters: &[
+            optional("topic", Kind::Choice(super::guide::TOPICS), "").also(&["task", "workflow", "name", "query"])
+        ],
+    },
+];
+
+impl ToolSpec {
+    pub(crate) fn find(name: &str) -> Option<&'static ToolSpec> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    pub(crate) fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    pub(crate) fn to_tool(&self) -> Tool {
+        let annotations = ToolAnnotations::new().read_only(self.read_only).open_world(!self.read_only);
+        let annotations = if self.read_only { annotations } else { annotations.destructive(false).idempotent(true) };
+        Tool::new(self.name, self.description, Arc::new(self.schema())).with_annotations(annotations)
+    }
+
+    fn schema(&self) -> JsonObject {
+        let properties: Map<String, Value> = self
+            .parameters
+            .iter()
+            .map(|parameter| (parameter.name.to_owned(), Value::Object(parameter.schema())))
+            .collect();
+        let required: Vec<&str> =
+            self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), Value::Object(properties));
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), json!(required));
+        }
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        schema
+    }
+}
+
+impl Parameter {
+    fn schema(&self) -> JsonObject {
+        let mut schema = match self.kind {
+            Kind::Text => json!({ "type": "string" }),
+            Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::Number { .. } => json!({ "type": "integer" }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+            Kind::Choices(words) => json!({ "type": "array", "items": { "type": "string", "enum": words } }),
+        };
+        if !self.description.is_empty() {
+            schema["description"] = json!(self.description);
+        }
+        match schema {
+            Value::Object(schema) => schema,
+            _ => Map::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::ChunkKind;
+    use cairn_ranking::estimate_tokens;
+    use cairn_search::Relation;
+
+    use super::*;
+
+    #[test]
+    fn the_tools_cost_few_tokens() {
+        let listed: Vec<Tool> = TOOLS.iter().map(ToolSpec::to_tool).collect();
+        let text = serde_json::to_string(&listed).expect("tools are JSON");
+        let num_tokens = estimate_tokens(&text);
+        assert!(num_tokens <= 2_500, "{num_tokens} tokens");
+        for tool in TOOLS {
+            assert!(tool.description.len() < 2_000, "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn choices_are_those_of_the_domain() {
+        assert_eq!(CHUNK_KINDS.to_vec(), ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
+        assert_eq!(RELATIONS.to_vec(), Relation::ALL.iter().map(|relation| relation.as_str()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_other_name_is_a_parameter_of_the_tool() {
+        for tool in TOOLS {
+            for other in tool.parameters.iter().flat_map(|parameter| parameter.also) {
+                assert!(tool.parameter(other).is_none(), "{} of {}", other, tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_schema_closes_its_object() {
+        let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["required"], json!(["name", "relation"]));
+        assert_eq!(schema["properties"]["relation"]["enum"], json!(RELATIONS));
+    }
+}

@@ -1,0 +1,67 @@
+//! Moments as people and programs read them.
+
+/// `2026-11-22T00:19:17Z` for milliseconds since 1970.
+pub fn rfc3339(at_ms: i64) -> String {
+    let seconds = at_ms.div_euclid(1000);
+    let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", in_day / 3600, in_day / 60 % 60, in_day % 60)
+}
+
+/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None for what is no such day.
+pub fn seconds_of_date(text: &str) -> Option<i64> {
+    let mut parts =
+        text.split('-').map(|part| part.parse::<i64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    if parts.next().is_some() || !(1970..=9999).contains(&year) {
+        return None;
+    }
+    // The day is one of at most 366 from the start of its year; the calendar is asked which.
+    let first = days_of_year_start(year);
+    (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
+}
+
+/// Day, counted from 1970-01-01, of the first of January.
+fn days_of_year_start(year: i64) -> i64 {
+    let before = year - 1;
+    before * 365 + before / 4 - before / 100 + before / 400 - 719_162
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Counting years from March makes
+/// the leap day the last day of its year.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{rfc3339, seconds_of_date};
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        let check = |at_ms: i64, expect: &str| assert_eq!(rfc3339(at_ms), expect);
+        check(0, "1970-01-01T00:00:00Z");
+        check(951_782_400_000, "2000-02-29T00:00:00Z");
+        check(1_795_306_757_999, "2026-11-22T00:19:17Z");
+        check(-1, "1969-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn dates_are_read() {
+        let check = |text: &str, expect| assert_eq!(seconds_of_date(text), expect, "{text}");
+        check("1970-01-01", Some(0));
+        check("2000-02-29", Some(951_782_400));
+        check("2026-12-31", Some(1_798_675_200));
+        for bad in ["2026-02-30", "2026-13-01", "2026-1", "yesterday", "2026-01-01-01", "2026-+1-01", "1969-12-31"] {
+            check(bad, None);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The pipeline: takes deliveries, runs stages, ends parts, publishes what follows, answers the broker.
+//!
+//! The only code that knows deliveries, attempts and acknowledgements. The order inside every handler is fixed:
+//! compute, write artifact, write stores, end the part, publish what follows, ack. Any prefix of that list followed by
+//! a re-run gives the same final state: the first four belong to the stage and the ledger and are idempotent, and a
+//! job that was not published is found again by `reconcile`.
+
+mod error;
+mod reconcile;
+mod runner;
+mod settle;
+mod stage;
+
+pub use error::StageError;
+pub use reconcile::reconcile;
+pub use runner::{Runner, RunnerConfig};
+pub use settle::{RetryLadder, settlement};
+pub use stage::{Stage, StageContext};

@@ -1,0 +1,30 @@
+//! Publishes again what may have been lost: the open parts of unfinished runs whose predecessors have ended.
+//!
+//! Takes no input, so the same path serves the start after a crash and the regular sweep; a job that was not lost is
+//! delivered twice, which every stage bears.
+
+use cairn_domain::RepositoryId;
+use cairn_ports::{Broker, Lane, Ledger, LedgerRead};
+use cairn_wire::Job;
+
+use crate::StageError;
+
+/// Publishes the ready parts of the unfinished runs (of one repository, or of all). Returns how many jobs it published.
+pub async fn reconcile(
+    broker: &dyn Broker,
+    ledger: &(impl Ledger + LedgerRead + ?Sized),
+    repository: Option<RepositoryId>,
+    lane: Lane,
+) -> Result<usize, StageError> {
+    let mut num_jobs = 0;
+    for run in ledger.unfinished().await? {
+        if repository.is_some_and(|only| only != run.id.repository) {
+            continue;
+        }
+        let parts = ledger.ready(run.id).await?;
+        let jobs: Vec<Job> = parts.into_iter().map(|part| Job { run: run.id, part, plan: run.plan.clone() }).collect();
+        num_jobs += jobs.len();
+        broker.publish(lane, jobs).await?;
+    }
+    Ok(num_jobs)
+}

@@ -1,0 +1,88 @@
+//! From how a handler ended to the answer that the broker gets: the one place where that is decided.
+
+use std::time::Duration;
+
+use cairn_ports::{Delivery, ErrorClass, Settlement};
+
+use crate::StageError;
+
+/// The delays between attempts; after the last one the job is given up.
+#[derive(Clone, Debug)]
+pub struct RetryLadder {
+    pub delays: Vec<Duration>,
+    /// While a dependency is not there.
+    pub pause: Duration,
+}
+
+impl RetryLadder {
+    /// Against remote services: six attempts within about an hour and a half.
+    pub fn cluster() -> Self {
+        let seconds = [10, 60, 600, 3600, 3600];
+        Self { delays: seconds.map(Duration::from_secs).to_vec(), pause: Duration::from_secs(60) }
+    }
+
+    /// Within one process, where only its own disk can fail: six attempts within two seconds.
+    pub fn local() -> Self {
+        let milliseconds = [10, 50, 200, 500, 1000];
+        Self { delays: milliseconds.map(Duration::from_millis).to_vec(), pause: Duration::from_millis(500) }
+    }
+}
+
+/// The answer to a delivery whose handler failed. A dead letter also means that the part ends as failed.
+pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder) -> Settlement {
+    match error.class {
+        ErrorClass::Transient => match ladder.delays.get(delivery.num_failed_attempts as usize) {
+            Some(delay) => Settlement::Retry { after: *delay },
+            None => dead_letter(error),
+        },
+        ErrorClass::Pause { retry_after } => Settlement::Requeue { after: retry_after.unwrap_or(ladder.pause) },
+        ErrorClass::Permanent | ErrorClass::Decide => dead_letter(error),
+        ErrorClass::Cancelled => Settlement::Requeue { after: Duration::ZERO },
+    }
+}
+
+fn dead_letter(error: &StageError) -> Settlement {
+    Settlement::DeadLetter { code: error.code.to_owned(), message: error.chain() }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{ArtifactRef, GenerationId, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
+    use cairn_ports::{BlobStoreError, ErrorKind, Lane};
+    use cairn_wire::Job;
+
+    use super::*;
+
+    fn delivery(num_failed_attempts: u32) -> Delivery {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let job = Job {
+            run: RunId { repository, generation: GenerationId(1) },
+            part: PartId { stage: StageName::Parse, number: 0 },
+            plan: ArtifactRef { key: "plans/x".to_owned(), size_bytes: 0, hash: [0; 32] },
+        };
+        Delivery { tag: 1, job, lane: Lane::Bulk, num_failed_attempts, num_unanswered: 0 }
+    }
+
+    #[test]
+    fn each_kind_of_error_has_its_answer() {
+        let check = |kind: ErrorKind, attempts: u32, expect: &str| {
+            let error = StageError::from(BlobStoreError::new(kind, "get", "k"));
+            let answer = settlement(&error, &delivery(attempts), &RetryLadder::cluster());
+            let word = match &answer {
+                Settlement::Ack => "ack".to_owned(),
+                Settlement::Retry { after } => format!("retry {}", after.as_secs()),
+                Settlement::Requeue { after } => format!("requeue {}", after.as_secs()),
+                Settlement::DeadLetter { code, .. } => format!("dead {code}"),
+            };
+            assert_eq!(word, expect, "{kind:?} after {attempts}");
+        };
+        check(ErrorKind::Timeout, 0, "retry 10");
+        check(ErrorKind::Io, 4, "retry 3600");
+        check(ErrorKind::Io, 5, "dead io");
+        check(ErrorKind::Unavailable, 99, "requeue 60");
+        check(ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) }, 99, "requeue 7");
+        check(ErrorKind::Corrupt, 0, "dead corrupt");
+        check(ErrorKind::Conflict, 0, "dead conflict");
+        check(ErrorKind::Cancelled, 5, "requeue 0");
+    }
+}

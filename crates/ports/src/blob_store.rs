@@ -1,0 +1,80 @@
+//! Artifacts: create-only objects by key.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cairn_domain::ArtifactRef;
+
+use crate::ErrorKind;
+use crate::error::port_error;
+
+port_error!(
+    /// An error of the blob store.
+    BlobStoreError,
+    "blob store"
+);
+
+/// Whether a create-only write wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Put {
+    Created,
+    /// An object of that key was there; it is untouched.
+    AlreadyThere,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlobMeta {
+    pub key: String,
+    pub size_bytes: u64,
+    /// Seconds since 1970.
+    pub modified_at: i64,
+}
+
+/// Keys are `/`-separated parts of letters, digits, `.`, `_` and `-`; no part is empty or starts with a dot. No
+/// key is the folder of another (`a` and `a/b`): file systems cannot have both, and such a `put` is `Invalid` there.
+#[async_trait]
+pub trait BlobStore: Send + Sync {
+    /// Writes the object whole or not at all; the first writer of a key wins. Durable when it returns.
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError>;
+
+    /// `NotFound` if there is no such key.
+    async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError>;
+
+    /// The bytes of `range`; `Invalid` if it reaches past the end.
+    async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError>;
+
+    /// All objects whose key starts with `prefix`, sorted by key.
+    async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError>;
+
+    /// Removes the object; a key that is not there is success.
+    async fn delete(&self, key: &str) -> Result<(), BlobStoreError>;
+}
+
+/// Claim checks over any blob store.
+#[async_trait]
+pub trait BlobStoreExt: BlobStore {
+    /// Writes an artifact and returns its claim check. If the key is taken by other bytes, it is `Conflict`.
+    async fn put_artifact(&self, key: &str, bytes: Bytes) -> Result<ArtifactRef, BlobStoreError> {
+        let reference =
+            ArtifactRef { key: key.to_owned(), size_bytes: bytes.len() as u64, hash: *blake3::hash(&bytes).as_bytes() };
+        if self.put(key, bytes).await? == Put::AlreadyThere {
+            let there = self.get(key).await?;
+            if *blake3::hash(&there).as_bytes() != reference.hash {
+                return Err(BlobStoreError::new(ErrorKind::Conflict, "put", key));
+            }
+        }
+        Ok(reference)
+    }
+
+    /// Reads an artifact and verifies length and hash.
+    async fn get_artifact(&self, reference: &ArtifactRef) -> Result<Bytes, BlobStoreError> {
+        let bytes = self.get(&reference.key).await?;
+        if bytes.len() as u64 != reference.size_bytes || *blake3::hash(&bytes).as_bytes() != reference.hash {
+            return Err(BlobStoreError::new(ErrorKind::Corrupt, "get", &reference.key));
+        }
+        Ok(bytes)
+    }
+}
+
+impl<T: BlobStore + ?Sized> BlobStoreExt for T {}

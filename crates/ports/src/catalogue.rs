@@ -1,0 +1,101 @@
+//! The catalogue: which repositories there are, and which generation of each is published.
+
+use async_trait::async_trait;
+use cairn_domain::{
+    ArtifactRef, GenerationId, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, Tenant, View,
+};
+use cairn_wire::RunResult;
+
+use crate::error::port_error;
+
+port_error!(
+    /// An error of the catalogue.
+    CatalogueError,
+    "catalogue"
+);
+
+/// A repository as the catalogue knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RepositoryRecord {
+    pub id: RepositoryId,
+    pub tenant: Tenant,
+    pub name: RepositoryName,
+    pub source: Source,
+    /// Configured branch, if not the default one.
+    pub branch: Option<String>,
+    /// Settings given at the command line or in the list file, as the JSON text of their wire form.
+    pub settings: String,
+    /// Former names.
+    pub aliases: Vec<RepositoryName>,
+}
+
+/// A generation that was published.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PublishedGeneration {
+    pub run: RunId,
+    pub seq: PublishedSeq,
+    /// The manifest of the snapshot.
+    pub manifest: ArtifactRef,
+    /// `Revision::label` of the snapshot.
+    pub revision: String,
+    pub branch: Option<String>,
+    /// Milliseconds since 1970.
+    pub indexed_at_ms: i64,
+    /// `Published` or `Partial`.
+    pub state: RunState,
+    pub result: RunResult,
+    /// Name of the embedding model that its vectors are of.
+    pub model: String,
+}
+
+#[async_trait]
+pub trait Catalogue: Send + Sync {
+    /// Adds the repository, or updates source, branch and settings of the one of the same id.
+    async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
+
+    /// The repositories in scope that are not deleted, sorted by name.
+    async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
+
+    /// What a question sees from now on. Both numbers are read in one go.
+    async fn view(&self) -> Result<View, CatalogueError>;
+
+    /// The generation of the repository that the view sees.
+    async fn published(
+        &self,
+        view: &View,
+        repository: RepositoryId,
+    ) -> Result<Option<PublishedGeneration>, CatalogueError>;
+
+    /// Publishes the run's generation: one transaction, guarded by the run's state and by the repository's previous generation. A
+    /// run that is published already is success; one that was cancelled or failed is `Conflict`.
+    async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError>;
+
+    /// Hides the repository from every view from now on and returns the generation of the deletion: records that began below it
+    /// are to be removed. An unfinished run is cancelled.
+    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError>;
+}
+
+/// What keeps a store clean: which generations may be swept.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SweepList {
+    /// Published, and old enough that no view can be older: what they retired may go.
+    pub retired: Vec<RunId>,
+    /// Failed or cancelled: to be undone, then forgotten.
+    pub aborted: Vec<RunId>,
+    /// Deleted repositories and the generation of the deletion: to be removed, then forgotten.
+    pub deleted: Vec<(Tenant, RepositoryId, GenerationId)>,
+}
+
+/// Sweeping, as the catalogue sees it.
+#[async_trait]
+pub trait CatalogueSweep: Send + Sync {
+    /// What may be swept now; published generations only if they were published at least `grace_ms` ago.
+    async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
+
+    /// What was swept in every store: never listed again. Aborted generations are no longer hidden, deleted repositories forgotten.
+    async fn swept(&self, swept: &SweepList) -> Result<(), CatalogueError>;
+
+    /// Keys of the artifacts that live manifests, plans and unfinished runs may refer to: the manifests of the published generations that
+    /// a view may still see, and of unfinished runs.
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError>;
+}

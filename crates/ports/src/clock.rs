@@ -1,0 +1,11 @@
+//! Time. Stages and the pipeline ask this port, so that tests can say what time it is.
+
+use std::time::Duration;
+
+pub trait Clock: Send + Sync {
+    /// Milliseconds since 1970.
+    fn now_ms(&self) -> i64;
+
+    /// Monotonic; for deadlines and durations.
+    fn monotonic(&self) -> Duration;
+}

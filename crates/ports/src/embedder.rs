@@ -1,0 +1,21 @@
+//! Embedding: texts to vectors of integers.
+
+use async_trait::async_trait;
+use cairn_domain::{DenseVector, InputType, ModelId};
+
+use crate::error::port_error;
+
+port_error!(
+    /// An error of the embedding provider.
+    EmbedderError,
+    "embedder"
+);
+
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    fn model(&self) -> &ModelId;
+
+    /// One vector for each text, in order, each of the model's dimensions and not all zero. Anything else that a provider answers is
+    /// `Invalid`, never returned.
+    async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError>;
+}

@@ -1,0 +1,150 @@
+//! Errors of ports: a kind, the operation, the key that it was about, and the source.
+//!
+//! What is to be done about an error is data on it (`class`), decided by one exhaustive match, never by callers.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What went wrong, in terms that every back end shares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    Timeout,
+    ConnectionLost,
+    /// A transaction lost against another and may simply be run again.
+    TransactionConflict,
+    Unavailable,
+    Throttled {
+        retry_after: Option<Duration>,
+    },
+    NotFound,
+    Forbidden,
+    Invalid,
+    /// What was read does not match its checksum or format.
+    Corrupt,
+    TooLarge,
+    /// The state that the write requires is not there.
+    Conflict,
+    AlreadyExists,
+    Cancelled,
+    /// Local input or output failed (disk full, permission).
+    Io,
+}
+
+/// What is to be done about an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorClass {
+    /// Try again later; counts as an attempt.
+    Transient,
+    /// The dependency is not there or throttles: the consumer pauses; counts no attempt.
+    Pause { retry_after: Option<Duration> },
+    /// Trying again cannot help: the part ends as failed.
+    Permanent,
+    /// Usually success of an idempotent write: the stage decides explicitly.
+    Decide,
+    /// Shutdown: back to the queue.
+    Cancelled,
+}
+
+impl ErrorKind {
+    pub fn class(self) -> ErrorClass {
+        match self {
+            ErrorKind::Timeout | ErrorKind::ConnectionLost | ErrorKind::TransactionConflict | ErrorKind::Io => {
+                ErrorClass::Transient
+            }
+            ErrorKind::Unavailable => ErrorClass::Pause { retry_after: None },
+            ErrorKind::Throttled { retry_after } => ErrorClass::Pause { retry_after },
+            ErrorKind::NotFound
+            | ErrorKind::Forbidden
+            | ErrorKind::Invalid
+            | ErrorKind::Corrupt
+            | ErrorKind::TooLarge => ErrorClass::Permanent,
+            ErrorKind::Conflict | ErrorKind::AlreadyExists => ErrorClass::Decide,
+            ErrorKind::Cancelled => ErrorClass::Cancelled,
+        }
+    }
+
+    /// The code that dead letters, failed parts and `runbooks/` share.
+    pub fn code(self) -> &'static str {
+        match self {
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::ConnectionLost => "connection_lost",
+            ErrorKind::TransactionConflict => "transaction_conflict",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Throttled { .. } => "throttled",
+            ErrorKind::NotFound => "not_found",
+            ErrorKind::Forbidden => "forbidden",
+            ErrorKind::Invalid => "invalid",
+            ErrorKind::Corrupt => "corrupt",
+            ErrorKind::TooLarge => "too_large",
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::AlreadyExists => "already_exists",
+            ErrorKind::Cancelled => "cancelled",
+            ErrorKind::Io => "io",
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.code())
+    }
+}
+
+/// The cause of a port's error, as the adapter had it.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// What all errors of ports have in common.
+pub trait PortError: std::error::Error + Send + Sync + 'static {
+    fn kind(&self) -> ErrorKind;
+
+    fn class(&self) -> ErrorClass {
+        self.kind().class()
+    }
+}
+
+macro_rules! port_error {
+    ($(#[$doc:meta])* $name:ident, $subject:literal) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name {
+            pub kind: $crate::ErrorKind,
+            /// What was tried, e.g. `put`.
+            pub operation: &'static str,
+            /// What it was about, e.g. an artifact's key. Never a credential.
+            pub key: String,
+            pub source: Option<$crate::Cause>,
+        }
+
+        impl $name {
+            pub fn new(kind: $crate::ErrorKind, operation: &'static str, key: impl Into<String>) -> Self {
+                Self { kind, operation, key: key.into(), source: None }
+            }
+
+            #[must_use]
+            pub fn because(mut self, cause: impl Into<$crate::Cause>) -> Self {
+                self.source = Some(cause.into());
+                self
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $name { kind, operation, key, .. } = self;
+                write!(formatter, concat!($subject, ": {} of `{}` failed: {}"), operation, key, kind)
+            }
+        }
+
+        impl std::error::Error for $name {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                self.source.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+            }
+        }
+
+        impl $crate::PortError for $name {
+            fn kind(&self) -> $crate::ErrorKind {
+                self.kind
+            }
+        }
+    };
+}
+pub(crate) use port_error;

@@ -1,0 +1,35 @@
+//! The ports: what Cairn asks of the world, as small traits with their errors.
+//!
+//! An adapter implements ports and sees no other adapter, stage or service. Every read of a store takes a `View` (which
+//! generations it sees) and a `Scope` (which repositories it may touch); neither has a default. Writes of a run are
+//! *staged* under its generation and become visible only when the catalogue publishes that generation.
+
+mod blob_store;
+mod broker;
+mod catalogue;
+mod clock;
+mod embedder;
+mod error;
+mod graph_store;
+mod ledger;
+mod maintenance;
+mod names;
+mod parser;
+mod source;
+mod vector_cache;
+mod vector_store;
+
+pub use blob_store::*;
+pub use broker::*;
+pub use catalogue::*;
+pub use clock::*;
+pub use embedder::*;
+pub use error::*;
+pub use graph_store::*;
+pub use ledger::*;
+pub use maintenance::*;
+pub use names::*;
+pub use parser::*;
+pub use source::*;
+pub use vector_cache::*;
+pub use vector_store::*;

@@ -1,0 +1,123 @@
+//! Chunks with their vectors and terms: staged, published with their generation, found by dense and sparse scores.
+
+use async_trait::async_trait;
+use cairn_domain::{
+    ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, PartId, Point, RepositoryId, RunId, Scope, Tenant, View,
+};
+
+use crate::Generations;
+use crate::error::port_error;
+
+port_error!(
+    /// An error of the vector store.
+    VectorStoreError,
+    "vector store"
+);
+
+/// What a part of a run changes in the store, all of it or nothing.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StagedPoints {
+    /// New versions. Inserted if the same record (key and generation) is not there.
+    pub points: Vec<Point>,
+    /// Keys whose visible version ends with this generation.
+    pub retired: Vec<ChunkKey>,
+}
+
+/// Whether test code is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IncludeTests {
+    #[default]
+    Include,
+    Exclude,
+    Only,
+}
+
+/// Restricts what is found. Empty lists restrict nothing; the fields are combined with *and*, their values with *or*.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ChunkFilter {
+    pub languages: Vec<String>,
+    pub kinds: Vec<ChunkKind>,
+    /// Globs on the repository-relative path, as `globset` reads them (`*` does not cross `/`). One without `/` also matches
+    /// the base name.
+    pub paths: Vec<String>,
+    /// Module paths; a chunk of `a.b` or `a.b.c` matches `a.b`, one of `a.bc` does not.
+    pub module_prefixes: Vec<String>,
+    pub include_tests: IncludeTests,
+    /// All of them must be there.
+    pub tags: Vec<String>,
+    /// Last change at or after, seconds since 1970; chunks of unknown time do not match.
+    pub since: Option<i64>,
+}
+
+/// A chunk that was found. The order of hits is total: score (high first), repository, path, line, key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hit {
+    pub repository: RepositoryId,
+    pub key: ChunkKey,
+    /// Sum of products of integers: the same in every store.
+    pub score: i64,
+}
+
+/// One page of all visible chunks of a repository.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ChunkPage {
+    /// Each chunk with the digest of its vectors.
+    pub chunks: Vec<(ChunkRecord, Digest)>,
+    /// Where the next page starts; none after the last.
+    pub next: Option<u64>,
+}
+
+#[async_trait]
+pub trait VectorStore: Generations {
+    /// Stages what a part of a run found. Durable when it returns; running it again with the same part changes nothing.
+    async fn stage(
+        &self,
+        tenant: &Tenant,
+        run: RunId,
+        part: PartId,
+        staged: StagedPoints,
+    ) -> Result<(), VectorStoreError>;
+
+    /// The `limit` visible chunks of the highest dot product with the vector (also negative ones).
+    async fn search_dense(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        vector: &DenseVector,
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError>;
+
+    /// The `limit` visible chunks of the highest sum of weights over the terms; only those that have one of them.
+    /// `terms` are sorted, with weights of the query.
+    async fn search_sparse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        terms: &[(u32, u32)],
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError>;
+
+    /// The visible chunks of the keys, in their order, without those that are not visible. `text` is empty unless asked
+    /// for.
+    async fn fetch(
+        &self,
+        view: &View,
+        scope: &Scope,
+        keys: &[(RepositoryId, ChunkKey)],
+        with_text: bool,
+    ) -> Result<Vec<ChunkRecord>, VectorStoreError>;
+
+    /// All visible chunks of a repository, by pages; `from` is 0 or the last page's `next`.
+    async fn scroll(
+        &self,
+        view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        from: u64,
+    ) -> Result<ChunkPage, VectorStoreError>;
+
+    /// Number of visible chunks that the filter lets through.
+    async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError>;
+}

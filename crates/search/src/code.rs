@@ -1,0 +1,264 @@
+//! Reading code: a file, lines of it, or a symbol, from the redacted text of the generation that the view sees.
+
+use bytes::Bytes;
+use cairn_domain::{LineSpan, ManifestEntry, RepoPath, Scope, SourceText, SymbolEntry, View};
+use cairn_ports::{BlobStoreExt, NameMatch};
+use cairn_ranking::truncate_lines;
+use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
+
+use crate::repositories::KnownRepository;
+use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
+
+/// What to read. Exactly one of `path` and `symbol` names it; with both, the symbol of that file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodeRequest {
+    pub repository: Option<String>,
+    pub path: Option<String>,
+    pub symbol: Option<String>,
+    /// Lines to show; all if absent.
+    pub lines: Option<(u32, u32)>,
+    /// Hard.
+    pub max_tokens: usize,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Code {
+    pub repository: String,
+    pub path: RepoPath,
+    pub language: String,
+    /// What is shown; empty if the file is.
+    pub span: Option<LineSpan>,
+    pub num_lines: u32,
+    pub text: String,
+    /// Lines of what was asked for that the budget cut.
+    pub num_lines_cut: usize,
+    pub symbol: Option<SymbolEntry>,
+    /// The name that was asked for, if the symbol's differs in case or style.
+    pub resolved_from: Option<String>,
+    /// Other definitions of the name.
+    pub others: Vec<SymbolEntry>,
+    pub stamps: Vec<Stamp>,
+}
+
+/// Names suggested when one is unknown.
+const NUM_SIMILAR: usize = 5;
+/// Definitions of one name that are considered.
+const MAX_DEFINITIONS: usize = 50;
+
+impl Searcher {
+    pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, SearchError> {
+        let view = self.catalogue.view().await?;
+        let selected = match &request.repository {
+            Some(word) => vec![self.select_one(&view, word).await?],
+            None => self.repositories(&view).await?,
+        };
+        match (&request.symbol, &request.path) {
+            (Some(symbol), path) => self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await,
+            (None, Some(path)) => self.read_file(&view, &selected, path, request).await,
+            (None, None) => {
+                let message = "say what to read: `path` (with `lines`, if wanted) or `symbol`";
+                Err(SearchError::new(SearchErrorCode::ValidationError, message))
+            }
+        }
+    }
+
+    async fn read_symbol(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        symbol: &str,
+        path: Option<&str>,
+        request: &CodeRequest,
+    ) -> Result<Code, SearchError> {
+        let scope = self.scope_of(selected);
+        let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
+        let mut hits = self.names.symbols(view, &scope, symbol, &ways, MAX_DEFINITIONS).await?;
+        if let Some(path) = path {
+            let elsewhere = hits.first().map(|hit| hit.symbol.clone());
+            hits.retain(|hit| hit.symbol.path.as_str() == path);
+            if let (true, Some(elsewhere)) = (hits.is_empty(), elsewhere) {
+                return Err(defined_elsewhere(symbol, path, &elsewhere));
+            }
+        }
+        let Some(best) = hits.first() else { return Err(self.unknown_symbol(view, &scope, symbol).await?) };
+        let nodes = self.graph.nodes(view, &scope, &[best.symbol.node]).await?;
+        let line = LineSpan::new(best.symbol.line, best.symbol.line);
+        let span = nodes.first().and_then(|node| node.span).unwrap_or(line);
+        let lines = request.lines.unwrap_or((span.start, span.end));
+        let of_file = CodeRequest { lines: Some(lines), ..request.clone() };
+        let owner: Vec<KnownRepository> =
+            selected.iter().filter(|known| known.record.id == best.repository).cloned().collect();
+        let mut code = self.read_file(view, &owner, best.symbol.path.as_str(), &of_file).await?;
+        code.resolved_from = (best.matched != NameMatch::Exact).then(|| symbol.to_owned());
+        code.symbol = Some(best.symbol.clone());
+        code.others = hits.iter().skip(1).map(|hit| hit.symbol.clone()).collect();
+        Ok(code)
+    }
+
+    async fn read_file(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        path: &str,
+        request: &CodeRequest,
+    ) -> Result<Code, SearchError> {
+        let mut skipped = None;
+        for known in selected {
+            let Some(manifest) = self.manifest(known).await? else { continue };
+            let Some(entry) = manifest.find(path) else { continue };
+            match self.text(entry).await? {
+                Some(source) => return self.code(known, selected, entry, &source, request).await,
+                None => skipped = Some(format!("`{path}` is not indexed: {}", entry.outcome.label())),
+            }
+        }
+        if let Some(message) = skipped {
+            let hint = "`coverage --why PATH` (tool `index_status`) says which rule keeps it out";
+            return Err(SearchError::new(SearchErrorCode::NotFound, message).hint(hint).next(NextCall {
+                tool: "index_status",
+                reason: "says which rule keeps the file out".to_owned(),
+                arguments: vec![("path", path.to_owned())],
+            }));
+        }
+        Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
+    }
+
+    async fn code(
+        &self,
+        known: &KnownRepository,
+        selected: &[KnownRepository],
+        entry: &ManifestEntry,
+        source: &SourceText,
+        request: &CodeRequest,
+    ) -> Result<Code, SearchError> {
+        let (first, last) = request.lines.unwrap_or((1, u32::MAX));
+        if first == 0 || first > last || (first > entry.num_lines && entry.num_lines > 0) {
+            let message =
+                format!("lines {first}-{last} are not lines of `{}`, which has {}", entry.path, entry.num_lines);
+            return Err(SearchError::new(SearchErrorCode::ValidationError, message).next(NextCall {
+                tool: "read_code",
+                reason: "reads the file from its first line".to_owned(),
+                arguments: vec![("repository", known.record.name.to_string()), ("path", entry.path.to_string())],
+            }));
+        }
+        let last = last.min(entry.num_lines);
+        let wanted = lines(&source.text, first, last);
+        let (text, num_lines_cut) = truncate_lines(wanted, request.max_tokens);
+        let shown_last = last.saturating_sub(num_lines_cut as u32);
+        Ok(Code {
+            repository: known.record.name.to_string(),
+            path: entry.path.clone(),
+            language: source.language.clone().unwrap_or_default(),
+            span: (first <= shown_last).then(|| LineSpan::new(first, shown_last)),
+            num_lines: entry.num_lines,
+            text: text.to_owned(),
+            num_lines_cut,
+            symbol: None,
+            resolved_from: None,
+            others: Vec::new(),
+            stamps: self.stamps(selected, &[known.record.id]).await?,
+        })
+    }
+
+    /// The manifest of the generation that was published.
+    pub(crate) async fn manifest(&self, known: &KnownRepository) -> Result<Option<Manifest>, SearchError> {
+        let Some(published) = &known.published else { return Ok(None) };
+        let bytes = self.blobs.get_artifact(&published.manifest).await?;
+        Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
+    }
+
+    pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, SearchError> {
+        let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
+        let bytes: Bytes = self.blobs.get(&slot.artifact.key).await?;
+        let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
+        Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
+    }
+
+    /// The error for a name that nothing has, with names that are near.
+    pub(crate) async fn unknown_symbol(
+        &self,
+        view: &View,
+        scope: &Scope,
+        symbol: &str,
+    ) -> Result<SearchError, SearchError> {
+        let ways = [NameMatch::Fuzzy, NameMatch::Prefix, NameMatch::Contains];
+        let near = self.names.symbols(view, scope, symbol, &ways, NUM_SIMILAR).await?;
+        let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no symbol is called `{symbol}`"));
+        error.similar_symbols = near.iter().map(|hit| hit.symbol.qualified_name.clone()).collect();
+        error.similar_symbols.dedup();
+        if let Some(best) = near.first() {
+            error = error.next(NextCall {
+                tool: "read_code",
+                reason: format!("`{}` is the nearest name", best.symbol.qualified_name),
+                arguments: vec![("symbol", best.symbol.qualified_name.clone())],
+            });
+        }
+        Ok(error.hint("search for what it does instead of its name").next(NextCall {
+            tool: "search_code",
+            reason: "finds code by words".to_owned(),
+            arguments: vec![("query", symbol.to_owned())],
+        }))
+    }
+
+    async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<SearchError, SearchError> {
+        let mut near = self.names.files(view, scope, path, true, NUM_SIMILAR).await?;
+        if near.is_empty() {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            near = self.names.files(view, scope, name, true, NUM_SIMILAR).await?;
+        }
+        let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no file is at `{path}`"));
+        error.similar_files = near.iter().map(|hit| hit.path.to_string()).collect();
+        if let Some(best) = near.first() {
+            return Ok(error.hint("paths are relative to the repository's root").next(NextCall {
+                tool: "read_code",
+                reason: "is the nearest path".to_owned(),
+                arguments: vec![("path", best.path.to_string())],
+            }));
+        }
+        Ok(error.hint("search for words of the file instead").next(NextCall {
+            tool: "search_code",
+            reason: "finds code by words".to_owned(),
+            arguments: vec![("query", path.replace('/', " "))],
+        }))
+    }
+}
+
+/// The error for a name that the file does not define but another does.
+fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> SearchError {
+    let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
+    let mut error = SearchError::new(SearchErrorCode::NotFound, message);
+    error.similar_symbols = vec![elsewhere.qualified_name.clone()];
+    error.similar_files = vec![elsewhere.path.to_string()];
+    error.next(NextCall {
+        tool: "read_code",
+        reason: "is where the symbol is defined".to_owned(),
+        arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
+    })
+}
+
+pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> SearchError {
+    let message = format!("artifact `{key}` is damaged: {error}");
+    SearchError::new(SearchErrorCode::Corrupt, message).hint("`cairn index --rebuild <repository>` writes it anew")
+}
+
+/// Lines `first` to `last`, counted from 1, with their line ends.
+fn lines(text: &str, first: u32, last: u32) -> &str {
+    let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let start = starts.by_ref().nth(first.saturating_sub(1) as usize).unwrap_or(text.len());
+    let end = if last >= first { starts.nth((last - first) as usize).unwrap_or(text.len()) } else { start };
+    &text[start..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn lines_are_cut_at_their_ends() {
+        let check = |first, last, expect: &str| assert_eq!(lines("a\nb\nc", first, last), expect, "{first}-{last}");
+        check(1, 1, "a\n");
+        check(2, 3, "b\nc");
+        check(3, 9, "c");
+        check(4, 9, "");
+        check(1, 3, "a\nb\nc");
+    }
+}

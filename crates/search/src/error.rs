@@ -1,0 +1,98 @@
+//! Errors of questions: what was wrong, where, and the call to make next.
+
+use cairn_ports::{ErrorKind, PortError};
+
+/// Codes that callers branch on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchErrorCode {
+    ValidationError,
+    NotFound,
+    InvalidCursor,
+    /// The index was built with another embedding model.
+    ModelMismatch,
+    /// A stored file is damaged; the message names it and the remedy.
+    Corrupt,
+    InternalError,
+}
+
+impl SearchErrorCode {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SearchErrorCode::ValidationError => "validation_error",
+            SearchErrorCode::NotFound => "not_found",
+            SearchErrorCode::InvalidCursor => "invalid_cursor",
+            SearchErrorCode::ModelMismatch => "model_mismatch",
+            SearchErrorCode::Corrupt => "corrupt",
+            SearchErrorCode::InternalError => "internal_error",
+        }
+    }
+}
+
+/// A call that helps, in terms that every front end can render: which capability, with which arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NextCall {
+    /// Name of the tool: `search_code`, `read_code` …
+    pub tool: &'static str,
+    pub reason: String,
+    /// Names and values, in the order in which they read best. A name that stands several times has a list of values.
+    pub arguments: Vec<(&'static str, String)>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SearchError {
+    pub code: SearchErrorCode,
+    pub message: String,
+    pub similar_symbols: Vec<String>,
+    pub similar_files: Vec<String>,
+    pub similar_repositories: Vec<String>,
+    /// What to do next, in words.
+    pub hint: Option<String>,
+    /// At most two, and each works when it is made as it stands.
+    pub next_calls: Vec<NextCall>,
+}
+
+impl SearchError {
+    pub fn new(code: SearchErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            similar_symbols: Vec::new(),
+            similar_files: Vec::new(),
+            similar_repositories: Vec::new(),
+            hint: None,
+            next_calls: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn next(mut self, call: NextCall) -> Self {
+        self.next_calls.push(call);
+        self
+    }
+}
+
+impl<E: PortError> From<E> for SearchError {
+    fn from(error: E) -> Self {
+        let code = match error.kind() {
+            ErrorKind::NotFound => SearchErrorCode::NotFound,
+            ErrorKind::Invalid => SearchErrorCode::ValidationError,
+            ErrorKind::Corrupt => SearchErrorCode::Corrupt,
+            _ => SearchErrorCode::InternalError,
+        };
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(source) = cause {
+            message.push_str(": ");
+            message.push_str(&source.to_string());
+            cause = source.source();
+        }
+        SearchError::new(code, message)
+    }
+}

@@ -1,0 +1,233 @@
+//! Questions to the graph: who calls, what is called, what depends, what inherits.
+
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
+use cairn_ports::{Direction, NameMatch, SymbolHit};
+
+use crate::repositories::KnownRepository;
+use crate::search::name_of;
+use crate::{RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
+
+/// What is asked about a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    Callers,
+    Callees,
+    /// What the file or symbol imports, refers to or depends on.
+    Dependencies,
+    /// What imports, refers to or depends on it.
+    Dependents,
+    /// Bases and derived classes, interfaces and implementations.
+    Inheritance,
+}
+
+impl Relation {
+    pub const ALL: [Relation; 5] =
+        [Relation::Callers, Relation::Callees, Relation::Dependencies, Relation::Dependents, Relation::Inheritance];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Relation::Callers => "callers",
+            Relation::Callees => "callees",
+            Relation::Dependencies => "dependencies",
+            Relation::Dependents => "dependents",
+            Relation::Inheritance => "inheritance",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|relation| relation.as_str() == word)
+    }
+
+    /// Which edges answer it, and from which end.
+    fn edges(self) -> &'static [(Direction, &'static [EdgeKind])] {
+        use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
+        match self {
+            Relation::Callers => &[(Direction::In, &[Calls])],
+            Relation::Callees => &[(Direction::Out, &[Calls])],
+            Relation::Dependencies => {
+                &[(Direction::Out, &[Imports, DependsOn, References, Extends, Implements, Calls])]
+            }
+            Relation::Dependents => &[(Direction::In, &[Imports, DependsOn, References, Extends, Implements, Calls])],
+            Relation::Inheritance => {
+                &[(Direction::Out, &[Extends, Implements]), (Direction::In, &[Extends, Implements])]
+            }
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GraphRequest {
+    /// Symbol (`name` or `Class.method`) or path of a file.
+    pub name: String,
+    pub relation: Relation,
+    pub repositories: RepositorySelection,
+    pub limit: usize,
+}
+
+/// An edge as answers show it: from the one to the other, with the place of the site.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GraphEdge {
+    pub kind: EdgeKind,
+    /// The node that was asked about stands at the start of the edge.
+    pub outgoing: bool,
+    pub other: NodeRecord,
+    pub other_repository: String,
+    /// Path and line at which the reference stands.
+    pub site: Option<(String, u32)>,
+    pub resolution: Resolution,
+    pub confidence_percent: u8,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct GraphAnswer {
+    /// What was asked about. Several if the name is not unique.
+    pub about: Vec<(String, NodeRecord)>,
+    /// How the name was taken, if not as written.
+    pub resolved_from: Option<String>,
+    pub edges: Vec<GraphEdge>,
+    /// Edges in all; more than are shown if the limit cut some.
+    pub num_edges: u64,
+    pub stamps: Vec<Stamp>,
+}
+
+/// An edge drawn for review, with both its ends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SampledEdge {
+    pub edge: EdgeRecord,
+    pub source: NodeRecord,
+    pub target: NodeRecord,
+}
+
+/// Definitions of one name that are looked at.
+const MAX_DEFINITIONS: usize = 20;
+
+impl Searcher {
+    pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, SearchError> {
+        if request.limit == 0 {
+            return Err(SearchError::new(SearchErrorCode::ValidationError, "`limit` must be at least 1"));
+        }
+        let view = self.catalogue.view().await?;
+        let selected = self.select(&view, &request.repositories).await?;
+        let scope = self.scope_of(&selected);
+        let (keys, resolved_from) = self.resolve(&view, &scope, &selected, &request.name).await?;
+        let nodes = self.graph.nodes(&view, &scope, &keys).await?;
+        let mut edges = Vec::new();
+        let mut num_edges = 0;
+        for node in &nodes {
+            for (direction, kinds) in request.relation.edges() {
+                let left = request.limit.saturating_sub(edges.len());
+                let (near, total) =
+                    self.graph.neighbours(&view, &scope, node.key, *direction, kinds, left.max(1)).await?;
+                num_edges += total;
+                let near = near.into_iter().take(left);
+                edges.extend(near.map(|near| shown(&selected, node, &near.edge, near.node, *direction)));
+            }
+        }
+        let mut used: Vec<RepositoryId> = nodes.iter().map(|node| node.repository).collect();
+        used.extend(edges.iter().map(|edge| edge.other.repository));
+        Ok(GraphAnswer {
+            stamps: self.stamps(&selected, &used).await?,
+            about: nodes.into_iter().map(|node| (name_of(&selected, node.repository), node)).collect(),
+            resolved_from,
+            edges,
+            num_edges,
+        })
+    }
+
+    /// The nodes that a name means: a file by its path, else symbols in tiers, each only if the one before found
+    /// nothing. A name that was not taken as written is said.
+    async fn resolve(
+        &self,
+        view: &View,
+        scope: &Scope,
+        selected: &[KnownRepository],
+        name: &str,
+    ) -> Result<(Vec<NodeKey>, Option<String>), SearchError> {
+        let files = self.file_nodes(view, scope, selected, name).await?;
+        if !files.is_empty() {
+            return Ok((files, None));
+        }
+        for way in [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive] {
+            let hits = self.names.symbols(view, scope, name, &[way], MAX_DEFINITIONS).await?;
+            if !hits.is_empty() {
+                let resolved_from = (way != NameMatch::Exact).then(|| name.to_owned());
+                return Ok((hits.iter().map(|hit: &SymbolHit| hit.symbol.node).collect(), resolved_from));
+            }
+        }
+        Err(self.unknown_symbol(view, scope, name).await?)
+    }
+
+    async fn file_nodes(
+        &self,
+        view: &View,
+        scope: &Scope,
+        selected: &[KnownRepository],
+        name: &str,
+    ) -> Result<Vec<NodeKey>, SearchError> {
+        let Ok(path) = cairn_domain::RepoPath::parse(name) else { return Ok(Vec::new()) };
+        let keys: Vec<NodeKey> = selected.iter().map(|known| NodeKey::file(known.record.id, &path)).collect();
+        let nodes = self.graph.nodes(view, scope, &keys).await?;
+        Ok(nodes.into_iter().map(|node| node.key).collect())
+    }
+
+    /// Draws `count` edges of a class, the same for the same seed and index.
+    pub async fn sample_edges(
+        &self,
+        repositories: &RepositorySelection,
+        resolution: Resolution,
+        seed: u64,
+        count: usize,
+    ) -> Result<Vec<SampledEdge>, SearchError> {
+        let view = self.catalogue.view().await?;
+        let selected = self.select(&view, repositories).await?;
+        let scope = self.scope_of(&selected);
+        // The edges with the smallest hashes of seed and key: a uniform draw that needs no order of the store.
+        let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
+        for known in &selected {
+            let mut from = Some(0);
+            while let Some(at) = from {
+                let page = self.graph.scroll_edges(&view, &scope, known.record.id, Some(resolution), at).await?;
+                for edge in page.items.into_iter().filter(|edge| edge.line > 0) {
+                    let draw = cairn_domain::Digester::new("sample").number(seed).key_of(edge.key.0).key();
+                    drawn.insert(draw, edge);
+                    if drawn.len() > count {
+                        drawn.pop_last();
+                    }
+                }
+                from = page.next;
+            }
+        }
+        let mut sampled = Vec::with_capacity(drawn.len());
+        for edge in drawn.into_values() {
+            let ends = self.graph.nodes(&view, &scope, &[edge.source, edge.target]).await?;
+            if let [source, target] = ends.as_slice() {
+                sampled.push(SampledEdge { source: source.clone(), target: target.clone(), edge });
+            }
+        }
+        Ok(sampled)
+    }
+}
+
+fn shown(
+    selected: &[KnownRepository],
+    about: &NodeRecord,
+    edge: &EdgeRecord,
+    other: NodeRecord,
+    direction: Direction,
+) -> GraphEdge {
+    // The site stands in the file of the edge's source.
+    let source = if direction == Direction::Out { about } else { &other };
+    let path = match source.kind {
+        NodeKind::File | NodeKind::Symbol | NodeKind::Section => source.path.as_ref().map(ToString::to_string),
+        NodeKind::Repository | NodeKind::Module | NodeKind::Package | NodeKind::Pattern => None,
+    };
+    GraphEdge {
+        kind: edge.kind,
+        outgoing: direction == Direction::Out,
+        site: path.filter(|_| edge.line > 0).map(|path| (path, edge.line)),
+        other_repository: name_of(selected, other.repository),
+        resolution: edge.resolution,
+        confidence_percent: edge.confidence_percent,
+        other,
+    }
+}

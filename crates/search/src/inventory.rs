@@ -1,0 +1,121 @@
+//! What is in the index and what is not, and why.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
+
+use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
+
+/// Every path of a repository with its outcome.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Coverage {
+    pub repository: String,
+    pub counts: BTreeMap<String, u64>,
+    pub entries: Vec<ManifestEntry>,
+    pub stamps: Vec<Stamp>,
+}
+
+/// Why a path is, or is not, in the index.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Why {
+    pub repository: String,
+    pub path: String,
+    /// `indexed`, `skipped(binary)` …
+    pub outcome: String,
+    /// A sentence for people.
+    pub explanation: String,
+    pub stamps: Vec<Stamp>,
+}
+
+impl Searcher {
+    pub async fn coverage(&self, repository: &str) -> Result<Coverage, SearchError> {
+        let view = self.catalogue.view().await?;
+        let known = self.select_one(&view, repository).await?;
+        let manifest = self.manifest(&known).await?.unwrap_or_default();
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for entry in &manifest.entries {
+            *counts.entry(entry.outcome.label()).or_default() += 1;
+        }
+        let id = known.record.id;
+        Ok(Coverage {
+            repository: known.record.name.to_string(),
+            counts,
+            entries: manifest.entries,
+            stamps: self.stamps(&[known], &[id]).await?,
+        })
+    }
+
+    /// Secrets that were redacted, by path and line.
+    pub async fn secrets(&self, repository: &str) -> Result<Vec<(RepoPath, SecretFinding)>, SearchError> {
+        let view = self.catalogue.view().await?;
+        let known = self.select_one(&view, repository).await?;
+        let manifest = self.manifest(&known).await?.unwrap_or_default();
+        let mut found = Vec::new();
+        for entry in manifest.entries.iter().filter(|entry| entry.num_secrets > 0) {
+            let Some(source) = self.text(entry).await? else { continue };
+            found.extend(source.secrets.into_iter().map(|finding| (entry.path.clone(), finding)));
+        }
+        Ok(found)
+    }
+
+    pub async fn why(&self, repository: &str, path: &str) -> Result<Why, SearchError> {
+        let coverage = self.coverage(repository).await?;
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);
+        let Some(entry) = entry else {
+            let mut error = SearchError::new(
+                SearchErrorCode::NotFound,
+                format!("`{path}` is not a path of the snapshot of `{}`", coverage.repository),
+            );
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let similar = coverage.entries.iter().filter(|entry| entry.path.file_name() == name).take(5);
+            error.similar_files = similar.map(|entry| entry.path.to_string()).collect();
+            if let Some(best) = error.similar_files.first().cloned() {
+                error = error.next(NextCall {
+                    tool: "index_status",
+                    reason: "asks about a path of that name that the snapshot has".to_owned(),
+                    arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
+                });
+            }
+            return Err(error.hint("git ignores it, it is newer than the index, or the path is mistyped"));
+        };
+        Ok(Why {
+            repository: coverage.repository.clone(),
+            path: path.to_owned(),
+            outcome: entry.outcome.label(),
+            explanation: explanation(&entry.outcome),
+            stamps: coverage.stamps,
+        })
+    }
+}
+
+fn explanation(outcome: &Outcome) -> String {
+    use cairn_domain::Reason;
+    let text = match outcome {
+        Outcome::Indexed(None) => "it is in the index",
+        Outcome::Indexed(Some(Reason::ParseTimeout)) => {
+            "it is in the index as plain text: parsing it did not end within its bounds"
+        }
+        Outcome::Indexed(Some(Reason::ParseCrash)) => "it is in the index as plain text: parsing it ended its process",
+        Outcome::Indexed(Some(_)) => "it is in the index as plain text: no grammar could read it",
+        Outcome::Failed { message, .. } => {
+            return format!("it could not be read ({message}); the next run tries again");
+        }
+        Outcome::Skipped(reason) => match reason {
+            Reason::Excluded => {
+                "an exclude pattern, a `.cairnignore` or a default exclude hides it (`include_override` brings default excludes back)"
+            }
+            Reason::NotIncluded => "`include` is set and no pattern of it matches",
+            Reason::TooLarge => "it is larger than `max_file_size`",
+            Reason::Binary => "its content is binary",
+            Reason::Sensitive => "files of this name may hold secrets and are never read",
+            Reason::Generated => "it is generated or minified",
+            Reason::Submodule => "submodules are recorded, never followed",
+            Reason::Symlink => "symbolic links are recorded, not followed",
+            Reason::Unreadable => "it could not be read",
+            Reason::NotUtf8 => "its encoding could not be told",
+            Reason::NoParser | Reason::ParseTimeout | Reason::ParseCrash => "it could not be parsed",
+        },
+    };
+    text.to_owned()
+}

@@ -1,0 +1,47 @@
+//! Answers over ports: plan, retrieve, fuse, page; read code; walk the graph; tell what is indexed.
+//!
+//! Knows no back end and no transport. Every question takes one view and passes it, with its scope, to every store.
+
+mod code;
+mod cursor;
+mod error;
+mod fingerprint;
+mod graph;
+mod inventory;
+mod nothing;
+mod patterns;
+mod repositories;
+mod retrieve;
+mod search;
+
+use std::sync::Arc;
+
+use cairn_domain::Tenant;
+use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, VectorStore};
+
+pub use code::{Code, CodeRequest};
+pub use cursor::CursorKey;
+pub use error::{NextCall, SearchError, SearchErrorCode};
+pub use fingerprint::{Fingerprint, KindDigest};
+pub use graph::{GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
+pub use inventory::{Coverage, Why};
+pub use nothing::{NothingFound, RelatedModule, Restriction};
+pub use patterns::PatternAnswer;
+pub use repositories::{KnownRepository, RepositorySelection, Stamp};
+pub use search::{Found, SearchAnswer, SearchRequest};
+
+/// Everything that questions are answered from.
+#[derive(Clone)]
+pub struct Searcher {
+    pub tenant: Tenant,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub ledger: Arc<dyn LedgerRead>,
+    pub blobs: Arc<dyn BlobStore>,
+    pub vectors: Arc<dyn VectorStore>,
+    pub graph: Arc<dyn GraphStore>,
+    pub names: Arc<dyn Names>,
+    pub embedder: Arc<dyn Embedder>,
+    pub clock: Arc<dyn Clock>,
+    /// Signs cursors, so that an altered or foreign one is noticed.
+    pub cursor_key: CursorKey,
+}

@@ -1,0 +1,36 @@
+//! Patterns, as questions see them.
+
+use cairn_domain::PatternRecord;
+
+use crate::search::name_of;
+use crate::{RepositorySelection, SearchError, Searcher, Stamp};
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct PatternAnswer {
+    /// Name of the repository and the pattern; most members first.
+    pub patterns: Vec<(String, PatternRecord)>,
+    pub stamps: Vec<Stamp>,
+}
+
+impl Searcher {
+    /// The patterns of the repositories; with `name` only those whose name contains it, apart from case.
+    pub async fn patterns(
+        &self,
+        repositories: &RepositorySelection,
+        name: Option<&str>,
+    ) -> Result<PatternAnswer, SearchError> {
+        let view = self.catalogue.view().await?;
+        let selected = self.select(&view, repositories).await?;
+        let scope = self.scope_of(&selected);
+        let mut patterns = self.graph.patterns(&view, &scope).await?;
+        if let Some(name) = name {
+            let name = name.to_lowercase();
+            patterns.retain(|pattern| pattern.name.to_lowercase().contains(&name));
+        }
+        let used: Vec<_> = selected.iter().map(|known| known.record.id).collect();
+        Ok(PatternAnswer {
+            patterns: patterns.into_iter().map(|pattern| (name_of(&selected, pattern.repository), pattern)).collect(),
+            stamps: self.stamps(&selected, &used).await?,
+        })
+    }
+}

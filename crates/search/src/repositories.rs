@@ -1,0 +1,143 @@
+//! Which repositories a question is about, and what every answer says of them.
+
+use cairn_domain::{RepositoryId, RepositoryScope, RunState, Scope, View};
+use cairn_ports::{PublishedGeneration, RepositoryRecord};
+use globset::GlobBuilder;
+
+use crate::{NextCall, SearchError, SearchErrorCode, Searcher};
+
+/// Names and globs of repositories; empty is all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RepositorySelection(pub Vec<String>);
+
+/// What an answer says of a repository that it came from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stamp {
+    pub repository: String,
+    /// Commit id with `-dirty`, or digest of the content.
+    pub commit: String,
+    /// Milliseconds since 1970.
+    pub indexed_at_ms: i64,
+    /// Some files are missing because they could not be parsed.
+    pub partial: bool,
+    /// A run that is not published yet is under way: what is shown may soon be older than the source.
+    pub run_in_progress: bool,
+}
+
+/// A repository as questions see it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KnownRepository {
+    pub record: RepositoryRecord,
+    pub published: Option<PublishedGeneration>,
+}
+
+impl Searcher {
+    /// All repositories, sorted by name, with what the view sees of them.
+    pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, SearchError> {
+        let mut known = Vec::new();
+        for record in self.catalogue.repositories(&Scope::all(self.tenant.clone())).await? {
+            if view.sees_repository(record.id) {
+                let published = self.catalogue.published(view, record.id).await?;
+                known.push(KnownRepository { record, published });
+            }
+        }
+        Ok(known)
+    }
+
+    /// The repositories that a selection names. A word that names none is an error with those that are near.
+    pub async fn select(
+        &self,
+        view: &View,
+        selection: &RepositorySelection,
+    ) -> Result<Vec<KnownRepository>, SearchError> {
+        let known = self.repositories(view).await?;
+        if selection.0.is_empty() || selection.0.iter().any(|word| word == "all") {
+            return Ok(known);
+        }
+        let mut selected: Vec<KnownRepository> = Vec::new();
+        for word in &selection.0 {
+            let matches: Vec<&KnownRepository> = known.iter().filter(|known| names(&known.record, word)).collect();
+            if matches.is_empty() {
+                return Err(unknown_repository(word, &known));
+            }
+            for found in matches {
+                if selected.iter().all(|selected| selected.record.id != found.record.id) {
+                    selected.push(found.clone());
+                }
+            }
+        }
+        Ok(selected)
+    }
+
+    /// The one repository that a word names.
+    pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, SearchError> {
+        let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
+        if let (1, Some(found)) = (selected.len(), selected.pop()) {
+            return Ok(found);
+        }
+        let message = format!("`{word}` names several repositories; name one of them in full");
+        Err(SearchError::new(SearchErrorCode::ValidationError, message))
+    }
+
+    pub(crate) fn scope_of(&self, selected: &[KnownRepository]) -> Scope {
+        let ids = selected.iter().map(|known| known.record.id).collect();
+        Scope { tenant: self.tenant.clone(), repositories: RepositoryScope::Only(ids) }
+    }
+
+    pub(crate) async fn stamps(
+        &self,
+        selected: &[KnownRepository],
+        used: &[RepositoryId],
+    ) -> Result<Vec<Stamp>, SearchError> {
+        let unfinished = self.ledger.unfinished().await?;
+        let mut stamps = Vec::new();
+        for known in selected.iter().filter(|known| used.contains(&known.record.id)) {
+            let Some(published) = &known.published else { continue };
+            stamps.push(Stamp {
+                repository: known.record.name.to_string(),
+                commit: published.revision.clone(),
+                indexed_at_ms: published.indexed_at_ms,
+                partial: published.state == RunState::Partial,
+                run_in_progress: unfinished.iter().any(|run| run.id.repository == known.record.id),
+            });
+        }
+        Ok(stamps)
+    }
+}
+
+/// A name in full, its last part, a former name, or a glob over the name.
+fn names(record: &RepositoryRecord, word: &str) -> bool {
+    let name = record.name.as_str();
+    if name == word
+        || name.rsplit('/').next() == Some(word)
+        || record.aliases.iter().any(|alias| alias.as_str() == word)
+    {
+        return true;
+    }
+    let is_glob = word.contains(['*', '?', '[']);
+    let glob = GlobBuilder::new(word).literal_separator(false).build();
+    is_glob && glob.is_ok_and(|glob| glob.compile_matcher().is_match(name))
+}
+
+fn unknown_repository(word: &str, known: &[KnownRepository]) -> SearchError {
+    let mut near: Vec<(u32, String)> = known
+        .iter()
+        .map(|known| {
+            let name = known.record.name.to_string();
+            let last = name.rsplit('/').next().unwrap_or(&name);
+            let score = cairn_ranking::similarity_percent(word, last).unwrap_or(0);
+            (score, name)
+        })
+        .collect();
+    near.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
+    let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no repository is called `{word}`"));
+    error.similar_repositories = near.into_iter().take(3).map(|(_, name)| name).collect();
+    if known.is_empty() {
+        return error.hint("nothing is indexed yet: `cairn index <path or url>` indexes a repository");
+    }
+    error.hint("list the repositories to see their names").next(NextCall {
+        tool: "list_repositories",
+        reason: "shows the names of all indexed repositories".to_owned(),
+        arguments: Vec::new(),
+    })
+}

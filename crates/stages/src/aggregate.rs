@@ -1,0 +1,110 @@
+//! aggregate: shapes of the snapshot's files become patterns.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_config::{PatternDetection, RepositorySettings};
+use cairn_domain::{
+    EdgeKey, EdgeRecord, NodeKey, NodeRecord, PatternKey, PatternRecord, RepositoryId, StageName, Tenant, View,
+};
+use cairn_inventory::Patterns;
+use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::{Catalogue, GraphStore, StagedGraph};
+use cairn_wire::{Job, PartReport};
+
+use crate::artifacts::Artifacts;
+use crate::differences::difference;
+use crate::snapshot::{SnapshotFacts, Snapshots};
+use crate::sync::{blocking, own_scope};
+
+/// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts only what is
+/// not there.
+pub struct AggregateStage {
+    pub artifacts: Arc<Artifacts>,
+    pub snapshots: Arc<Snapshots>,
+    pub tenant: Tenant,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub graph: Arc<dyn GraphStore>,
+}
+
+#[async_trait]
+impl Stage for AggregateStage {
+    fn name(&self) -> StageName {
+        StageName::Aggregate
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let planned =
+            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+        let repository = job.run.repository;
+        let now = self.snapshots.load(&self.artifacts, repository, planned).await?;
+        let detection = RepositorySettings::parse(&plan.settings).unwrap_or_default().pattern_detection;
+        let patterns = blocking(move || Ok(detect(&now, &detection))).await?;
+        let view = self.catalogue.view().await?;
+        let before = published_patterns(self.graph.as_ref(), &view, &self.tenant, repository).await?;
+        let report = PartReport { patterns: patterns.len() as u64, ..PartReport::default() };
+        let staged = staged(&before, patterns, plan.rebuild);
+        self.graph.stage(&self.tenant, job.run, job.part, staged).await?;
+        Ok(report)
+    }
+}
+
+/// The patterns of the repository that the view sees.
+pub(crate) async fn published_patterns(
+    graph: &dyn GraphStore,
+    view: &View,
+    tenant: &Tenant,
+    repository: RepositoryId,
+) -> Result<Vec<PatternRecord>, StageError> {
+    Ok(graph.patterns(view, &own_scope(tenant, repository)).await?)
+}
+
+/// The patterns of a snapshot under its settings.
+pub(crate) fn detect(snapshot: &SnapshotFacts, detection: &PatternDetection) -> Vec<PatternRecord> {
+    if !detection.enabled {
+        return Vec::new();
+    }
+    let directories = Patterns::compile("pattern_detection.directories", &detection.directories);
+    let is_looked_at = |path: &str| match &directories {
+        Ok(directories) if !directories.is_empty() => directories.find(path).is_some(),
+        _ => true,
+    };
+    let mut all = Vec::new();
+    for file in snapshot.files.iter().filter(|file| is_looked_at(snapshot.path(file).as_str())) {
+        let input = PatternFile { path: snapshot.path(file), module_path: &file.module_path, facts: &file.facts };
+        all.extend(shapes(snapshot.repository, &input));
+    }
+    let settings = PatternSettings {
+        min_cluster_size: detection.min_cluster_size as usize,
+        similarity_percent: (detection.similarity_threshold * 100.0).round() as u8,
+    };
+    find_patterns(snapshot.repository, &all, &settings)
+}
+
+fn staged(before: &[PatternRecord], now: Vec<PatternRecord>, rebuild: bool) -> StagedGraph {
+    let (old_nodes, old_edges) = pattern_graph(before);
+    let (nodes, edges) = pattern_graph(&now);
+    if rebuild {
+        return StagedGraph {
+            nodes,
+            edges,
+            retired_nodes: old_nodes.iter().map(|node| node.key).collect(),
+            retired_edges: old_edges.iter().map(|edge| edge.key).collect(),
+            retired_patterns: before.iter().map(|pattern| pattern.key).collect(),
+            patterns: now,
+        };
+    }
+    let nodes = difference(&old_nodes, nodes, |node: &NodeRecord| (node.key.0, node.digest()));
+    let edges = difference(&old_edges, edges, |edge: &EdgeRecord| (edge.key.0, edge.digest()));
+    let patterns = difference(before, now, |pattern: &PatternRecord| (pattern.key.0, pattern.digest()));
+    StagedGraph {
+        nodes: nodes.begun,
+        edges: edges.begun,
+        patterns: patterns.begun,
+        retired_nodes: nodes.ended.into_iter().map(NodeKey).collect(),
+        retired_edges: edges.ended.into_iter().map(EdgeKey).collect(),
+        retired_patterns: patterns.ended.into_iter().map(PatternKey).collect(),
+    }
+}

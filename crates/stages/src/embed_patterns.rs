@@ -1,0 +1,84 @@
+//! embed_patterns: each pattern becomes a chunk that can be found.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_config::RepositorySettings;
+use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord, StageName};
+use cairn_patterns::pattern_chunk_text;
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::{Catalogue, GraphStore};
+use cairn_wire::{Job, PartReport};
+
+use crate::aggregate::{detect, published_patterns};
+use crate::artifacts::Artifacts;
+use crate::embed::Embedding;
+use crate::placed::chunk_changes;
+use crate::snapshot::Snapshots;
+use crate::sync::blocking;
+
+/// May be run twice and stopped anywhere: the chunks are a function of the snapshot, and staging inserts only what is
+/// not there.
+pub struct EmbedPatternsStage {
+    pub artifacts: Arc<Artifacts>,
+    pub snapshots: Arc<Snapshots>,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub graph: Arc<dyn GraphStore>,
+    pub embedding: Arc<Embedding>,
+}
+
+/// Navigation documents and patterns answer "how are things done here" before any single piece of code.
+const WEIGHT_PERCENT: u16 = 120;
+
+#[async_trait]
+impl Stage for EmbedPatternsStage {
+    fn name(&self) -> StageName {
+        StageName::EmbedPatterns
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let planned =
+            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+        let repository = job.run.repository;
+        let snapshot = self.snapshots.load(&self.artifacts, repository, planned).await?;
+        let detection = RepositorySettings::parse(&plan.settings).unwrap_or_default().pattern_detection;
+        let now = blocking(move || Ok(detect(&snapshot, &detection))).await?;
+        let view = self.catalogue.view().await?;
+        let tenant = &self.embedding.tenant;
+        let before = published_patterns(self.graph.as_ref(), &view, tenant, repository).await?;
+        let before: Vec<ChunkRecord> = before.iter().filter_map(chunk).collect();
+        let changes = chunk_changes(&before, now.iter().filter_map(chunk).collect(), plan.rebuild);
+        self.embedding.stage(job, changes).await
+    }
+}
+
+/// The pattern as a chunk at the place of its canonical member.
+fn chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
+    let canonical = pattern.members.get(pattern.canonical as usize)?;
+    let text = pattern_chunk_text(pattern);
+    let content_hash = ContentHash::of(&text);
+    Some(ChunkRecord {
+        // The pattern's own key tells two patterns of equal text apart.
+        key: ChunkKey(cairn_domain::Digester::new("pattern-chunk").key_of(pattern.key.0).bytes(&content_hash.0).key()),
+        repository: pattern.repository,
+        path: canonical.path.clone(),
+        language: pattern.language.clone(),
+        kind: ChunkKind::Pattern,
+        span: canonical.span,
+        symbol: Some(pattern.name.clone()),
+        symbol_kind: None,
+        heading: None,
+        header: format!("pattern {}\n{}", pattern.name, pattern.description),
+        text,
+        content_hash,
+        module_path: pattern.module_path.clone(),
+        is_test: false,
+        exported: false,
+        documented: true,
+        has_secrets: false,
+        weight_percent: WEIGHT_PERCENT,
+        tags: Vec::new(),
+        changed_at: None,
+    })
+}

@@ -1,0 +1,32 @@
+//! The stages: thin shells around the core. Each takes artifacts and stores through ports, calls a pure function, and
+//! writes what came out. `docs/stage-contract.md` lists what every stage must hold to.
+
+mod aggregate;
+mod artifacts;
+mod differences;
+mod embed;
+mod embed_patterns;
+
+mod link;
+mod parse;
+mod placed;
+mod publish;
+mod retire;
+mod snapshot;
+mod sweep;
+mod sync;
+mod toolchain;
+
+pub use aggregate::AggregateStage;
+pub use artifacts::Artifacts;
+pub use embed::{EmbedStage, Embedding};
+
+pub use embed_patterns::EmbedPatternsStage;
+pub use link::LinkStage;
+pub use parse::ParseStage;
+pub use publish::PublishStage;
+pub use retire::RetireStage;
+pub use snapshot::Snapshots;
+pub use sweep::{GRACE_MS, Sweep, SweepReport};
+pub use sync::{Sync, SyncRequest, Synced, path_rules};
+pub use toolchain::Toolchain;

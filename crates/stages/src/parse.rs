@@ -1,0 +1,67 @@
+//! parse: a source pack becomes a facts pack.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cairn_domain::{FileFacts, ParseStatus, SourceText, StageName};
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::FileParser;
+use cairn_wire::{ArtifactKind, Job, PackReader, PackWriter, PartReport, SlotStatus};
+
+use crate::artifacts::{Artifacts, facts_key_of};
+
+/// May be run twice and stopped anywhere: it writes one artifact, create-only, under a name that the pack determines.
+pub struct ParseStage {
+    pub artifacts: Arc<Artifacts>,
+    pub parser: Arc<dyn FileParser>,
+}
+
+#[async_trait]
+impl Stage for ParseStage {
+    fn name(&self) -> StageName {
+        StageName::Parse
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let pack = plan.packs.get(job.part.number as usize);
+        let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;
+        if let Some(reader) = self.artifacts.facts_pack(pack).await? {
+            return Ok(report(&read_all::<FileFacts>(reader, &pack.key)?));
+        }
+        let texts = read_all::<SourceText>(self.artifacts.source_pack(pack).await?, &pack.key)?;
+        let facts = self.parser.parse(texts).await?;
+        let report = report(&facts);
+        let bytes = tokio::task::spawn_blocking(move || write(&facts)).await;
+        let bytes = bytes.map_err(|error| StageError::panicked(error.to_string()))?;
+        self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(bytes)).await?;
+        Ok(report)
+    }
+}
+
+fn read_all<T: cairn_wire::Decode>(mut reader: PackReader, key: &str) -> Result<Vec<T>, StageError> {
+    let mut records = Vec::with_capacity(reader.num_records() as usize);
+    for slot in 0..reader.num_records() {
+        records.push(reader.read(slot).map_err(|error| StageError::corrupt(key, &error))?);
+    }
+    Ok(records)
+}
+
+fn write(facts: &[FileFacts]) -> Vec<u8> {
+    let mut writer = PackWriter::new(ArtifactKind::FactsPack);
+    for facts in facts {
+        writer.push(facts);
+    }
+    writer.finish()
+}
+
+fn report(facts: &[FileFacts]) -> PartReport {
+    let mut report = PartReport { files_parsed: facts.len() as u64, ..PartReport::default() };
+    for (slot, facts) in facts.iter().enumerate() {
+        if !matches!(facts.status, ParseStatus::Parsed | ParseStatus::Partial | ParseStatus::NoParser) {
+            report.slots.push(SlotStatus { slot: slot as u32, status: facts.status.as_str().to_owned() });
+        }
+    }
+    report
+}

@@ -1,0 +1,86 @@
+//! Records of one path before and now, and what of them changes.
+
+use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
+use cairn_pipeline::StageError;
+use cairn_placing::{Place, chunk_records};
+use cairn_wire::{Manifest, PackReader};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::artifacts::Artifacts;
+
+/// Packs of the paths that a part works on, opened once.
+#[derive(Default)]
+pub struct OpenPacks {
+    facts: FxHashMap<String, Option<PackReader>>,
+    sources: FxHashMap<String, PackReader>,
+}
+
+impl OpenPacks {
+    /// Opens the facts (and, if asked for, the texts) of the entries.
+    pub async fn open(
+        &mut self,
+        artifacts: &Artifacts,
+        entries: impl Iterator<Item = &ManifestEntry>,
+        with_text: bool,
+    ) -> Result<(), StageError> {
+        for entry in entries {
+            let Some(slot) = &entry.source else { continue };
+            let key = &slot.artifact.key;
+            if !self.facts.contains_key(key) {
+                self.facts.insert(key.clone(), artifacts.facts_pack(&slot.artifact).await?);
+            }
+            if with_text && !self.sources.contains_key(key) {
+                self.sources.insert(key.clone(), artifacts.source_pack(&slot.artifact).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed.
+    pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
+        let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
+        let Some(Some(reader)) = self.facts.get_mut(&slot.artifact.key) else { return Ok(None) };
+        let facts = reader.read(slot.index).map_err(|error| StageError::corrupt(&slot.artifact.key, &error))?;
+        Ok(Some(facts))
+    }
+
+    pub fn text(&mut self, entry: &ManifestEntry) -> Result<Option<SourceText>, StageError> {
+        let Some(slot) = &entry.source else { return Ok(None) };
+        let Some(reader) = self.sources.get_mut(&slot.artifact.key) else { return Ok(None) };
+        let text = reader.read(slot.index).map_err(|error| StageError::corrupt(&slot.artifact.key, &error))?;
+        Ok(Some(text))
+    }
+
+    /// The chunks of a path under a manifest; texts only if its source pack is open.
+    pub fn chunks(
+        &mut self,
+        repository: RepositoryId,
+        manifest: &Manifest,
+        path: &str,
+    ) -> Result<Vec<ChunkRecord>, StageError> {
+        let Some(entry) = manifest.find(path) else { return Ok(Vec::new()) };
+        let Some(facts) = self.facts(entry)? else { return Ok(Vec::new()) };
+        let text = self.text(entry)?;
+        Ok(chunk_records(Place { repository, entry }, &facts, text.as_ref().map(|text| text.text.as_str())))
+    }
+}
+
+/// What a part changes: new versions, and keys whose version ends.
+pub struct Changes<T> {
+    pub begun: Vec<T>,
+    pub ended: Vec<ChunkKey>,
+}
+
+/// Compares the records of a path: *unchanged* means equal key and equal digest. With `rebuild` nothing is.
+pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: bool) -> Changes<ChunkRecord> {
+    let kept: FxHashSet<(Key128, Digest)> = if rebuild {
+        FxHashSet::default()
+    } else {
+        let old: FxHashSet<_> = before.iter().map(|record| (record.key.0, record.digest())).collect();
+        now.iter().map(|record| (record.key.0, record.digest())).filter(|record| old.contains(record)).collect()
+    };
+    let is_kept = |record: &ChunkRecord| kept.contains(&(record.key.0, record.digest()));
+    let ended = before.iter().filter(|record| !is_kept(record)).map(|record| record.key).collect();
+    let begun = now.into_iter().filter(|record| !is_kept(record)).collect();
+    Changes { begun, ended }
+}

@@ -1,0 +1,170 @@
+//! publish: when no other part of the plan is open, the generation becomes what readers see.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
+use cairn_wire::{ArtifactKind, Job, Manifest, PartReport, Plan, RunResult, StageDuration, encode};
+use rustc_hash::FxHashMap;
+
+use crate::artifacts::Artifacts;
+use crate::sync::inventory_result;
+
+/// May be run twice and stopped anywhere: its one effect is a transaction that a run takes at most once.
+pub struct PublishStage {
+    pub artifacts: Arc<Artifacts>,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub ledger: Arc<dyn LedgerRead>,
+    pub clock: Arc<dyn Clock>,
+    pub model: String,
+}
+
+#[async_trait]
+impl Stage for PublishStage {
+    fn name(&self) -> StageName {
+        StageName::Publish
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let run = self.ledger.run(job.run).await?;
+        let parts = self.ledger.parts(job.run).await?;
+        let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
+        let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
+        let reports = reports(&parts)?;
+        let mut manifest = settle_outcomes(&planned, &plan, &parts, &reports);
+        manifest.links = link_summary(&reports).or_else(|| previous.links.clone());
+        let view = self.catalogue.view().await?;
+        let before = self.catalogue.published(&view, job.run.repository).await?.map(|published| published.result);
+        let now_ms = self.clock.now_ms();
+        let result = result(&run, &plan, &manifest, &reports, before, now_ms);
+        let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
+        let bytes = encode(ArtifactKind::Manifest, &manifest);
+        let published = PublishedGeneration {
+            run: job.run,
+            seq: cairn_domain::PublishedSeq::default(),
+            manifest: self.artifacts.put_by_content("manifests", job.run.repository, bytes).await?,
+            revision: run.revision,
+            branch: run.branch,
+            indexed_at_ms: now_ms,
+            state: if failed { RunState::Partial } else { RunState::Published },
+            result,
+            model: self.model.clone(),
+        };
+        self.catalogue.publish(published).await?;
+        Ok(PartReport::default())
+    }
+}
+
+type Reports = Vec<(cairn_domain::PartId, PartReport)>;
+
+fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
+    let ended = parts.iter().filter(|part| part.end == Some(PartEnd::Done));
+    ended
+        .map(|part| {
+            let report = PartReport::from_json(&part.report);
+            let report =
+                report.map_err(|error| StageError::permanent("corrupt", format!("report of {}: {error}", part.id)))?;
+            Ok((part.id, report))
+        })
+        .collect()
+}
+
+fn link_summary(reports: &Reports) -> Option<cairn_domain::ArtifactRef> {
+    let written = reports.iter().find_map(|(_, report)| report.artifacts.get("links"))?;
+    Some(cairn_domain::ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })
+}
+
+/// The planned manifest with what parsing found out: files that became windows of text, and those whose pack could not
+/// be parsed at all, which are absent and tried again by the next run.
+fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
+    let mut by_slot: FxHashMap<(&str, u32), Reason> = FxHashMap::default();
+    for (part, report) in reports.iter().filter(|(part, _)| part.stage == StageName::Parse) {
+        let Some(pack) = plan.packs.get(part.number as usize) else { continue };
+        for slot in &report.slots {
+            by_slot.insert((&pack.key, slot.slot), reason_of(&slot.status));
+        }
+    }
+    let mut failed: FxHashMap<&str, &str> = FxHashMap::default();
+    for part in parts.iter().filter(|part| part.id.stage == StageName::Parse) {
+        let pack = plan.packs.get(part.id.number as usize);
+        if let (Some(PartEnd::Failed { message, .. }), Some(pack)) = (&part.end, pack) {
+            failed.insert(&pack.key, message);
+        }
+    }
+    let mut manifest = planned.clone();
+    for entry in manifest.entries.iter_mut().filter(|entry| entry.outcome.is_indexed()) {
+        let Some(slot) = &entry.source else { continue };
+        if let Some(message) = failed.get(slot.artifact.key.as_str()) {
+            entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message: (*message).to_owned() };
+        } else if let Some(reason) = by_slot.get(&(slot.artifact.key.as_str(), slot.index)) {
+            entry.outcome = Outcome::Indexed(Some(*reason));
+        }
+    }
+    manifest
+}
+
+fn reason_of(status: &str) -> Reason {
+    match cairn_domain::ParseStatus::parse(status) {
+        Some(cairn_domain::ParseStatus::Timeout) => Reason::ParseTimeout,
+        Some(cairn_domain::ParseStatus::Crash) => Reason::ParseCrash,
+        _ => Reason::NoParser,
+    }
+}
+
+fn result(
+    run: &RunRecord,
+    plan: &Plan,
+    manifest: &Manifest,
+    reports: &Reports,
+    before: Option<RunResult>,
+    now_ms: i64,
+) -> RunResult {
+    let inventory = inventory_result(manifest);
+    let mut result = RunResult {
+        files_indexed: inventory.files_indexed,
+        files: inventory.files,
+        secrets: inventory.secrets,
+        errors: inventory.errors,
+        num_errors: inventory.num_errors,
+        duration_ms: (now_ms - run.started_at_ms).max(0) as u64,
+        indexed_at_ms: now_ms,
+        ..run.result.clone()
+    };
+    for (part, report) in reports {
+        result.files_parsed += report.files_parsed;
+        result.chunks_embedded += report.chunks_embedded;
+        result.cache_hits += report.cache_hits;
+        result.symbols += report.symbols;
+        result.chunks += report.chunks;
+        result.edges += report.edges;
+        result.patterns += report.patterns;
+        add_counts(&mut result.edges_by_resolution, &report.edges_by_resolution);
+        add_counts(&mut result.unresolved, &report.unresolved);
+        add_duration(&mut result.durations, part.stage, report.duration_ms);
+    }
+    if let (false, Some(before)) = (plan.changes, before) {
+        result.symbols = before.symbols;
+        result.chunks = before.chunks;
+        result.edges = before.edges;
+        result.patterns = before.patterns;
+        result.edges_by_resolution = before.edges_by_resolution;
+        result.unresolved = before.unresolved;
+    }
+    result
+}
+
+fn add_counts(total: &mut std::collections::BTreeMap<String, u64>, counts: &std::collections::BTreeMap<String, u64>) {
+    for (word, count) in counts {
+        *total.entry(word.clone()).or_default() += count;
+    }
+}
+
+fn add_duration(durations: &mut Vec<StageDuration>, stage: StageName, duration_ms: u64) {
+    match durations.iter_mut().find(|duration| duration.stage == stage.as_str()) {
+        Some(duration) => duration.duration_ms += duration_ms,
+        None => durations.push(StageDuration { stage: stage.as_str().to_owned(), duration_ms }),
+    }
+}

@@ -1,0 +1,43 @@
+//! retire: the chunks of paths that are gone end.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{StageName, Tenant};
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::{StagedPoints, VectorStore};
+use cairn_wire::{Job, PartReport};
+
+use crate::artifacts::Artifacts;
+use crate::placed::OpenPacks;
+
+/// May be run twice and stopped anywhere: it ends what is open, and what has ended stays so.
+pub struct RetireStage {
+    pub artifacts: Arc<Artifacts>,
+    pub tenant: Tenant,
+    pub vectors: Arc<dyn VectorStore>,
+}
+
+#[async_trait]
+impl Stage for RetireStage {
+    fn name(&self) -> StageName {
+        StageName::Retire
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
+        let paths = plan.retire.get(job.part.number as usize).map_or(&[][..], Vec::as_slice);
+        let entries = paths.iter().filter_map(|path| previous.find(path.path.as_str()));
+        let mut packs = OpenPacks::default();
+        packs.open(&self.artifacts, entries, false).await?;
+        let mut retired = Vec::new();
+        for path in paths {
+            let chunks = packs.chunks(job.run.repository, &previous, path.path.as_str())?;
+            retired.extend(chunks.into_iter().map(|chunk| chunk.key));
+        }
+        let staged = StagedPoints { points: Vec::new(), retired };
+        self.vectors.stage(&self.tenant, job.run, job.part, staged).await?;
+        Ok(PartReport::default())
+    }
+}

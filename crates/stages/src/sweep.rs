@@ -1,0 +1,102 @@
+//! sweep: removes what no view can see any more, from every store. Takes no input: what is to be swept stands in the
+//! catalogue, so a sweep that was stopped is simply done again.
+
+use std::sync::Arc;
+
+use cairn_domain::ArtifactRef;
+use cairn_pipeline::StageError;
+use cairn_ports::{CatalogueSweep, Clock, Generations, SweepList};
+use rustc_hash::FxHashSet;
+
+use crate::artifacts::{Artifacts, facts_key_of};
+
+/// Prefixes of artifacts that live while a live manifest names them.
+const FOLDERS: [&str; 5] = ["packs", "facts", "manifests", "plans", "links"];
+
+/// Longer than a cursor lives.
+pub const GRACE_MS: i64 = 15 * 60 * 1000;
+
+pub struct Sweep {
+    pub artifacts: Arc<Artifacts>,
+    pub sweeping: Arc<dyn CatalogueSweep>,
+    pub clock: Arc<dyn Clock>,
+    /// Every store with generations.
+    pub stores: Vec<Arc<dyn Generations>>,
+    /// Since a generation was published; `GRACE_MS` except where nobody can be reading.
+    pub grace_ms: i64,
+}
+
+/// What a sweep removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SweepReport {
+    pub num_generations: u64,
+    pub num_artifacts: u64,
+}
+
+impl Sweep {
+    pub async fn run(&self) -> Result<SweepReport, StageError> {
+        let list = self.sweeping.sweep_list(self.clock.now_ms(), self.grace_ms).await?;
+        let mut swept = SweepList { retired: list.retired.clone(), ..SweepList::default() };
+        for run in &list.retired {
+            for store in &self.stores {
+                store.sweep_retired(run.repository, &[run.generation]).await?;
+            }
+        }
+        for run in &list.aborted {
+            let mut remaining = 0;
+            for store in &self.stores {
+                remaining += store.sweep_aborted(run.repository, run.generation).await?;
+            }
+            if remaining == 0 {
+                swept.aborted.push(*run);
+            }
+        }
+        for (tenant, repository, before) in &list.deleted {
+            for store in &self.stores {
+                store.remove_repository(tenant, *repository, *before).await?;
+            }
+            swept.deleted.push((tenant.clone(), *repository, *before));
+        }
+        self.sweeping.swept(&swept).await?;
+        let num_artifacts = self.sweep_artifacts().await?;
+        Ok(SweepReport { num_generations: (swept.retired.len() + swept.aborted.len()) as u64, num_artifacts })
+    }
+
+    /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace (a sync that has not
+    /// begun its run yet).
+    async fn sweep_artifacts(&self) -> Result<u64, StageError> {
+        let now_ms = self.clock.now_ms();
+        let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
+        let mut live: FxHashSet<String> = FxHashSet::default();
+        for reference in &manifests {
+            self.mark(reference, &mut live).await?;
+        }
+        let mut num_deleted = 0;
+        for folder in FOLDERS {
+            for blob in self.artifacts.blobs.list(&format!("{folder}/")).await? {
+                let is_old = blob.modified_at.saturating_mul(1000).saturating_add(self.grace_ms) <= now_ms;
+                if is_old && !live.contains(&blob.key) {
+                    self.artifacts.blobs.delete(&blob.key).await?;
+                    num_deleted += 1;
+                }
+            }
+        }
+        Ok(num_deleted)
+    }
+
+    async fn mark(&self, reference: &ArtifactRef, live: &mut FxHashSet<String>) -> Result<(), StageError> {
+        live.insert(reference.key.clone());
+        // A plan is listed beside the manifests of unfinished runs; it names no further artifacts than they do.
+        if !reference.key.starts_with("manifests/") {
+            return Ok(());
+        }
+        let manifest = self.artifacts.manifest(reference).await?;
+        live.extend(manifest.links.iter().map(|links| links.key.clone()));
+        for slot in manifest.entries.iter().filter_map(|entry| entry.source.as_ref()) {
+            if live.insert(slot.artifact.key.clone()) {
+                live.insert(facts_key_of(&slot.artifact));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! What changes between two manifests, and the plan that follows.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::{ArtifactRef, ManifestEntry, RepoPath};
+use cairn_wire::{ChangedPath, Manifest, Plan};
+
+/// Paths in one part of embed, at most.
+const PATHS_PER_PART: usize = 2_000;
+/// Paths in one part of retire.
+const GONE_PER_PART: usize = 5_000;
+
+/// The paths whose records change, sorted.
+pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
+    let mut changed = Vec::new();
+    merge(&before.entries, &now.entries, |path, old, new| {
+        let was = old.is_some_and(|entry| entry.outcome.is_indexed());
+        let is = new.is_some_and(|entry| entry.outcome.is_indexed());
+        let same = match (old, new) {
+            (Some(old), Some(new)) => !rebuild && placed(old) == placed(new),
+            _ => false,
+        };
+        if (was || is) && !(was && is && same) {
+            changed.push(ChangedPath { path: path.clone(), before: was, now: is });
+        }
+    });
+    changed
+}
+
+/// All of an entry that goes into its records.
+fn placed(entry: &ManifestEntry) -> impl PartialEq + '_ {
+    let weights = (entry.low_weight, entry.navigation, entry.num_secrets);
+    (entry.facts_key, &entry.language, weights, &entry.tags, &entry.module, entry.changed_at)
+}
+
+/// Whether also the paths that are not indexed are what they were, and nothing is to be tried again.
+pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
+    let is_same = |(old, new): (&ManifestEntry, &ManifestEntry)| {
+        let same_content = old.blob == new.blob || !new.outcome.is_indexed();
+        old.path == new.path && same_content && old.kind == new.kind && old.outcome == new.outcome
+    };
+    before.rules == now.rules
+        && before.entries.len() == now.entries.len()
+        && before.entries.iter().zip(&now.entries).all(is_same)
+}
+
+/// The work: changed paths by the pack that holds their text, so that a part opens few packs.
+pub(crate) fn plan(changed: &[ChangedPath], manifest: &Manifest, packs: Vec<ArtifactRef>) -> Plan {
+    let mut by_pack: BTreeMap<&str, Vec<ChangedPath>> = BTreeMap::new();
+    let mut gone = Vec::new();
+    for path in changed {
+        let source = manifest.find(path.path.as_str()).and_then(|entry| entry.source.as_ref());
+        match source {
+            Some(slot) if path.now => by_pack.entry(&slot.artifact.key).or_default().push(path.clone()),
+            _ => gone.push(path.clone()),
+        }
+    }
+    let embed = by_pack.values().flat_map(|paths| paths.chunks(PATHS_PER_PART)).map(<[_]>::to_vec).collect();
+    let retire = gone.chunks(GONE_PER_PART).map(<[_]>::to_vec).collect();
+    Plan { packs, embed, retire, ..Plan::default() }
+}
+
+/// Walks two sorted lists of entries side by side.
+fn merge<'a>(
+    before: &'a [ManifestEntry],
+    now: &'a [ManifestEntry],
+    mut visit: impl FnMut(&RepoPath, Option<&'a ManifestEntry>, Option<&'a ManifestEntry>),
+) {
+    let (mut before, mut now) = (before.iter().peekable(), now.iter().peekable());
+    loop {
+        let order = match (before.peek(), now.peek()) {
+            (None, None) => return,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(old), Some(new)) => old.path.cmp(&new.path),
+        };
+        let old = if order.is_le() { before.next() } else { None };
+        let new = if order.is_ge() { now.next() } else { None };
+        if let Some(entry) = old.or(new) {
+            visit(&entry.path, old, new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{BlobId, EntryKind, FactsKey, Key128, Outcome, Reason};
+
+    use super::*;
+
+    fn manifest(entries: &[(&str, u8)]) -> Manifest {
+        let entry = |(path, content): &(&str, u8)| ManifestEntry {
+            path: RepoPath::parse(path).expect("a path"),
+            kind: EntryKind::File,
+            blob: BlobId([*content; 20]),
+            size_bytes: 1,
+            outcome: if *content == 0 { Outcome::Skipped(Reason::Binary) } else { Outcome::Indexed(None) },
+            language: None,
+            facts_key: Some(FactsKey(Key128([*content; 16]))),
+            source: None,
+            num_secrets: 0,
+            num_lines: 1,
+            low_weight: false,
+            navigation: false,
+            tags: Vec::new(),
+            changed_at: None,
+            module: None,
+        };
+        Manifest { entries: entries.iter().map(entry).collect(), ..Manifest::default() }
+    }
+
+    #[test]
+    fn changed_paths_are_those_whose_records_change() {
+        let check = |before: &[(&str, u8)], now: &[(&str, u8)], expect: &[(&str, bool, bool)]| {
+            let changed = changed_paths(&manifest(before), &manifest(now), false);
+            let changed: Vec<_> = changed.iter().map(|path| (path.path.as_str(), path.before, path.now)).collect();
+            assert_eq!(changed, expect, "{before:?} -> {now:?}");
+        };
+        check(&[], &[("a", 1)], &[("a", false, true)]);
+        check(&[("a", 1)], &[("a", 1)], &[]);
+        check(
+            &[("a", 1), ("c", 3)],
+            &[("a", 2), ("b", 3)],
+            &[("a", true, true), ("b", false, true), ("c", true, false)],
+        );
+        check(&[("a", 1)], &[("a", 0)], &[("a", true, false)]);
+        check(&[("a", 0)], &[("a", 0), ("b", 0)], &[]);
+        check(&[("a", 1), ("b", 2)], &[("a", 2), ("b", 1)], &[("a", true, true), ("b", true, true)]);
+    }
+
+    #[test]
+    fn a_rebuild_changes_every_indexed_path() {
+        let same = manifest(&[("a", 1), ("b", 0)]);
+        assert_eq!(changed_paths(&same, &same, true).len(), 1);
+    }
+}

@@ -1,0 +1,267 @@
+//! sync: brings a repository's snapshot into artifacts and begins the run that indexes it.
+//!
+//! Reads the tree, decides what becomes of every path, reads and redacts the blobs that are new, packs them, writes
+//! manifest and plan. Only then one ledger transaction creates the run. May be stopped anywhere before that: what it
+//! wrote is named by content and found again, or swept.
+
+mod changes;
+mod inventory;
+mod modules;
+mod packing;
+mod settings;
+
+use std::sync::Arc;
+
+use cairn_config::Operator;
+use cairn_domain::{ArtifactRef, RunId, RunState, Scope, Tenant};
+use cairn_pipeline::StageError;
+use cairn_ports::{
+    Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
+    SnapshotTree, SourceReader,
+};
+use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, encode};
+
+pub use settings::path_rules;
+
+use crate::Toolchain;
+use crate::artifacts::Artifacts;
+
+/// A working tree that is written to while it is read is read again, this often.
+const ATTEMPTS: usize = 5;
+/// Errors that a result lists; all are counted.
+pub(crate) const ERRORS_LISTED: usize = 100;
+
+/// What to sync.
+#[derive(Clone, Debug)]
+pub struct SyncRequest {
+    pub repository: RepositoryRecord,
+    /// What `SnapshotTree::stat_cache` gave last time.
+    pub stat_cache: Option<Vec<u8>>,
+    /// Makes every record anew.
+    pub rebuild: bool,
+}
+
+/// What a sync came to.
+pub enum Synced {
+    /// Nothing to do: what is published is this state of the source.
+    Unchanged {
+        published: Box<PublishedGeneration>,
+        stat_cache: Vec<u8>,
+    },
+    Begun {
+        run: RunId,
+        plan: ArtifactRef,
+        stat_cache: Vec<u8>,
+    },
+}
+
+/// The first stage. Not driven by deliveries of a run, since it is what begins one.
+pub struct Sync {
+    pub artifacts: Arc<Artifacts>,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub ledger: Arc<dyn Ledger>,
+    pub source: Arc<dyn SourceReader>,
+    pub clock: Arc<dyn Clock>,
+    pub operator: Arc<Operator>,
+    pub tools: Toolchain,
+    /// Threads that read, redact and compress.
+    pub num_threads: usize,
+    /// How long the lease of a process that died keeps others out. Renewed four times within it.
+    pub lease_ms: i64,
+}
+
+impl Sync {
+    pub async fn run(&self, request: SyncRequest) -> Result<Synced, StageError> {
+        let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
+        let synced = {
+            let heartbeat = self.heartbeat(lease);
+            tokio::select! {
+                synced = self.under_lease(lease, request) => synced,
+                error = heartbeat => Err(error),
+            }
+        };
+        // A lease that could not be given back ends by itself.
+        let _ = self.ledger.renew(lease, self.clock.now_ms(), 0).await;
+        synced
+    }
+
+    /// Ends only if the lease is lost.
+    async fn heartbeat(&self, lease: Lease) -> StageError {
+        loop {
+            tokio::time::sleep(std::time::Duration::from_millis(self.lease_ms as u64 / 4)).await;
+            if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms).await {
+                return error.into();
+            }
+        }
+    }
+
+    async fn under_lease(&self, lease: Lease, request: SyncRequest) -> Result<Synced, StageError> {
+        let view = self.catalogue.view().await?;
+        let published = self.catalogue.published(&view, request.repository.id).await?;
+        let previous = match &published {
+            Some(published) => self.artifacts.manifest(&published.manifest).await?,
+            None => Arc::default(),
+        };
+        let mut attempt = 1;
+        loop {
+            let snapshot = self.read(&request, &previous).await;
+            match snapshot {
+                Err(error) if error.code == ErrorKind::Conflict.code() && attempt < ATTEMPTS => attempt += 1,
+                Err(error) if error.code == settings::INVALID => {
+                    return self.refuse(lease, &request, published, error).await;
+                }
+                Err(error) => return Err(error),
+                Ok(snapshot) => return self.begin(lease, &request, published, &previous, snapshot).await,
+            }
+        }
+    }
+
+    /// Opens the source and takes the inventory; packs are written as they are filled.
+    async fn read(&self, request: &SyncRequest, previous: &Arc<Manifest>) -> Result<ReadSnapshot, StageError> {
+        let options = ReadOptions { branch: request.repository.branch.clone(), stat_cache: request.stat_cache.clone() };
+        let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
+        let tree = blocking(move || Ok(source.open(&location, &options)?)).await?;
+        let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
+        let request_settings = RequestSettings::from_json(&request.repository.settings)
+            .map_err(|error| StageError::permanent(settings::INVALID, format!("stored settings: {error}")))?;
+        let (operator, settings_tree) = (Arc::clone(&self.operator), Arc::clone(&tree));
+        let effective = blocking(move || settings::read(settings_tree.as_ref(), &operator, &request_settings)).await?;
+        let inventory = inventory::Inventory {
+            tools: self.tools.clone(),
+            settings: Arc::new(effective),
+            previous: Arc::clone(previous),
+            tree: Arc::clone(&tree),
+        };
+        let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;
+        Ok(ReadSnapshot { tree, taken, settings: inventory.settings })
+    }
+
+    async fn begin(
+        &self,
+        lease: Lease,
+        request: &SyncRequest,
+        published: Option<PublishedGeneration>,
+        previous: &Manifest,
+        snapshot: ReadSnapshot,
+    ) -> Result<Synced, StageError> {
+        let ReadSnapshot { tree, taken, settings } = snapshot;
+        let (revision, stat_cache) = (tree.revision().label(), tree.stat_cache());
+        let rebuild = request.rebuild || (published.is_some() && previous.tools != taken.manifest.tools);
+        let changed = changes::changed_paths(previous, &taken.manifest, rebuild);
+        let nothing_new = changed.is_empty() && changes::same_inventory(previous, &taken.manifest);
+        if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
+            return Ok(Synced::Unchanged { published: Box::new(published.clone()), stat_cache });
+        }
+        let result = self.result(request, &revision, &taken.manifest, &settings);
+        let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
+        plan.rebuild = rebuild;
+        plan.changes = !nothing_new || published.is_none();
+        plan.settings.clone_from(&settings.text);
+        plan.previous_manifest = published.as_ref().map(|published| published.manifest.clone());
+        let manifest = encode(ArtifactKind::Manifest, &taken.manifest);
+        let manifest = self.artifacts.put_by_content("manifests", request.repository.id, manifest).await?;
+        plan.manifest = Some(manifest.clone());
+        let parts = plan.parts();
+        let plan = encode(ArtifactKind::Plan, &plan);
+        let plan = self.artifacts.put_by_content("plans", request.repository.id, plan).await?;
+        let run = NewRun {
+            repository: request.repository.id,
+            previous: published.map(|published| published.run.generation),
+            manifest,
+            plan: plan.clone(),
+            parts,
+            revision,
+            branch: tree.branch().map(ToOwned::to_owned),
+            result,
+            started_at_ms: self.clock.now_ms(),
+        };
+        let run = self.ledger.begin(lease, run).await?;
+        Ok(Synced::Begun { run, plan, stat_cache })
+    }
+
+    /// Settings that cannot be used: a run that failed says so, and what is published stays.
+    async fn refuse(
+        &self,
+        lease: Lease,
+        request: &SyncRequest,
+        published: Option<PublishedGeneration>,
+        error: StageError,
+    ) -> Result<Synced, StageError> {
+        let repository = request.repository.id;
+        let plan = encode(ArtifactKind::Plan, &Plan::default());
+        let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
+        let manifest = encode(ArtifactKind::Manifest, &Manifest::default());
+        let manifest = self.artifacts.put_by_content("manifests", repository, manifest).await?;
+        let run = NewRun {
+            repository,
+            previous: published.map(|published| published.run.generation),
+            manifest,
+            plan,
+            parts: Plan::default().parts(),
+            revision: String::new(),
+            branch: None,
+            result: RunResult { repository: request.repository.name.to_string(), ..RunResult::default() },
+            started_at_ms: self.clock.now_ms(),
+        };
+        let run = self.ledger.begin(lease, run).await?;
+        let message = format!("{}: {}", settings::INVALID, error.chain());
+        self.ledger.abort(run, RunState::Failed, &message, self.clock.now_ms()).await?;
+        Err(error)
+    }
+
+    fn result(
+        &self,
+        request: &SyncRequest,
+        revision: &str,
+        manifest: &Manifest,
+        settings: &settings::Effective,
+    ) -> RunResult {
+        RunResult {
+            repository: request.repository.name.to_string(),
+            path: request.repository.source.location().to_owned(),
+            commit: revision.to_owned(),
+            include: settings.rule_settings.include.clone(),
+            exclude: settings.rule_settings.exclude.clone(),
+            max_file_size: settings.rules.max_file_size().bytes(),
+            ..inventory_result(manifest)
+        }
+    }
+}
+
+/// The scope in which a repository sees itself.
+pub(crate) fn own_scope(tenant: &Tenant, repository: cairn_domain::RepositoryId) -> Scope {
+    Scope::only(tenant.clone(), [repository])
+}
+
+/// What the inventory alone says: files by outcome, errors, secrets.
+pub(crate) fn inventory_result(manifest: &Manifest) -> RunResult {
+    let mut result = RunResult::default();
+    for entry in &manifest.entries {
+        *result.files.entry(entry.outcome.label()).or_default() += 1;
+        result.files_indexed += u64::from(entry.outcome.is_indexed());
+        result.secrets += u64::from(entry.num_secrets);
+        if let cairn_domain::Outcome::Failed { message, .. } = &entry.outcome {
+            result.num_errors += 1;
+            if result.errors.len() < ERRORS_LISTED {
+                result.errors.push(FileError { file: entry.path.to_string(), message: message.clone() });
+            }
+        }
+    }
+    result
+}
+
+struct ReadSnapshot {
+    tree: Arc<dyn SnapshotTree>,
+    taken: inventory::Taken,
+    settings: Arc<settings::Effective>,
+}
+
+/// Runs blocking work where blocking is allowed.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StageError> + Send + 'static,
+) -> Result<T, StageError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(StageError::panicked(error.to_string())),
+    }
+}

@@ -1,0 +1,55 @@
+//! Which module a path belongs to: the nearest directory above it that is described in the settings or that holds a
+//! package's manifest.
+
+use cairn_config::RepositorySettings;
+use cairn_domain::RepoPath;
+use cairn_ports::TreeEntry;
+use rustc_hash::FxHashSet;
+
+/// Files whose directory is a module.
+const MANIFESTS: [&str; 11] = [
+    "package.json",
+    "go.mod",
+    "Cargo.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "composer.json",
+    "mix.exs",
+];
+
+/// The directories of a snapshot that are modules.
+pub(crate) struct Modules {
+    directories: FxHashSet<String>,
+}
+
+impl Modules {
+    pub(crate) fn detect(settings: &RepositorySettings, entries: &[TreeEntry]) -> Self {
+        let mut directories: FxHashSet<String> = FxHashSet::default();
+        for entry in entries {
+            let name = entry.path.file_name();
+            if MANIFESTS.contains(&name) || name == "__init__.py" {
+                directories.insert(entry.path.directory().to_owned());
+            }
+        }
+        directories.extend(settings.modules.iter().map(|module| module.path.as_str().to_owned()));
+        Self { directories }
+    }
+
+    /// The directory of the module that owns the path; empty for one in the root.
+    pub(crate) fn of(&self, path: &RepoPath) -> Option<String> {
+        let mut directory = path.directory();
+        loop {
+            if self.directories.contains(directory) {
+                return Some(directory.to_owned());
+            }
+            if directory.is_empty() {
+                return None;
+            }
+            directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+    }
+}

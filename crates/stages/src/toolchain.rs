@@ -1,0 +1,36 @@
+//! Versions of everything that turns bytes into records. They stand in facts keys and in the manifest, so that what
+//! other tools made is made anew, and nothing else is.
+
+use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
+
+/// The tools of this build.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    pub model: ModelId,
+}
+
+/// Counts up when facts of documents and code are turned into edges or patterns in another way.
+const LINKING_VERSION: u64 = 1;
+/// Counts up when terms or their weights change.
+const TERMS_VERSION: u64 = 1;
+
+impl Toolchain {
+    /// Identity of what parsing a blob yields. `ignore` is the digest of the repository's `secrets.ignore` as it applies to the path.
+    pub fn facts_key(&self, blob: BlobId, language: &str, ignore: Digest) -> FactsKey {
+        let digester = Digester::new("facts").bytes(&blob.0).text(language);
+        let digester = digester.number(cairn_redaction::RULES_VERSION.into());
+        let digester = digester.text(&cairn_syntax::tool_version(language));
+        FactsKey(digester.bytes(&ignore.0).key())
+    }
+
+    /// Of all that makes records of facts.
+    pub fn digest(&self) -> Digest {
+        Digester::new("tools")
+            .text(&self.model.name)
+            .number(u64::from(self.model.dimensions))
+            .number(cairn_placing::VERSION)
+            .number(LINKING_VERSION)
+            .number(TERMS_VERSION)
+            .digest()
+    }
+}

@@ -1,0 +1,135 @@
+//! A YAML file that lists repositories to index.
+//!
+//! ```yaml
+//! repositories:
+//!   - path: ../shop            # relative to the list's own directory
+//!     name: acme/shop
+//!   - url: https://git.example/acme/pay.git
+//!     branch: main
+//!     exclude: [testdata/**]
+//! ```
+//!
+//! A list at the top level stands for the same.
+
+use std::path::{Path, PathBuf};
+
+use crate::InvalidSettings;
+use crate::reader::{At, Reader};
+use crate::repository::{branch_name, repository_name};
+use crate::tree::{Node, Value};
+
+const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "include_override"];
+
+/// Where a listed repository is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Location {
+    Path(PathBuf),
+    /// As it was written; whether it may be reached is for the source to decide.
+    Url(String),
+}
+
+/// An entry of the list. Its patterns come on top of the repository's own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListedRepository {
+    pub location: Location,
+    pub name: Option<String>,
+    pub branch: Option<String>,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub include_override: Vec<String>,
+}
+
+/// `file` names the list in messages; `directory` is what its relative paths start from.
+pub fn parse_repository_list(
+    text: &str,
+    file: &str,
+    directory: &Path,
+) -> Result<Vec<ListedRepository>, InvalidSettings> {
+    let invalid = |fault| InvalidSettings { file: file.to_owned(), faults: vec![fault] };
+    let node = Node::from_yaml(text).map_err(invalid)?;
+    let mut reader = Reader::default();
+    let root = At::root(&node);
+    let items = match node.value {
+        Value::List(_) => reader.list(&root),
+        _ => {
+            let lists = reader.mapping(&root, &["repositories"]);
+            lists.into_iter().flat_map(|(_, at)| reader.list(&at)).collect()
+        }
+    };
+    if items.is_empty() {
+        reader.fault(&root, "the list has no repositories");
+    }
+    let mut repositories: Vec<ListedRepository> = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(repository) = entry(&mut reader, &item, directory) else { continue };
+        let same = |other: &ListedRepository| other.name.is_some() && other.name == repository.name;
+        if repositories.iter().any(same) {
+            reader.fault(&item, "another entry has the same name");
+        }
+        repositories.push(repository);
+    }
+    reader.finish(file, repositories)
+}
+
+fn entry(reader: &mut Reader, item: &At<'_>, directory: &Path) -> Option<ListedRepository> {
+    let (mut path, mut url) = (None, None);
+    let (mut name, mut branch) = (None, None);
+    let (mut include, mut exclude, mut include_override) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, at) in reader.mapping(item, KEYS) {
+        match key {
+            "path" => path = reader.text(&at),
+            "url" => url = reader.text(&at),
+            "name" => name = repository_name(reader, &at),
+            "branch" => branch = branch_name(reader, &at),
+            "include" => include = reader.globs(&at),
+            "exclude" => exclude = reader.globs(&at),
+            _ => include_override = reader.globs(&at),
+        }
+    }
+    let location = match (path, url) {
+        (Some(path), None) => Location::Path(directory.join(path)),
+        (None, Some(url)) => Location::Url(url),
+        _ => {
+            reader.fault(item, "an entry has either a `path` or a `url`");
+            return None;
+        }
+    };
+    Some(ListedRepository { location, name, branch, include, exclude, include_override })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_in_both_forms() {
+        let entries = "- path: ../shop\n  name: acme/shop\n- url: https://git.example/a/pay.git\n  branch: main\n  exclude: [t/**]\n";
+        let nested = format!(
+            "repositories:\n{}",
+            entries.replace("- ", "  - ").replace("\n  ", "\n    ").replace("    - ", "  - ")
+        );
+        for text in [entries, nested.as_str()] {
+            let list = parse_repository_list(text, "repos.yaml", Path::new("/base")).expect(text);
+            assert_eq!(list.len(), 2);
+            assert_eq!(list[0].location, Location::Path(PathBuf::from("/base/../shop")));
+            assert_eq!(list[0].name.as_deref(), Some("acme/shop"));
+            assert_eq!(list[1].location, Location::Url("https://git.example/a/pay.git".to_owned()));
+            assert_eq!((list[1].branch.as_deref(), list[1].exclude.len()), (Some("main"), 1));
+        }
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let check = |text: &str, line: Option<u32>, message: &str| {
+            let error = parse_repository_list(text, "repos.yaml", Path::new(".")).expect_err(text);
+            assert_eq!(error.faults[0].line, line, "{error}");
+            assert!(error.faults[0].message.contains(message), "{error}");
+        };
+        check("- path: a\n  url: b\n", Some(1), "either");
+        check("- name: a\n", Some(1), "either");
+        check("- path: a\n  nme: b\n", Some(2), "`name`");
+        check("- path: a\n  name: x\n- path: b\n  name: x\n", Some(3), "same name");
+        check("repos:\n- path: a\n", Some(1), "`repositories`");
+        check("repositories: []\n", Some(1), "no repositories");
+    }
+}

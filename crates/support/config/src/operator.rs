@@ -1,0 +1,390 @@
+//! What the operator of this machine decides: `config.toml`, then the environment on top.
+//!
+//! Every setting is one row of a table that gives its key in the file, its variable, and how it is read, so that the
+//! two ways cannot drift apart. Default < file < environment.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cairn_inventory::GeneratedPolicy;
+
+use crate::reader::{At, Reader};
+use crate::repository::max_file_size;
+use crate::tree::{Node, Value};
+use crate::{Fault, InvalidSettings};
+
+/// The operator's settings, all of them checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operator {
+    /// Directory of the index; none means the usual place (`.cairn` in the current directory).
+    pub home: Option<PathBuf>,
+    pub sources: Sources,
+    /// Limit for repositories that state none, in bytes; 0 is the hard cap.
+    pub max_file_size: Option<u64>,
+    pub generated: GeneratedPolicy,
+    /// Globs of names that are sensitive beside the usual ones.
+    pub sensitive_add: Vec<String>,
+    /// Globs of names that are not sensitive after all. Only the operator can say so.
+    pub sensitive_allow: Vec<String>,
+    /// Threads that work at once; 0 is one per core.
+    pub num_workers: u64,
+}
+
+/// What may be fetched and how much of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sources {
+    pub allow_http: bool,
+    pub allow_file: bool,
+    /// Lets URLs lead to loopback, private and link-local addresses.
+    pub allow_private_addresses: bool,
+    /// Host keys that ssh may trust. Without it there is no ssh.
+    pub ssh_known_hosts: Option<PathBuf>,
+    pub ssh_key: Option<PathBuf>,
+    /// Host, and the name of the environment variable that holds its token (never the token). Sorted by host.
+    pub tokens: Vec<(String, String)>,
+    pub fetch_timeout_seconds: u64,
+    pub max_fetch_bytes: u64,
+    /// Paths in one tree.
+    pub max_entries: u64,
+}
+
+impl Default for Operator {
+    fn default() -> Self {
+        Self {
+            home: None,
+            sources: Sources::default(),
+            max_file_size: None,
+            generated: GeneratedPolicy::Skip,
+            sensitive_add: Vec::new(),
+            sensitive_allow: Vec::new(),
+            num_workers: 0,
+        }
+    }
+}
+
+impl Default for Sources {
+    fn default() -> Self {
+        Self {
+            allow_http: false,
+            allow_file: false,
+            allow_private_addresses: false,
+            ssh_known_hosts: None,
+            ssh_key: None,
+            tokens: Vec::new(),
+            fetch_timeout_seconds: 20 * 60,
+            max_fetch_bytes: 2 << 30,
+            max_entries: 1_000_000,
+        }
+    }
+}
+
+/// The operator's settings could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    #[error("cannot read the configuration `{}`", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Invalid(#[from] InvalidSettings),
+}
+
+struct Setting {
+    key: &'static str,
+    variable: &'static str,
+    apply: fn(&mut Reader, &At<'_>, &mut Operator),
+}
+
+/// `home = …` and so on in the file; `CAIRN_…` in the environment.
+const SETTINGS: &[Setting] = &[
+    Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
+    Setting {
+        key: "max_file_size",
+        variable: "CAIRN_MAX_FILE_SIZE",
+        apply: |reader, at, operator| operator.max_file_size = max_file_size(reader, at),
+    },
+    Setting {
+        key: "generated",
+        variable: "CAIRN_GENERATED",
+        apply: |reader, at, operator| set(&mut operator.generated, generated(reader, at)),
+    },
+    Setting {
+        key: "workers",
+        variable: "CAIRN_WORKERS",
+        apply: |reader, at, operator| set(&mut operator.num_workers, reader.integer(at, 0..=1_024)),
+    },
+    Setting {
+        key: "sensitive.add",
+        variable: "CAIRN_SENSITIVE_ADD",
+        apply: |reader, at, operator| operator.sensitive_add = globs(reader, at),
+    },
+    Setting {
+        key: "sensitive.allow",
+        variable: "CAIRN_SENSITIVE_ALLOW",
+        apply: |reader, at, operator| operator.sensitive_allow = globs(reader, at),
+    },
+    Setting {
+        key: "sources.allow_http",
+        variable: "CAIRN_ALLOW_HTTP",
+        apply: |reader, at, operator| set(&mut operator.sources.allow_http, reader.flag(at)),
+    },
+    Setting {
+        key: "sources.allow_file",
+        variable: "CAIRN_ALLOW_FILE",
+        apply: |reader, at, operator| set(&mut operator.sources.allow_file, reader.flag(at)),
+    },
+    Setting {
+        key: "sources.allow_private_addresses",
+        variable: "CAIRN_ALLOW_PRIVATE_ADDRESSES",
+        apply: |reader, at, operator| set(&mut operator.sources.allow_private_addresses, reader.flag(at)),
+    },
+    Setting {
+        key: "sources.ssh_known_hosts",
+        variable: "CAIRN_SSH_KNOWN_HOSTS",
+        apply: |reader, at, operator| operator.sources.ssh_known_hosts = path(reader, at),
+    },
+    Setting {
+        key: "sources.ssh_key",
+        variable: "CAIRN_SSH_KEY",
+        apply: |reader, at, operator| operator.sources.ssh_key = path(reader, at),
+    },
+    Setting {
+        key: "sources.tokens",
+        variable: "CAIRN_TOKENS",
+        apply: |reader, at, operator| operator.sources.tokens = tokens(reader, at),
+    },
+    Setting {
+        key: "sources.fetch_timeout_seconds",
+        variable: "CAIRN_FETCH_TIMEOUT_SECONDS",
+        apply: |reader, at, operator| {
+            set(&mut operator.sources.fetch_timeout_seconds, reader.integer(at, 1..=86_400));
+        },
+    },
+    Setting {
+        key: "sources.max_fetch_bytes",
+        variable: "CAIRN_MAX_FETCH_BYTES",
+        apply: |reader, at, operator| set(&mut operator.sources.max_fetch_bytes, reader.bytes(at)),
+    },
+    Setting {
+        key: "sources.max_entries",
+        variable: "CAIRN_MAX_ENTRIES",
+        apply: |reader, at, operator| set(&mut operator.sources.max_entries, reader.integer(at, 1..=100_000_000)),
+    },
+];
+
+impl Operator {
+    /// Reads `explicit`, or `default` if that exists, and the environment of this process.
+    pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
+        let path = explicit.unwrap_or(default);
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && explicit.is_none() => None,
+            Err(source) => return Err(OperatorError::Unreadable { path: path.to_owned(), source }),
+        };
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let name = path.display().to_string();
+        Ok(Self::parse(text.as_deref().map(|text| (name.as_str(), text)), variables)?)
+    }
+
+    /// From the name and text of a file and the environment's variables. Reports the faults of both at once.
+    pub fn parse(
+        file: Option<(&str, &str)>,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, InvalidSettings> {
+        let mut reader = Reader::default();
+        let mut operator = Self::default();
+        if let Some((_, text)) = file {
+            match Node::from_toml(text) {
+                Ok(node) => apply_file(&mut reader, &node, &mut operator),
+                Err(fault) => reader.add(fault),
+            }
+        }
+        let mut variables: Vec<(String, String)> =
+            variables.into_iter().filter(|(name, _)| name.starts_with("CAIRN_")).collect();
+        variables.sort();
+        for (name, value) in variables {
+            apply_variable(&mut reader, &name, &value, &mut operator);
+        }
+        if operator.sources.ssh_key.is_some() && operator.sources.ssh_known_hosts.is_none() {
+            let message = "needs `sources.ssh_known_hosts`: ssh trusts no host whose key is not pinned".to_owned();
+            reader.add(Fault { line: None, key: "sources.ssh_key".to_owned(), message });
+        }
+        let origin = file.map_or("the environment".to_owned(), |(name, _)| format!("{name} and the environment"));
+        reader.finish(&origin, operator)
+    }
+}
+
+fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
+    for (name, at) in reader.entries(&At::root(root)) {
+        let is_section =
+            SETTINGS.iter().any(|setting| setting.key.split_once('.').is_some_and(|(section, _)| section == name));
+        let entries = if is_section { reader.entries(&at).into_iter().map(|(_, at)| at).collect() } else { vec![at] };
+        for at in entries {
+            match SETTINGS.iter().find(|setting| setting.key == at.key) {
+                Some(setting) => (setting.apply)(reader, &at, operator),
+                None => {
+                    let known: Vec<&'static str> = SETTINGS.iter().map(|setting| setting.key).collect();
+                    reader.fault(&at, crate::reader::unknown_key(&at.key, &known));
+                }
+            }
+        }
+    }
+}
+
+/// Variables that are nearly a setting's are taken for slips; other parts of Cairn own the rest.
+fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
+    let node = Node::text(value);
+    let at = At { key: name.to_owned(), line: None, node: &node };
+    if let Some(setting) = SETTINGS.iter().find(|setting| setting.variable == name) {
+        (setting.apply)(reader, &at, operator);
+        return;
+    }
+    let slip = SETTINGS.iter().find(|setting| strsim::damerau_levenshtein(setting.variable, name) <= 2);
+    if let Some(setting) = slip {
+        reader.fault(&at, format!("unknown variable; the nearest known one is `{}`", setting.variable));
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+fn path(reader: &mut Reader, at: &At<'_>) -> Option<PathBuf> {
+    reader.text(at).map(PathBuf::from)
+}
+
+fn generated(reader: &mut Reader, at: &At<'_>) -> Option<GeneratedPolicy> {
+    match reader.text(at)?.as_str() {
+        "skip" => Some(GeneratedPolicy::Skip),
+        "keep" => Some(GeneratedPolicy::KeepLowWeight),
+        other => {
+            reader.fault(at, format!("expected `skip` or `keep`, found `{other}`"));
+            None
+        }
+    }
+}
+
+/// A list of globs; in the environment separated by commas.
+fn globs(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
+    match comma_separated(at) {
+        Some(node) => reader.globs(&At { key: at.key.clone(), line: None, node: &node }),
+        None => reader.globs(at),
+    }
+}
+
+fn comma_separated(at: &At<'_>) -> Option<Node> {
+    match &at.node.value {
+        Value::Text(text) if at.node.line.is_none() => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Node::text).collect();
+            Some(Node { line: None, value: Value::List(items) })
+        }
+        _ => None,
+    }
+}
+
+/// `"git.example" = "VARIABLE"` in the file; `git.example=VARIABLE,…` in the environment.
+fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
+    let mut tokens = Vec::new();
+    if let Some(Node { value: Value::List(items), .. }) = comma_separated(at) {
+        for item in &items {
+            let Value::Text(text) = &item.value else { continue };
+            match text.split_once('=') {
+                Some((host, variable)) => tokens.push((host.to_ascii_lowercase(), variable.to_owned())),
+                None => reader.fault(at, "expected `host=VARIABLE`, separated by commas"),
+            }
+        }
+    } else {
+        for (host, at) in reader.entries(at) {
+            if let Some(variable) = reader.text(&at) {
+                tokens.push((host.to_ascii_lowercase(), variable));
+            }
+        }
+    }
+    let is_variable = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|character| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_')
+    };
+    if tokens.iter().any(|(_, variable)| !is_variable(variable)) {
+        // The value is not shown: it may be a token that was put here by mistake.
+        reader.fault(
+            at,
+            "tokens are given by the NAME of an environment variable (capitals, digits, `_`), never by value",
+        );
+    }
+    tokens.sort();
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
+        let file = "generated = 'keep'\nworkers = 3\nmax_file_size = '2 MiB'\n[sensitive]\nallow = ['docs/*.pem']\n\
+                    [sources]\nallow_http = true\nfetch_timeout_seconds = 60\n[sources.tokens]\n'Git.Example' = 'GIT_TOKEN'\n";
+        let environment = variables(&[
+            ("CAIRN_ALLOW_HTTP", "0"),
+            ("CAIRN_ALLOW_FILE", "true"),
+            ("CAIRN_HOME", "/srv/index"),
+            ("CAIRN_SENSITIVE_ADD", "*.tfvars, *.kdbx"),
+            ("CAIRN_MAX_FETCH_BYTES", "5 GiB"),
+            ("CAIRN_SOMETHING_ELSE", "x"),
+            ("PATH", "/bin"),
+        ]);
+        let operator = Operator::parse(Some(("config.toml", file)), environment).expect("valid");
+        assert_eq!(operator.home.as_deref(), Some(Path::new("/srv/index")));
+        assert_eq!((operator.generated, operator.num_workers), (GeneratedPolicy::KeepLowWeight, 3));
+        assert_eq!(operator.max_file_size, Some(2 << 20));
+        assert_eq!((operator.sources.allow_http, operator.sources.allow_file), (false, true));
+        assert!(!operator.sources.allow_private_addresses);
+        assert_eq!(operator.sources.tokens, [("git.example".to_owned(), "GIT_TOKEN".to_owned())]);
+        assert_eq!((operator.sources.fetch_timeout_seconds, operator.sources.max_fetch_bytes), (60, 5 << 30));
+        assert_eq!(operator.sensitive_add, ["*.tfvars", "*.kdbx"]);
+        assert_eq!(operator.sensitive_allow, ["docs/*.pem"]);
+        assert_eq!(Operator::parse(None, []), Ok(Operator::default()));
+    }
+
+    #[test]
+    fn all_faults_of_file_and_environment_are_reported_at_once() {
+        let file = "wrkers = 1\nworkers = -1\n[sources]\nallow_htp = true\nssh_key = 'k'\n[sources.tokens]\n'a' = 'secret value'\n";
+        let environment = variables(&[("CAIRN_ALLOW_HTP", "1"), ("CAIRN_ALLOW_FILE", "maybe")]);
+        let error = Operator::parse(Some(("config.toml", file)), environment).expect_err("faults");
+        let keys: Vec<(Option<u32>, &str)> =
+            error.faults.iter().map(|fault| (fault.line, fault.key.as_str())).collect();
+        let expected = [
+            (None, "CAIRN_ALLOW_FILE"),
+            (None, "CAIRN_ALLOW_HTP"),
+            (None, "sources.ssh_key"),
+            (Some(1), "wrkers"),
+            (Some(2), "workers"),
+            (Some(4), "sources.allow_htp"),
+            (Some(6), "sources.tokens"),
+        ];
+        assert_eq!(keys, expected, "{error}");
+        assert!(error.to_string().contains("`sources.allow_http`"), "{error}");
+        assert!(!error.to_string().contains("secret value"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_is_a_fault_with_its_line() {
+        let error = Operator::parse(Some(("config.toml", "a = 1\nb = = 2\n")), []).expect_err("fault");
+        assert_eq!(error.faults[0].line, Some(2), "{error}");
+    }
+
+    #[test]
+    fn every_setting_has_its_own_key_and_variable() {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            assert!(setting.variable.starts_with("CAIRN_"));
+            let others = &SETTINGS[index + 1..];
+            assert!(others.iter().all(|other| other.key != setting.key && other.variable != setting.variable));
+        }
+    }
+}

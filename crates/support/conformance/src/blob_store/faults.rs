@@ -1,0 +1,98 @@
+//! Blob stores that do one thing wrong.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, Put};
+
+use crate::suite::PlantedFault;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    LosesWrites,
+    Overwrites,
+    LetsBothWritersWin,
+    WritesHalf,
+    ListsBackwards,
+    ListsTooMuch,
+    ListsWithoutOne,
+    KeepsDeleted,
+    ShiftsRanges,
+    TruncatesRanges,
+}
+
+const ALL: [(&str, Fault); 10] = [
+    ("loses writes", Fault::LosesWrites),
+    ("overwrites", Fault::Overwrites),
+    ("lets both writers win", Fault::LetsBothWritersWin),
+    ("writes half", Fault::WritesHalf),
+    ("lists backwards", Fault::ListsBackwards),
+    ("lists more than the prefix", Fault::ListsTooMuch),
+    ("lists without the last", Fault::ListsWithoutOne),
+    ("keeps what is deleted", Fault::KeepsDeleted),
+    ("shifts ranges", Fault::ShiftsRanges),
+    ("cuts ranges at the end", Fault::TruncatesRanges),
+];
+
+pub fn faults() -> Vec<PlantedFault<dyn BlobStore>> {
+    let plant = |(name, fault)| PlantedFault::<dyn BlobStore> {
+        name,
+        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
+    };
+    ALL.into_iter().map(plant).collect()
+}
+
+struct Faulty {
+    inner: Box<dyn BlobStore>,
+    fault: Fault,
+}
+
+#[async_trait]
+impl BlobStore for Faulty {
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
+        match self.fault {
+            Fault::LosesWrites => Ok(Put::Created),
+            Fault::Overwrites => {
+                self.inner.delete(key).await?;
+                self.inner.put(key, bytes).await
+            }
+            Fault::LetsBothWritersWin => self.inner.put(key, bytes).await.map(|_| Put::Created),
+            Fault::WritesHalf => self.inner.put(key, bytes.slice(..bytes.len() / 2)).await,
+            _ => self.inner.put(key, bytes).await,
+        }
+    }
+
+    async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {
+        self.inner.get(key).await
+    }
+
+    async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
+        match self.fault {
+            Fault::ShiftsRanges => self.inner.get_range(key, range.start + 1..range.end + 1).await,
+            Fault::TruncatesRanges => {
+                let size = self.inner.get(key).await?.len() as u64;
+                self.inner.get_range(key, range.start.min(size)..range.end.min(size)).await
+            }
+            _ => self.inner.get_range(key, range).await,
+        }
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
+        let prefix = match (self.fault, prefix.rsplit_once('/')) {
+            (Fault::ListsTooMuch, Some((directory, _))) => directory,
+            _ => prefix,
+        };
+        let mut found = self.inner.list(prefix).await?;
+        match self.fault {
+            Fault::ListsBackwards => found.reverse(),
+            Fault::ListsWithoutOne => drop(found.pop()),
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), BlobStoreError> {
+        if self.fault == Fault::KeepsDeleted { Ok(()) } else { self.inner.delete(key).await }
+    }
+}

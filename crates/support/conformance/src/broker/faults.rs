@@ -1,0 +1,119 @@
+//! Brokers that do one thing wrong.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use async_trait::async_trait;
+use cairn_domain::StageName;
+use cairn_ports::{Broker, BrokerError, DeadLetter, Delivery, Lane, Settlement};
+use cairn_wire::Job;
+
+use crate::broker::BrokerUnderTest;
+use crate::suite::PlantedFault;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    LosesJobs,
+    DeliversTwice,
+    ReversesOrder,
+    IgnoresLanes,
+    LosesAcknowledgements,
+    CountsNoRetry,
+    CountsRequeues,
+    RetriesAtOnce,
+    DropsDeadLetters,
+    ForgetsUnanswered,
+    LosesUnanswered,
+    StaysOpen,
+}
+
+const ALL: [(&str, Fault); 12] = [
+    ("loses jobs", Fault::LosesJobs),
+    ("delivers twice", Fault::DeliversTwice),
+    ("reverses the order", Fault::ReversesOrder),
+    ("ignores lanes", Fault::IgnoresLanes),
+    ("loses acknowledgements", Fault::LosesAcknowledgements),
+    ("does not count retries", Fault::CountsNoRetry),
+    ("counts requeues", Fault::CountsRequeues),
+    ("retries at once", Fault::RetriesAtOnce),
+    ("drops dead letters", Fault::DropsDeadLetters),
+    ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered),
+    ("loses what is unanswered", Fault::LosesUnanswered),
+    ("stays open", Fault::StaysOpen),
+];
+
+pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {
+    let plant = |(name, fault)| PlantedFault::<dyn BrokerUnderTest> {
+        name,
+        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
+    };
+    ALL.into_iter().map(plant).collect()
+}
+
+struct Faulty {
+    inner: Box<dyn BrokerUnderTest>,
+    fault: Fault,
+}
+
+#[async_trait]
+impl BrokerUnderTest for Faulty {
+    fn broker(&self) -> &dyn Broker {
+        self
+    }
+
+    async fn lose_consumer(&self, delivery: &Delivery) -> Result<()> {
+        if self.fault == Fault::LosesUnanswered {
+            return Ok(self.inner.broker().settle(delivery.tag, Settlement::Ack).await?);
+        }
+        self.inner.lose_consumer(delivery).await
+    }
+}
+
+#[async_trait]
+impl Broker for Faulty {
+    async fn publish(&self, lane: Lane, mut jobs: Vec<Job>) -> Result<(), BrokerError> {
+        let mut lane = lane;
+        match self.fault {
+            Fault::LosesJobs => drop(jobs.pop()),
+            Fault::DeliversTwice => jobs.extend(jobs.first().cloned()),
+            Fault::ReversesOrder => jobs.reverse(),
+            Fault::IgnoresLanes => lane = Lane::Bulk,
+            _ => {}
+        }
+        self.inner.broker().publish(lane, jobs).await
+    }
+
+    async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError> {
+        let mut delivery = self.inner.broker().receive(stage).await?;
+        if let (Fault::ForgetsUnanswered, Some(delivery)) = (self.fault, &mut delivery) {
+            delivery.num_unanswered = 0;
+        }
+        Ok(delivery)
+    }
+
+    async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
+        let settlement = match (self.fault, settlement) {
+            (Fault::LosesAcknowledgements, Settlement::Ack) => Settlement::Requeue { after: Duration::ZERO },
+            (Fault::CountsNoRetry, Settlement::Retry { after }) => Settlement::Requeue { after },
+            (Fault::CountsRequeues, Settlement::Requeue { after }) => Settlement::Retry { after },
+            (Fault::RetriesAtOnce, Settlement::Retry { .. }) => Settlement::Retry { after: Duration::ZERO },
+            (Fault::DropsDeadLetters, Settlement::DeadLetter { .. }) => Settlement::Ack,
+            (_, settlement) => settlement,
+        };
+        self.inner.broker().settle(tag, settlement).await
+    }
+
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, BrokerError> {
+        self.inner.broker().dead_letters().await
+    }
+
+    async fn depth(&self, stage: StageName) -> Result<u64, BrokerError> {
+        self.inner.broker().depth(stage).await
+    }
+
+    async fn close(&self) {
+        if self.fault != Fault::StaysOpen {
+            self.inner.broker().close().await;
+        }
+    }
+}

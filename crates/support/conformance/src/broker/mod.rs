@@ -1,0 +1,263 @@
+//! The suite of `Broker`.
+//!
+//! It needs more than the port: a consumer must be lost, and the bounds must be known. An adapter's test implements
+//! `BrokerUnderTest` with empty queues of `PREFETCH` and `CAPACITY`.
+
+mod faults;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use async_trait::async_trait;
+use cairn_domain::{ArtifactRef, StageName};
+use cairn_ports::{Broker, Delivery, Lane, Settlement};
+use cairn_wire::Job;
+use tokio::time::timeout;
+
+pub use faults::faults;
+
+use crate::Case;
+use crate::case::part;
+use crate::suite::{Check, checks, expect_eq, expect_kind};
+
+/// Deliveries of a stage that may be unsettled at a time.
+pub const PREFETCH: usize = 2;
+/// Jobs of a stage that may wait.
+pub const CAPACITY: usize = 4;
+
+/// Long enough for a broker to do what it is going to do; a shorter wait would prove nothing.
+const QUIET: Duration = Duration::from_millis(400);
+const DELAY: Duration = Duration::from_millis(1200);
+const PATIENCE: Duration = Duration::from_secs(20);
+const STAGE: StageName = StageName::Parse;
+
+/// A broker with empty queues, and what the suite needs to do to it.
+#[async_trait]
+pub trait BrokerUnderTest: Send + Sync {
+    fn broker(&self) -> &dyn Broker;
+
+    /// Makes the consumer of the delivery go away without an answer.
+    async fn lose_consumer(&self, delivery: &Delivery) -> Result<()>;
+}
+
+pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
+    checks![
+        jobs_come_whole_in_order_and_once,
+        a_waiting_receiver_gets_what_is_published,
+        stages_are_apart,
+        interactive_jobs_pass_bulk_ones,
+        the_prefetch_bounds_what_is_unsettled,
+        publishing_waits_while_the_queue_is_full,
+        a_retry_waits_and_counts,
+        a_requeue_waits_and_counts_nothing,
+        an_unanswered_delivery_comes_back,
+        a_dead_letter_says_why,
+        a_tag_is_settled_once,
+        depth_counts_what_is_not_done,
+        closing_ends_receiving,
+    ]
+}
+
+fn job(stage: StageName, number: u32) -> Job {
+    let plan = ArtifactRef { key: format!("plans/{number}"), size_bytes: u64::from(number), hash: [7; 32] };
+    Job { run: Case::new("broker").run("r", 3), part: part(stage, number), plan }
+}
+
+fn jobs(count: u32) -> Vec<Job> {
+    (0..count).map(|number| job(STAGE, number)).collect()
+}
+
+async fn next(broker: &dyn Broker) -> Result<Delivery> {
+    let received = timeout(PATIENCE, broker.receive(STAGE)).await.context("nothing was delivered")??;
+    received.context("the broker closed")
+}
+
+/// Fails if something is delivered for a while.
+async fn expect_quiet(broker: &dyn Broker) -> Result<()> {
+    match timeout(QUIET, broker.receive(STAGE)).await {
+        Err(_) => Ok(()),
+        Ok(received) => bail!("delivered {:?}", received?),
+    }
+}
+
+async fn jobs_come_whole_in_order_and_once(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    let jobs = jobs(4);
+    broker.publish(Lane::Bulk, jobs.clone()).await?;
+    for job in jobs {
+        let delivery = next(broker).await?;
+        expect_eq!(delivery.job, job);
+        expect_eq!((delivery.lane, delivery.num_failed_attempts, delivery.num_unanswered), (Lane::Bulk, 0, 0));
+        broker.settle(delivery.tag, Settlement::Ack).await?;
+    }
+    expect_quiet(broker).await?;
+    expect_eq!(broker.depth(STAGE).await?, 0);
+    expect_eq!(broker.dead_letters().await?.len(), 0);
+    Ok(())
+}
+
+async fn a_waiting_receiver_gets_what_is_published(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    let publish = async {
+        tokio::time::sleep(QUIET).await;
+        broker.publish(Lane::Interactive, jobs(1)).await
+    };
+    let (delivery, published) = futures::join!(next(broker), publish);
+    published?;
+    expect_eq!(delivery?.lane, Lane::Interactive);
+    Ok(())
+}
+
+async fn stages_are_apart(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, vec![job(StageName::Embed, 0), job(STAGE, 1)]).await?;
+    expect_eq!(next(broker).await?.job.part, part(STAGE, 1));
+    expect_quiet(broker).await?;
+    expect_eq!((broker.depth(STAGE).await?, broker.depth(StageName::Embed).await?), (1, 1));
+    Ok(())
+}
+
+async fn interactive_jobs_pass_bulk_ones(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, vec![job(STAGE, 0), job(STAGE, 1)]).await?;
+    broker.publish(Lane::Interactive, vec![job(STAGE, 2), job(STAGE, 3)]).await?;
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        let delivery = next(broker).await?;
+        order.push((delivery.job.part.number, delivery.lane));
+        broker.settle(delivery.tag, Settlement::Ack).await?;
+    }
+    expect_eq!(order, [(2, Lane::Interactive), (3, Lane::Interactive), (0, Lane::Bulk), (1, Lane::Bulk)]);
+    Ok(())
+}
+
+async fn the_prefetch_bounds_what_is_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(PREFETCH as u32 + 1)).await?;
+    let mut unsettled = Vec::new();
+    for _ in 0..PREFETCH {
+        unsettled.push(next(broker).await?);
+    }
+    expect_quiet(broker).await?;
+    broker.settle(unsettled[0].tag, Settlement::Ack).await?;
+    expect_eq!(next(broker).await?.job.part.number, PREFETCH as u32);
+    Ok(())
+}
+
+async fn publishing_waits_while_the_queue_is_full(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(CAPACITY as u32)).await?;
+    let mut publishing = std::pin::pin!(broker.publish(Lane::Bulk, vec![job(STAGE, 99)]));
+    ensure!(timeout(QUIET, &mut publishing).await.is_err(), "a full queue took another job");
+    let mut numbers = Vec::new();
+    let delivery = next(broker).await?;
+    numbers.push(delivery.job.part.number);
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    timeout(PATIENCE, publishing).await.context("publishing still waits although there is room")??;
+    for _ in 0..CAPACITY {
+        let delivery = next(broker).await?;
+        numbers.push(delivery.job.part.number);
+        broker.settle(delivery.tag, Settlement::Ack).await?;
+    }
+    expect_eq!(numbers, [0, 1, 2, 3, 99]);
+    Ok(())
+}
+
+async fn a_retry_waits_and_counts(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Interactive, jobs(1)).await?;
+    for num_failed_attempts in 0..3 {
+        let delivery = next(broker).await?;
+        expect_eq!((delivery.num_failed_attempts, delivery.lane), (num_failed_attempts, Lane::Interactive));
+        broker.settle(delivery.tag, Settlement::Retry { after: DELAY }).await?;
+        expect_quiet(broker).await?;
+        expect_eq!(broker.depth(STAGE).await?, 1);
+    }
+    expect_eq!(next(broker).await?.num_failed_attempts, 3);
+    Ok(())
+}
+
+async fn a_requeue_waits_and_counts_nothing(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    let delivery = next(broker).await?;
+    broker.settle(delivery.tag, Settlement::Requeue { after: DELAY }).await?;
+    expect_quiet(broker).await?;
+    let delivery = next(broker).await?;
+    expect_eq!((delivery.num_failed_attempts, delivery.num_unanswered), (0, 0));
+    broker.settle(delivery.tag, Settlement::Requeue { after: Duration::ZERO }).await?;
+    expect_eq!(next(broker).await?.num_failed_attempts, 0);
+    Ok(())
+}
+
+async fn an_unanswered_delivery_comes_back(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    for num_unanswered in 0..3 {
+        let delivery = next(broker).await?;
+        expect_eq!((delivery.num_unanswered, delivery.num_failed_attempts), (num_unanswered, 0));
+        subject.lose_consumer(&delivery).await?;
+        expect_kind!(broker.settle(delivery.tag, Settlement::Ack).await, NotFound);
+    }
+    let delivery = next(broker).await?;
+    expect_eq!(delivery.num_unanswered, 3);
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    expect_quiet(broker).await
+}
+
+async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    let jobs = jobs(2);
+    broker.publish(Lane::Bulk, jobs.clone()).await?;
+    let first = next(broker).await?;
+    broker.settle(first.tag, Settlement::Retry { after: Duration::ZERO }).await?;
+    for code in ["corrupt", "invalid"] {
+        let delivery = next(broker).await?;
+        let settlement = Settlement::DeadLetter { code: code.to_owned(), message: format!("it is {code}") };
+        broker.settle(delivery.tag, settlement).await?;
+    }
+    expect_quiet(broker).await?;
+    expect_eq!(broker.depth(STAGE).await?, 0);
+    let letters = broker.dead_letters().await?;
+    expect_eq!(letters.len(), 2);
+    expect_eq!((&letters[0].job, &letters[1].job), (&jobs[1], &jobs[0]));
+    expect_eq!((letters[0].code.as_str(), letters[0].message.as_str()), ("corrupt", "it is corrupt"));
+    expect_eq!((letters[0].num_failed_attempts, letters[1].num_failed_attempts), (0, 1));
+    Ok(())
+}
+
+async fn a_tag_is_settled_once(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    expect_kind!(broker.settle(u64::MAX, Settlement::Ack).await, NotFound);
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    let delivery = next(broker).await?;
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    expect_kind!(broker.settle(delivery.tag, Settlement::Retry { after: Duration::ZERO }).await, NotFound);
+    expect_quiet(broker).await
+}
+
+async fn depth_counts_what_is_not_done(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(3)).await?;
+    expect_eq!(broker.depth(STAGE).await?, 3);
+    let delivery = next(broker).await?;
+    expect_eq!(broker.depth(STAGE).await?, 3);
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    expect_eq!(broker.depth(STAGE).await?, 2);
+    Ok(())
+}
+
+async fn closing_ends_receiving(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    let delivery = next(broker).await?;
+    let close = async {
+        tokio::time::sleep(QUIET).await;
+        broker.close().await;
+    };
+    let (received, ()) = futures::join!(timeout(PATIENCE, broker.receive(STAGE)), close);
+    ensure!(received.context("a receiver still waits after closing")??.is_none(), "a delivery after closing");
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    ensure!(timeout(PATIENCE, broker.receive(STAGE)).await??.is_none(), "a delivery after closing");
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! A tenant of a check's own, with repositories and views to work with.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cairn_domain::{GenerationId, PartId, RepositoryId, RepositoryName, RunId, Scope, StageName, Tenant, View};
+
+/// What one check calls its own, however many checks share a server.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub tenant: Tenant,
+}
+
+impl Case {
+    /// The name is unique among all processes that test against one server.
+    pub fn new(check: &str) -> Self {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Self { tenant: Tenant::new(format!("{check}-{nanoseconds:x}-{}-{number}", std::process::id())) }
+    }
+
+    pub fn repository(&self, name: &str) -> RepositoryId {
+        RepositoryId::derive(&self.tenant, &RepositoryName::new(name))
+    }
+
+    pub fn run(&self, name: &str, generation: u64) -> RunId {
+        RunId { repository: self.repository(name), generation: GenerationId(generation) }
+    }
+
+    pub fn scope(&self) -> Scope {
+        Scope::all(self.tenant.clone())
+    }
+
+    pub fn scope_of(&self, names: &[&str]) -> Scope {
+        Scope::only(self.tenant.clone(), names.iter().map(|name| self.repository(name)))
+    }
+}
+
+/// A view in which the generations below `next_gen` are published, apart from the hidden ones.
+pub(crate) fn view(next_gen: u64, hidden: &[u64]) -> View {
+    let hidden: BTreeSet<GenerationId> = hidden.iter().copied().map(GenerationId).collect();
+    View { next_gen, hidden, ..View::default() }
+}
+
+pub(crate) fn part(stage: StageName, number: u32) -> PartId {
+    PartId { stage, number }
+}

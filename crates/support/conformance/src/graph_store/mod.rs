@@ -1,0 +1,38 @@
+//! The suite of `GraphStore`, with the rules of generations that every store shares.
+
+mod faults;
+mod fixture;
+mod generations;
+mod reading;
+mod records;
+
+use cairn_ports::GraphStore;
+
+pub use faults::faults;
+
+use crate::suite::{Check, checks};
+
+pub fn checks() -> Vec<Check<dyn GraphStore>> {
+    use {generations::*, reading::*, records::*};
+    checks![
+        staged_records_are_visible_once_published,
+        retired_records_stay_visible_to_earlier_views,
+        a_new_version_replaces_the_old_one,
+        hidden_generations_change_nothing,
+        staging_again_changes_nothing,
+        a_late_writer_retires_nothing_newer,
+        parts_of_a_run_add_up,
+        sweeping_retired_records_changes_no_view,
+        sweeping_an_aborted_generation_undoes_it,
+        removing_a_repository_leaves_what_began_later,
+        compacting_changes_nothing,
+        scope_is_tested_before_limits,
+        hidden_repositories_are_invisible,
+        edges_need_both_ends,
+        neighbours_are_ordered_and_limited,
+        nodes_come_in_the_order_of_the_keys,
+        pages_are_complete,
+        every_kind_of_record_comes_back_whole,
+        patterns_are_ordered,
+    ]
+}

@@ -1,0 +1,259 @@
+//! Checks of matching, order, limits and scope.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, ensure};
+use cairn_domain::{RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
+use cairn_ports::NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
+use cairn_ports::{FileHit, NameMatch, Names, StagedNames, SymbolHit};
+
+use crate::case::view;
+use crate::names::fixture::{EXACT, Index, matched, path};
+use crate::suite::expect_eq;
+
+const EVERY_WAY: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
+
+/// Stages symbols of these names, each on a line of its own, as generation 1.
+async fn stage_named(index: &Index<'_>, names: &[&str]) -> Result<()> {
+    let symbol = |(line, name): (usize, &&str)| index.symbol(name, "a", line as u32 + 1);
+    let symbols = names.iter().enumerate().map(symbol).collect();
+    index.stage(1, StagedNames { symbols, files: vec![path("a")], ..StagedNames::default() }).await
+}
+
+async fn look_up(index: &Index<'_>, name: &str, ways: &[NameMatch]) -> Result<Vec<SymbolHit>> {
+    Ok(index.store.symbols(&view(2, &[]), &index.case.scope(), name, ways, 100).await?)
+}
+
+pub(super) async fn each_way_of_matching_finds_its_own(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "ways");
+    let names = [
+        "getUser", "GetUser", "GETUSER", "get_user", "get-user", "alpha", "alphas", "alphabe", "alphabet", "subalpha",
+        "aplha", "größe", "z",
+    ];
+    stage_named(&index, &names).await?;
+    let cases: [(&str, NameMatch, &[&str]); 12] = [
+        ("getUser", Exact, &["getUser"]),
+        ("getuser", Exact, &[]),
+        ("größe", Exact, &["größe"]),
+        ("getUser", CaseInsensitive, &["GETUSER", "GetUser", "getUser"]),
+        ("GRÖSSE", CaseInsensitive, &[]),
+        ("GRÖßE", CaseInsensitive, &["größe"]),
+        ("get_User", StyleInsensitive, &["GETUSER", "GetUser", "get-user", "getUser", "get_user"]),
+        ("alpha", Prefix, &["alpha", "alphabe", "alphabet", "alphas"]),
+        ("alphabets", Prefix, &[]),
+        ("alpha", Contains, &["alpha", "alphabe", "alphabet", "alphas", "subalpha"]),
+        ("lph", Contains, &["alpha", "alphabe", "alphabet", "alphas", "subalpha"]),
+        ("nothing", Fuzzy, &[]),
+    ];
+    for (name, way, expected) in cases {
+        let hits = look_up(&index, name, &[way]).await?;
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        ensure!(matched(&hits) == expected, "`{name}` {way:?}: {:?} instead of {expected:?}", matched(&hits));
+    }
+    // How near is near enough within distance 2 may depend on the length.
+    let near = look_up(&index, "alphaX", &[Fuzzy]).await?;
+    let near = matched(&near);
+    ensure!(near.contains(&"alpha") && near.contains(&"alphas"), "`alphaX` finds {near:?}");
+    ensure!(!near.contains(&"alphabet") && !near.contains(&"subalpha"), "`alphaX` finds {near:?}");
+    Ok(())
+}
+
+pub(super) async fn the_best_way_is_told_once(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "best");
+    stage_named(&index, &["user", "User", "us_er", "username", "superuser", "usher"]).await?;
+    let hits = look_up(&index, "user", &EVERY_WAY).await?;
+    let told: BTreeMap<&str, NameMatch> = hits.iter().map(|hit| (hit.symbol.name.as_str(), hit.matched)).collect();
+    let expected = [
+        ("user", Exact),
+        ("User", CaseInsensitive),
+        ("us_er", StyleInsensitive),
+        ("username", Prefix),
+        ("superuser", Contains),
+        ("usher", Fuzzy),
+    ];
+    expect_eq!(told, BTreeMap::from(expected));
+    expect_eq!(hits.len(), expected.len());
+    let first: Vec<&str> = hits[..3].iter().map(|hit| hit.symbol.name.as_str()).collect();
+    expect_eq!(first, ["user", "User", "us_er"]);
+    expect_eq!(hits[0].score, 100);
+    ensure!(hits[1..].iter().all(|hit| (1..100).contains(&hit.score)), "a hit that is not exact scores 100");
+    ensure!(hits.is_sorted_by(|left, right| left.score >= right.score), "scores do not fall");
+    Ok(())
+}
+
+pub(super) async fn qualified_names_match_at_their_end(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "qualified");
+    stage_named(&index, &["Outer.Server.start", "Server.start", "Observer.start", "start", "Server.restart"]).await?;
+    let cases: [(&str, &[&str]); 5] = [
+        ("Server.start", &["Outer.Server.start", "Server.start"]),
+        ("Outer.Server.start", &["Outer.Server.start"]),
+        ("start", &["Observer.start", "Outer.Server.start", "Server.start", "start"]),
+        ("erver.start", &[]),
+        ("Server", &[]),
+    ];
+    for (name, expected) in cases {
+        let hits = look_up(&index, name, EXACT).await?;
+        ensure!(matched(&hits) == expected, "`{name}`: {:?} instead of {expected:?}", matched(&hits));
+    }
+    Ok(())
+}
+
+pub(super) async fn symbols_are_ordered_and_limited(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "order");
+    let mut expected = Vec::new();
+    for repository in ["p", "q"] {
+        let places = [("b", 3), ("a", 20), ("a", 7), ("c", 1)];
+        let symbols: Vec<SymbolEntry> =
+            places.iter().map(|(file, line)| index.symbol_of(repository, "run", file, *line)).collect();
+        let id = index.case.repository(repository);
+        expected.extend(symbols.iter().map(|symbol| (id, symbol.path.clone(), symbol.line)));
+        let files = ["a", "b", "c"].map(path).to_vec();
+        index.stage_in(repository, 1, StagedNames { replaced: Vec::new(), symbols, files }).await?;
+    }
+    expected.sort();
+    for limit in [1, 3, 5, 8, 100, 0] {
+        let hits = store.symbols(&view(2, &[]), &index.case.scope(), "run", &EVERY_WAY, limit).await?;
+        let found: Vec<_> = hits.into_iter().map(|hit| (hit.repository, hit.symbol.path, hit.symbol.line)).collect();
+        expect_eq!(found, expected[..limit.min(expected.len())]);
+    }
+    Ok(())
+}
+
+/// Stages files of these paths as generation 1.
+async fn stage_files(index: &Index<'_>, paths: &[&str]) -> Result<()> {
+    let files = paths.iter().map(|path| RepoPath::parse(path)).collect::<Result<_, _>>()?;
+    index.stage(1, StagedNames { files, ..StagedNames::default() }).await
+}
+
+const PATHS: [&str; 6] = ["Makefile", "main.py", "maintain.md", "src/deep/domain.py", "src/lib.rs", "src/main.py"];
+
+fn scored(hits: &[FileHit]) -> Vec<(&str, u32)> {
+    hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect()
+}
+
+pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "files");
+    stage_files(&index, &PATHS).await?;
+    let look_up = async |name, fuzzy| store.files(&view(2, &[]), &index.case.scope(), name, fuzzy, 100).await;
+    let exact = look_up("src/main.py", false).await?;
+    expect_eq!(scored(&exact)[..1], [("src/main.py", 100)]);
+    let by_name = look_up("main.py", false).await?;
+    expect_eq!(scored(&by_name)[0], ("main.py", 100));
+    ensure!(matches!(scored(&by_name)[1], ("src/main.py", 90..=100)), "`main.py` finds {:?}", scored(&by_name));
+    let part = look_up("ain.p", false).await?;
+    expect_eq!(scored(&part), [("main.py", 60), ("src/deep/domain.py", 60), ("src/main.py", 60)]);
+    let start = look_up("maint", false).await?;
+    expect_eq!(scored(&start), [("maintain.md", 80)]);
+    expect_eq!(scored(&look_up("mian.py", false).await?), []);
+    let fuzzy = look_up("mian.py", true).await?;
+    let names: BTreeSet<&str> = fuzzy.iter().map(|hit| hit.path.as_str()).collect();
+    ensure!(names.contains("main.py") && names.contains("src/main.py"), "`mian.py` finds {names:?}");
+    ensure!(!names.contains("src/lib.rs"), "`mian.py` finds {names:?}");
+    ensure!(fuzzy.iter().all(|hit| (1..=50).contains(&hit.score)), "an approximate hit scores above 50: {fuzzy:?}");
+    Ok(())
+}
+
+pub(super) async fn files_match_globs(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "globs");
+    stage_files(&index, &PATHS).await?;
+    let cases: [(&str, &[&str]); 5] = [
+        ("src/*.py", &["src/main.py"]),
+        ("src/**/*.py", &["src/deep/domain.py", "src/main.py"]),
+        ("*.py", &["main.py", "src/deep/domain.py", "src/main.py"]),
+        ("[Mm]a*e", &["Makefile"]),
+        ("m?in.py", &["main.py", "src/main.py"]),
+    ];
+    for (pattern, expected) in cases {
+        let hits = store.files(&view(2, &[]), &index.case.scope(), pattern, false, 100).await?;
+        let found: BTreeSet<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        ensure!(found.iter().eq(expected), "`{pattern}`: {found:?} instead of {expected:?}");
+    }
+    Ok(())
+}
+
+pub(super) async fn files_are_ordered_and_limited(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "file-order");
+    stage_files(&index, &["a.py", "b/a.py", "c/a.py", "d/a.pyc", "e/aa.py"]).await?;
+    let expected = ["a.py", "b/a.py", "c/a.py", "d/a.pyc", "e/aa.py"];
+    for limit in [0, 1, 2, 4, 100] {
+        let hits = store.files(&view(2, &[]), &index.case.scope(), "a.py", false, limit).await?;
+        let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        expect_eq!(found, expected[..limit.min(5)]);
+    }
+    Ok(())
+}
+
+pub(super) async fn scope_is_tested_before_limits(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "scope");
+    for repository in ["p", "q"] {
+        let symbols = vec![index.symbol_of(repository, "first", "a", 1)];
+        index
+            .stage_in(repository, 1, StagedNames { symbols, files: vec![path("a")], ..StagedNames::default() })
+            .await?;
+    }
+    let view = view(2, &[]);
+    for repository in ["p", "q"] {
+        let scope = index.case.scope_of(&[repository, "r"]);
+        let hits = store.symbols(&view, &scope, "first", &EVERY_WAY, 1).await?;
+        expect_eq!(hits.iter().map(|hit| hit.repository).collect::<Vec<_>>(), [index.case.repository(repository)]);
+        let files = store.files(&view, &scope, "a.py", true, 1).await?;
+        expect_eq!(files.iter().map(|hit| hit.repository).collect::<Vec<_>>(), [index.case.repository(repository)]);
+    }
+    let foreign = Scope::all(Tenant::new(format!("{}-not", index.case.tenant)));
+    let across = Scope::only(foreign.tenant.clone(), [index.case.repository("p")]);
+    for scope in [foreign, across, index.case.scope_of(&[])] {
+        expect_eq!(index.sight_of(&view, &scope).await?, Vec::<String>::new());
+        expect_eq!(store.symbols(&view, &scope, "first", &EVERY_WAY, 9).await?, []);
+    }
+    Ok(())
+}
+
+pub(super) async fn hidden_repositories_are_invisible(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "hide");
+    index.stage_basics().await?;
+    let hidden = View { hidden_repositories: BTreeSet::from([index.r()]), ..view(2, &[]) };
+    expect_eq!(index.sight(&hidden).await?, Vec::<String>::new());
+    Ok(())
+}
+
+pub(super) async fn symbols_come_back_whole(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "whole");
+    let odd = RepoPath::from_bytes(b"odd\xff\\name\n.py")?;
+    let symbol = |(number, kind): (usize, &SymbolKind)| SymbolEntry {
+        kind: *kind,
+        language: ["rust", "go", ""][number % 3].to_owned(),
+        module_path: if number % 2 == 0 { String::new() } else { format!("a.b{number}") },
+        exported: number % 2 == 0,
+        documented: number % 3 == 0,
+        is_test: number % 5 == 0,
+        path: odd.clone(),
+        ..index.symbol(&format!("Größe.n{number}"), "a", u32::MAX - number as u32)
+    };
+    let symbols: Vec<SymbolEntry> = SymbolKind::ALL.iter().enumerate().map(symbol).collect();
+    let staged = StagedNames { symbols: symbols.clone(), files: vec![odd.clone()], ..StagedNames::default() };
+    index.stage(1, staged).await?;
+    for symbol in symbols {
+        let hits = look_up(&index, &symbol.qualified_name, EXACT).await?;
+        let expected = SymbolHit { repository: index.r(), symbol, matched: Exact, score: 100 };
+        expect_eq!(hits, [expected]);
+    }
+    let files = store.files(&view(2, &[]), &index.case.scope(), odd.as_str(), false, 9).await?;
+    expect_eq!(files, [FileHit { repository: index.r(), path: odd, score: 100 }]);
+    Ok(())
+}
+
+/// More than a page of any adapter.
+const NUM_MANY: u32 = 6000;
+
+pub(super) async fn pages_are_complete(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "pages");
+    let symbols: Vec<SymbolEntry> =
+        (0..NUM_MANY).map(|number| index.symbol(&format!("n{number}"), "a", number)).collect();
+    let nodes: BTreeSet<_> = symbols.iter().map(|symbol| symbol.node).collect();
+    index.stage(1, StagedNames { symbols, files: vec![path("a")], ..StagedNames::default() }).await?;
+    let found = index.scroll(&view(2, &[]), &index.case.scope()).await?;
+    expect_eq!(found.len(), nodes.len());
+    ensure!(found.iter().map(|symbol| symbol.node).collect::<BTreeSet<_>>() == nodes, "other symbols than staged");
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The suite of `Names`, with the rules of generations that every store shares.
+
+mod faults;
+mod fixture;
+mod generations;
+mod lookup;
+
+use cairn_ports::Names;
+
+pub use faults::faults;
+
+use crate::suite::{Check, checks};
+
+pub fn checks() -> Vec<Check<dyn Names>> {
+    use {generations::*, lookup::*};
+    checks![
+        staged_names_are_visible_once_published,
+        replaced_names_stay_visible_to_earlier_views,
+        hidden_generations_change_nothing,
+        staging_again_changes_nothing,
+        sweeping_replaced_names_changes_no_view,
+        sweeping_an_aborted_generation_undoes_it,
+        removing_a_repository_leaves_what_began_later,
+        compacting_changes_nothing,
+        each_way_of_matching_finds_its_own,
+        the_best_way_is_told_once,
+        qualified_names_match_at_their_end,
+        symbols_are_ordered_and_limited,
+        files_match_by_path_and_base_name,
+        files_match_globs,
+        files_are_ordered_and_limited,
+        scope_is_tested_before_limits,
+        hidden_repositories_are_invisible,
+        symbols_come_back_whole,
+        pages_are_complete,
+    ]
+}

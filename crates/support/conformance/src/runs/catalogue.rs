@@ -1,0 +1,188 @@
+//! Checks of the catalogue: registration, views, publication, deletion.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use cairn_domain::{RepositoryName, RunState, Scope, Source, StageName};
+use cairn_ports::{PublishedGeneration, RepositoryRecord};
+
+use crate::case::part;
+use crate::runs::{RunStore, Runs};
+use crate::suite::{expect_eq, expect_kind};
+
+fn names(records: &[RepositoryRecord]) -> Vec<&str> {
+    records.iter().map(|record| record.name.as_str()).collect()
+}
+
+pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "list");
+    let foreign = Runs::new(store, "list-foreign");
+    runs.register(&["b", "c", "a"]).await?;
+    foreign.register(&["x"]).await?;
+    let all = store.repositories(&runs.case.scope()).await?;
+    expect_eq!(names(&all), ["a", "b", "c"]);
+    expect_eq!(all[0], runs.record("a"));
+    expect_eq!(names(&store.repositories(&runs.case.scope_of(&["c", "a"])).await?), ["a", "c"]);
+    expect_eq!(names(&store.repositories(&runs.case.scope_of(&[])).await?), Vec::<&str>::new());
+    let across = Scope::only(foreign.case.tenant.clone(), [runs.case.repository("a")]);
+    ensure!(store.repositories(&across).await?.is_empty(), "a repository of another tenant is listed");
+    Ok(())
+}
+
+pub(super) async fn registering_again_updates(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "update");
+    runs.register(&["a"]).await?;
+    let updated = RepositoryRecord {
+        source: Source::Url { url: "https://example.org/a.git".to_owned() },
+        branch: Some("stable".to_owned()),
+        settings: "{\"x\":1}".to_owned(),
+        aliases: vec![RepositoryName::new("former")],
+        ..runs.record("a")
+    };
+    store.register(updated.clone()).await?;
+    expect_eq!(store.repositories(&runs.case.scope()).await?, [updated]);
+    for source in [Source::WorkTree { path: "w".to_owned() }, Source::Directory { path: "d".to_owned() }] {
+        store.register(RepositoryRecord { source: source.clone(), ..runs.record("a") }).await?;
+        expect_eq!(store.repositories(&runs.case.scope()).await?[0].source, source);
+    }
+    Ok(())
+}
+
+pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "publish");
+    runs.register(&["a"]).await?;
+    let repository = runs.case.repository("a");
+    expect_eq!(runs.published_now("a").await?, None);
+    let run = runs.begin("a", None, &[part(StageName::Publish, 0)], 10).await?;
+    expect_eq!(runs.published_now("a").await?, None);
+    let before = store.view().await?;
+    ensure!(!before.published(run.generation), "a view sees the generation before it is published");
+    let publication = PublishedGeneration { state: RunState::Partial, ..runs.publication(run, 20) };
+    let seq = store.publish(publication.clone()).await?;
+    let after = store.view().await?;
+    ensure!(after.published(run.generation), "a view does not see the generation after it was published");
+    ensure!(after.seq >= seq && seq > before.seq, "publishing did not move the view from {before:?} to {after:?}");
+    let found = store.published(&after, repository).await?.context("nothing is published")?;
+    expect_eq!(found, PublishedGeneration { seq, ..publication });
+    expect_eq!(store.published(&before, repository).await?, None);
+    Ok(())
+}
+
+pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "views");
+    runs.register(&["a", "b"]).await?;
+    let (mut last_a, mut last_b) = (None, None);
+    let mut views = Vec::new();
+    for now_ms in 0..4 {
+        let a = runs.publish("a", last_a, now_ms).await?;
+        let b = runs.publish("b", last_b, now_ms).await?;
+        (last_a, last_b) = (Some(a), Some(b));
+        views.push((store.view().await?, a, b));
+    }
+    for (view, a, b) in &views {
+        for (name, run) in [("a", a), ("b", b)] {
+            let found = store.published(view, runs.case.repository(name)).await?.context("nothing is published")?;
+            expect_eq!(found.run, *run);
+        }
+    }
+    let order: Vec<_> = views.iter().map(|(view, ..)| view.seq).collect();
+    ensure!(order.is_sorted_by(|left, right| left < right), "seqs do not grow: {order:?}");
+    Ok(())
+}
+
+pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "hidden");
+    runs.register(&["slow", "fast"]).await?;
+    let slow = runs.begin("slow", None, &[part(StageName::Publish, 0)], 0).await?;
+    let fast = runs.publish("fast", None, 1).await?;
+    ensure!(fast.generation > slow.generation, "generations are not allotted in order");
+    let view = store.view().await?;
+    ensure!(view.next_gen > fast.generation.0, "the view does not reach the newest published generation");
+    ensure!(view.hidden.contains(&slow.generation), "an unpublished generation below the newest is not hidden");
+    ensure!(!view.hidden.contains(&fast.generation), "a published generation is hidden");
+    store.publish(runs.publication(slow, 2)).await?;
+    ensure!(!store.view().await?.hidden.contains(&slow.generation), "it is hidden although it is published now");
+    ensure!(view.hidden.contains(&slow.generation), "a view that was taken earlier has changed");
+    Ok(())
+}
+
+pub(super) async fn publishing_is_guarded(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "guard");
+    runs.register(&["a", "b"]).await?;
+    let parts = [part(StageName::Parse, 0), part(StageName::Publish, 0)];
+    let run = runs.begin("a", None, &parts, 0).await?;
+    expect_kind!(store.publish(runs.publication(run, 0)).await, Conflict);
+    runs.done(run, parts[0]).await?;
+    let not_ended = PublishedGeneration { state: RunState::Running, ..runs.publication(run, 0) };
+    expect_kind!(store.publish(not_ended).await, Invalid);
+    let seq = store.publish(runs.publication(run, 0)).await?;
+    expect_eq!(store.publish(runs.publication(run, 5)).await?, seq);
+    expect_kind!(store.abort(run, RunState::Cancelled, "too late", 6).await, Conflict);
+    expect_eq!(runs.published_now("a").await?, Some(run.generation));
+
+    for state in [RunState::Failed, RunState::Cancelled] {
+        let aborted = runs.begin("b", None, &[], 0).await?;
+        store.abort(aborted, state, "by a person", 7).await?;
+        expect_kind!(store.publish(runs.publication(aborted, 8)).await, Conflict);
+        expect_eq!(runs.published_now("b").await?, None);
+    }
+    expect_kind!(store.publish(runs.publication(runs.case.run("nobody", 1 << 40), 0)).await, NotFound);
+    Ok(())
+}
+
+pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "delete");
+    runs.register(&["a", "b"]).await?;
+    let (a, b) = (runs.publish("a", None, 0).await?, runs.publish("b", None, 0).await?);
+    let repository = runs.case.repository("a");
+    let before = store.view().await?;
+    let deletion = store.delete(repository).await?;
+    ensure!(deletion > a.generation && deletion > b.generation, "the deletion is not the newest generation");
+    let view = store.view().await?;
+    ensure!(!view.sees_repository(repository), "a deleted repository is seen");
+    ensure!(before.sees_repository(repository), "a view that was taken earlier has changed");
+    expect_eq!(runs.published_now("a").await?, None);
+    expect_eq!(runs.published_now("b").await?, Some(b.generation));
+    expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["b"]);
+    expect_eq!(store.delete(repository).await?, deletion);
+    expect_kind!(store.delete(runs.case.repository("nobody")).await, NotFound);
+    let lease = runs.lease("a", 0).await?;
+    expect_kind!(store.begin(lease, runs.new_run("a", None, &[], 0)).await, NotFound);
+    Ok(())
+}
+
+pub(super) async fn deleting_cancels_the_unfinished_run(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "delete-run");
+    runs.register(&["a"]).await?;
+    let run = runs.begin("a", None, &[part(StageName::Parse, 0)], 0).await?;
+    store.delete(runs.case.repository("a")).await?;
+    expect_eq!(store.run(run).await?.state, RunState::Cancelled);
+    expect_kind!(runs.store.publish(runs.publication(run, 0)).await, Conflict);
+    let unfinished: BTreeSet<_> = store.unfinished().await?.into_iter().map(|run| run.id).collect();
+    ensure!(!unfinished.contains(&run), "the run of a deleted repository is unfinished");
+    Ok(())
+}
+
+pub(super) async fn indexing_again_during_a_deletion_is_safe(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "again");
+    runs.register(&["a"]).await?;
+    let repository = runs.case.repository("a");
+    let first = runs.publish("a", None, 0).await?;
+    let second = runs.publish("a", Some(first), 1).await?;
+    store.delete(repository).await?;
+    runs.register(&["a"]).await?;
+    expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["a"]);
+    expect_eq!(runs.published_now("a").await?, None);
+    let again = runs.publish("a", None, 2).await?;
+    let view = store.view().await?;
+    ensure!(view.sees_repository(repository), "a repository that was indexed again is hidden");
+    ensure!(view.published(again.generation), "its new generation is not seen");
+    for old in [first, second] {
+        ensure!(!view.published(old.generation), "records from before the deletion are seen again");
+    }
+    let list = store.sweep_list(10, 1000).await?;
+    store.swept(&list).await?;
+    expect_eq!(runs.published_now("a").await?, Some(again.generation));
+    expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["a"]);
+    Ok(())
+}

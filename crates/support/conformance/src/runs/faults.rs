@@ -1,0 +1,206 @@
+//! Catalogues and ledgers that do one thing wrong.
+
+use async_trait::async_trait;
+use cairn_domain::{
+    ArtifactRef, GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, View,
+};
+use cairn_ports::{
+    Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord,
+    PublishedGeneration, RepositoryRecord, RunRecord, SweepList,
+};
+
+use crate::runs::RunStore;
+use crate::suite::PlantedFault;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    LosesPublication,
+    SeesStaged,
+    SeesDeleted,
+    OldViewSeesNew,
+    IgnoresScope,
+    ListsBackwards,
+    PublishesTwice,
+    LeasesToAnyone,
+    LosesEnds,
+    TellsReadyEachTime,
+    TellsNothing,
+    LosesAborts,
+    RunsOldestFirst,
+    IgnoresGrace,
+    ListsSweptAgain,
+    ForgetsManifests,
+}
+
+const ALL: [(&str, Fault); 16] = [
+    ("loses a publication", Fault::LosesPublication),
+    ("sees staged generations", Fault::SeesStaged),
+    ("sees deleted repositories", Fault::SeesDeleted),
+    ("lets an old view see the newest", Fault::OldViewSeesNew),
+    ("ignores the scope", Fault::IgnoresScope),
+    ("lists repositories backwards", Fault::ListsBackwards),
+    ("publishes again under a new seq", Fault::PublishesTwice),
+    ("leases to anyone", Fault::LeasesToAnyone),
+    ("loses ends of parts", Fault::LosesEnds),
+    ("tells with each end what is ready", Fault::TellsReadyEachTime),
+    ("never tells what may start", Fault::TellsNothing),
+    ("loses aborts", Fault::LosesAborts),
+    ("lists runs oldest first", Fault::RunsOldestFirst),
+    ("ignores the grace period", Fault::IgnoresGrace),
+    ("lists what was swept again", Fault::ListsSweptAgain),
+    ("forgets live manifests", Fault::ForgetsManifests),
+];
+
+pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
+    let plant = |(name, fault)| PlantedFault::<dyn RunStore> {
+        name,
+        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
+    };
+    ALL.into_iter().map(plant).collect()
+}
+
+struct Faulty {
+    inner: Box<dyn RunStore>,
+    fault: Fault,
+}
+
+#[async_trait]
+impl Catalogue for Faulty {
+    async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        self.inner.register(repository).await
+    }
+
+    async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        let all = Scope::all(scope.tenant.clone());
+        let scope = if self.fault == Fault::IgnoresScope { &all } else { scope };
+        let mut repositories = self.inner.repositories(scope).await?;
+        if self.fault == Fault::ListsBackwards {
+            repositories.reverse();
+        }
+        Ok(repositories)
+    }
+
+    async fn view(&self) -> Result<View, CatalogueError> {
+        let mut view = self.inner.view().await?;
+        match self.fault {
+            Fault::SeesStaged => view.hidden.clear(),
+            Fault::SeesDeleted => view.hidden_repositories.clear(),
+            _ => {}
+        }
+        Ok(view)
+    }
+
+    async fn published(
+        &self,
+        view: &View,
+        repository: RepositoryId,
+    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
+        let newest = self.inner.view().await?;
+        let view = if self.fault == Fault::OldViewSeesNew { &newest } else { view };
+        self.inner.published(view, repository).await
+    }
+
+    async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {
+        if self.fault == Fault::LosesPublication {
+            return Ok(PublishedSeq(self.inner.view().await?.seq.0 + 1));
+        }
+        let before = self.inner.view().await?.seq;
+        let seq = self.inner.publish(published).await?;
+        let is_again = self.inner.view().await?.seq == before;
+        Ok(if self.fault == Fault::PublishesTwice && is_again { PublishedSeq(seq.0 + 1) } else { seq })
+    }
+
+    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError> {
+        self.inner.delete(repository).await
+    }
+}
+
+#[async_trait]
+impl CatalogueSweep for Faulty {
+    async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
+        let grace_ms = if self.fault == Fault::IgnoresGrace { 0 } else { grace_ms };
+        self.inner.sweep_list(now_ms, grace_ms).await
+    }
+
+    async fn swept(&self, swept: &SweepList) -> Result<(), CatalogueError> {
+        if self.fault == Fault::ListsSweptAgain { Ok(()) } else { self.inner.swept(swept).await }
+    }
+
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError> {
+        let mut manifests = self.inner.live_manifests(now_ms, grace_ms).await?;
+        if self.fault == Fault::ForgetsManifests {
+            manifests.pop();
+        }
+        Ok(manifests)
+    }
+}
+
+#[async_trait]
+impl Ledger for Faulty {
+    async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
+        let leased = self.inner.lease(repository, now_ms, ttl_ms).await;
+        match leased {
+            Err(error) if self.fault == Fault::LeasesToAnyone && error.kind == ErrorKind::Conflict => {
+                self.inner.lease(repository, i64::MAX / 2, ttl_ms).await
+            }
+            leased => leased,
+        }
+    }
+
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
+        self.inner.renew(lease, now_ms, ttl_ms).await
+    }
+
+    async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
+        self.inner.begin(lease, run).await
+    }
+
+    async fn end_part(
+        &self,
+        run: RunId,
+        part: PartId,
+        end: PartEnd,
+        report: String,
+    ) -> Result<Vec<PartId>, LedgerError> {
+        if self.fault == Fault::LosesEnds {
+            return Ok(Vec::new());
+        }
+        let started = self.inner.end_part(run, part, end, report).await?;
+        match self.fault {
+            Fault::TellsReadyEachTime => self.inner.ready(run).await,
+            Fault::TellsNothing => Ok(Vec::new()),
+            _ => Ok(started),
+        }
+    }
+
+    async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError> {
+        self.inner.ready(run).await
+    }
+
+    async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
+        if self.fault == Fault::LosesAborts { Ok(()) } else { self.inner.abort(run, state, message, now_ms).await }
+    }
+}
+
+#[async_trait]
+impl LedgerRead for Faulty {
+    async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
+        self.inner.run(run).await
+    }
+
+    async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        let mut runs = self.inner.runs(repository, limit).await?;
+        if self.fault == Fault::RunsOldestFirst {
+            runs.reverse();
+        }
+        Ok(runs)
+    }
+
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        self.inner.unfinished().await
+    }
+
+    async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
+        self.inner.parts(run).await
+    }
+}

@@ -1,0 +1,144 @@
+//! The suite of the catalogue and the run ledger, which share the state of runs and are therefore one subject.
+
+mod catalogue;
+mod faults;
+mod ledger;
+mod sweep;
+
+use anyhow::Result;
+use cairn_domain::{ArtifactRef, GenerationId, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName};
+use cairn_ports::{
+    Catalogue, CatalogueSweep, Lease, Ledger, LedgerRead, NewRun, PublishedGeneration, RepositoryRecord,
+};
+use cairn_wire::RunResult;
+
+pub use faults::faults;
+
+use crate::Case;
+use crate::case::part;
+use crate::suite::{Check, checks};
+
+/// What keeps runs: the four ports over one state.
+pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead {}
+
+impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead> RunStore for T {}
+
+pub fn checks() -> Vec<Check<dyn RunStore>> {
+    use {catalogue::*, ledger::*, sweep::*};
+    checks![
+        repositories_are_listed_by_name_and_scope,
+        registering_again_updates,
+        a_run_is_invisible_until_it_is_published,
+        views_taken_earlier_stay_as_they_are,
+        unpublished_generations_are_hidden,
+        publishing_is_guarded,
+        a_deleted_repository_is_hidden_at_once,
+        deleting_cancels_the_unfinished_run,
+        indexing_again_during_a_deletion_is_safe,
+        a_lease_has_one_holder,
+        beginning_is_guarded,
+        parts_start_when_their_predecessors_have_ended,
+        the_first_end_of_a_part_stands,
+        exactly_one_end_sees_the_last_part,
+        a_finished_run_takes_no_ends,
+        runs_are_recorded,
+        published_generations_are_swept_after_the_grace_period,
+        aborted_generations_are_hidden_until_they_are_swept,
+        a_deleted_repository_is_forgotten_when_swept,
+        manifests_live_as_long_as_a_view_may_see_them,
+    ]
+}
+
+/// A case with its store.
+struct Runs<'a> {
+    store: &'a dyn RunStore,
+    case: Case,
+}
+
+impl<'a> Runs<'a> {
+    fn new(store: &'a dyn RunStore, check: &str) -> Self {
+        Self { store, case: Case::new(check) }
+    }
+
+    fn record(&self, name: &str) -> RepositoryRecord {
+        RepositoryRecord {
+            id: self.case.repository(name),
+            tenant: self.case.tenant.clone(),
+            name: RepositoryName::new(name),
+            source: Source::Bare { path: format!("repositories/{name}") },
+            branch: None,
+            settings: "{}".to_owned(),
+            aliases: Vec::new(),
+        }
+    }
+
+    async fn register(&self, names: &[&str]) -> Result<()> {
+        for name in names {
+            self.store.register(self.record(name)).await?;
+        }
+        Ok(())
+    }
+
+    async fn lease(&self, name: &str, now_ms: i64) -> Result<Lease> {
+        Ok(self.store.lease(self.case.repository(name), now_ms, 1000).await?)
+    }
+
+    fn new_run(&self, name: &str, previous: Option<RunId>, parts: &[PartId], now_ms: i64) -> NewRun {
+        NewRun {
+            repository: self.case.repository(name),
+            previous: previous.map(|run| run.generation),
+            manifest: self.artifact(&format!("planned/{name}/{now_ms}")),
+            plan: self.artifact(&format!("plans/{name}/{now_ms}")),
+            parts: parts.to_vec(),
+            revision: format!("revision-{now_ms}"),
+            branch: Some("trunk".to_owned()),
+            result: RunResult { repository: name.to_owned(), ..RunResult::default() },
+            started_at_ms: now_ms,
+        }
+    }
+
+    /// Begins a run under a lease that ends with it.
+    async fn begin(&self, name: &str, previous: Option<RunId>, parts: &[PartId], now_ms: i64) -> Result<RunId> {
+        let lease = self.lease(name, now_ms).await?;
+        let run = self.store.begin(lease, self.new_run(name, previous, parts, now_ms)).await?;
+        self.store.renew(lease, now_ms, 0).await?;
+        Ok(run)
+    }
+
+    fn publication(&self, run: RunId, now_ms: i64) -> PublishedGeneration {
+        PublishedGeneration {
+            run,
+            seq: Default::default(),
+            manifest: self.artifact(&format!("manifests/{}", run.generation)),
+            revision: format!("revision of {}", run.generation),
+            branch: Some("trunk".to_owned()),
+            indexed_at_ms: now_ms,
+            state: RunState::Published,
+            result: RunResult { chunks: run.generation.0, ..RunResult::default() },
+            model: "model-1".to_owned(),
+        }
+    }
+
+    /// Runs from lease to publication, with nothing to do in between.
+    async fn publish(&self, name: &str, previous: Option<RunId>, now_ms: i64) -> Result<RunId> {
+        let run = self.begin(name, previous, &[part(StageName::Publish, 0)], now_ms).await?;
+        self.store.publish(self.publication(run, now_ms)).await?;
+        Ok(run)
+    }
+
+    /// A claim check that no other case has.
+    fn artifact(&self, key: &str) -> ArtifactRef {
+        ArtifactRef { key: format!("{}/{key}", self.case.tenant), size_bytes: key.len() as u64, hash: [7; 32] }
+    }
+
+    async fn done(&self, run: RunId, part: PartId) -> Result<Vec<PartId>> {
+        Ok(self.store.end_part(run, part, PartEnd::Done, String::new()).await?)
+    }
+
+    /// The generation of a repository that is published now.
+    async fn published_now(&self, name: &str) -> Result<Option<GenerationId>> {
+        let view = self.store.view().await?;
+        let published = self.store.published(&view, self.case.repository(name)).await?;
+        Ok(published.map(|published| published.run.generation))
+    }
+}

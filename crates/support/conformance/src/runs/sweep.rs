@@ -1,0 +1,104 @@
+//! Checks of sweeping: what is listed when, and what is forgotten.
+
+use anyhow::{Result, ensure};
+use cairn_domain::{RunState, StageName};
+use cairn_ports::SweepList;
+
+use crate::case::part;
+use crate::runs::{RunStore, Runs};
+use crate::suite::{expect_eq, expect_kind};
+
+/// What of a list concerns the case's repositories, however many others share the store.
+fn own(runs: &Runs<'_>, list: SweepList) -> SweepList {
+    let repositories = [runs.case.repository("a"), runs.case.repository("b")];
+    SweepList {
+        retired: list.retired.into_iter().filter(|run| repositories.contains(&run.repository)).collect(),
+        aborted: list.aborted.into_iter().filter(|run| repositories.contains(&run.repository)).collect(),
+        deleted: list.deleted.into_iter().filter(|(_, repository, _)| repositories.contains(repository)).collect(),
+    }
+}
+
+pub(super) async fn published_generations_are_swept_after_the_grace_period(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "grace");
+    runs.register(&["a"]).await?;
+    let first = runs.publish("a", None, 1000).await?;
+    let second = runs.publish("a", Some(first), 2000).await?;
+    let retired = async |now_ms| Ok::<_, anyhow::Error>(own(&runs, store.sweep_list(now_ms, 500).await?).retired);
+    expect_eq!(retired(1499).await?, []);
+    expect_eq!(retired(1500).await?, [first]);
+    expect_eq!(retired(2500).await?, [first, second]);
+    store.swept(&SweepList { retired: vec![first], ..SweepList::default() }).await?;
+    expect_eq!(retired(9000).await?, [second]);
+    expect_eq!(runs.published_now("a").await?, Some(second.generation));
+    Ok(())
+}
+
+pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "aborted");
+    runs.register(&["a", "b"]).await?;
+    let failed = runs.begin("a", None, &[], 0).await?;
+    store.abort(failed, RunState::Failed, "invalid_settings", 1).await?;
+    let running = runs.begin("a", None, &[], 2).await?;
+    runs.publish("b", None, 3).await?;
+    let list = own(&runs, store.sweep_list(4, 1000).await?);
+    expect_eq!(list.aborted, [failed]);
+    // Saying that a running generation was swept must not let it be seen.
+    store.swept(&SweepList { aborted: vec![running], ..SweepList::default() }).await?;
+    let view = store.view().await?;
+    ensure!(view.hidden.contains(&failed.generation), "an aborted generation is seen before it is swept");
+    ensure!(view.hidden.contains(&running.generation), "a running generation is seen");
+    store.swept(&list).await?;
+    ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation is hidden for ever");
+    expect_eq!(own(&runs, store.sweep_list(9000, 0).await?).aborted, []);
+    Ok(())
+}
+
+pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "forget");
+    runs.register(&["a", "b"]).await?;
+    let first = runs.publish("a", None, 0).await?;
+    let aborted = runs.begin("a", Some(first), &[], 1).await?;
+    let deletion = store.delete(runs.case.repository("a")).await?;
+    let list = own(&runs, store.sweep_list(5, 1000).await?);
+    expect_eq!(list.deleted, [(runs.case.tenant.clone(), runs.case.repository("a"), deletion)]);
+    store.swept(&list).await?;
+    expect_eq!(own(&runs, store.sweep_list(9000, 0).await?), SweepList::default());
+    let view = store.view().await?;
+    ensure!(view.sees_repository(runs.case.repository("a")), "a forgotten repository is hidden for ever");
+    ensure!(!view.hidden.contains(&aborted.generation), "a forgotten generation is hidden for ever");
+    expect_kind!(store.run(first).await, NotFound);
+    expect_eq!(runs.published_now("a").await?, None);
+    runs.register(&["a"]).await?;
+    let again = runs.publish("a", None, 10).await?;
+    ensure!(again.generation > deletion, "a generation was used again");
+    expect_eq!(runs.published_now("a").await?, Some(again.generation));
+    Ok(())
+}
+
+pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "manifests");
+    runs.register(&["a", "b"]).await?;
+    let first = runs.publish("a", None, 1000).await?;
+    let second = runs.publish("a", Some(first), 2000).await?;
+    let doomed = runs.publish("b", None, 2000).await?;
+    store.delete(runs.case.repository("b")).await?;
+    let aborted = runs.begin("a", Some(second), &[], 2100).await?;
+    store.abort(aborted, RunState::Cancelled, "by a person", 2200).await?;
+    let running = runs.begin("a", Some(second), &[part(StageName::Parse, 0)], 2300).await?;
+    let [first, second, doomed] = [first, second, doomed].map(|run| runs.publication(run, 0).manifest);
+    let [planned, cancelled] = [2300, 2100].map(|now_ms| runs.artifact(&format!("planned/a/{now_ms}")));
+    let live = async |now_ms| store.live_manifests(now_ms, 500).await;
+    let within = live(2499).await?;
+    for manifest in [&first, &second, &planned] {
+        ensure!(within.contains(manifest), "{manifest:?} is not live");
+    }
+    for manifest in [&doomed, &cancelled] {
+        ensure!(!within.contains(manifest), "{manifest:?} is live");
+    }
+    let after = live(2500).await?;
+    ensure!(!after.contains(&first), "a manifest that no view can see is live");
+    ensure!(after.contains(&second) && after.contains(&planned), "the newest manifests are not live");
+    store.abort(running, RunState::Cancelled, "by a person", 2600).await?;
+    ensure!(!live(2600).await?.contains(&planned), "the manifest of an aborted run is live");
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Running suites, and planting faults.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use futures::future::LocalBoxFuture;
+
+/// Longer than any check takes on a slow server; a check that still waits then waits for ever.
+const CHECK_DEADLINE: Duration = Duration::from_secs(120);
+
+/// One statement of a port's contract. `P` is the port's trait.
+pub struct Check<P: ?Sized + 'static> {
+    /// What it states, as a name of a function.
+    pub name: &'static str,
+    pub run: for<'a> fn(&'a P) -> LocalBoxFuture<'a, Result<()>>,
+}
+
+/// A way to break an adapter: a wrapper that does one thing wrong.
+pub struct PlantedFault<P: ?Sized + 'static> {
+    pub name: &'static str,
+    pub plant: Box<dyn Fn(Box<P>) -> Box<P> + Send + Sync>,
+}
+
+/// Lists functions as checks under their own names.
+macro_rules! checks {
+    ($($check:ident),+ $(,)?) => {
+        vec![$($crate::suite::Check { name: stringify!($check), run: |subject| Box::pin($check(subject)) }),+]
+    };
+}
+pub(crate) use checks;
+
+/// Runs every check, each on a subject that `open` gives, and names all that fail.
+pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Result<Box<P>>) -> Result<()> {
+    let mut failures = Vec::new();
+    for check in checks {
+        let subject = open().await.with_context(|| format!("opening a subject for `{}`", check.name))?;
+        if let Err(error) = run_check(check, &subject).await {
+            failures.push(format!("{}: {error:#}", check.name));
+        }
+    }
+    if failures.is_empty() {
+        return Ok(());
+    }
+    bail!("{} of {} checks fail:\n{}", failures.len(), checks.len(), failures.join("\n"))
+}
+
+/// Plants each fault in subjects that `open` gives, and fails if the suite lets one of them pass. `open` may give the same
+/// subject again and again where checks keep apart by themselves; then `passes` belongs after this, on what it left.
+pub async fn catches<P: ?Sized>(
+    checks: &[Check<P>],
+    faults: &[PlantedFault<P>],
+    open: impl AsyncFn() -> Result<Box<P>>,
+) -> Result<()> {
+    let mut missed = Vec::new();
+    for fault in faults {
+        let mut is_caught = false;
+        for check in checks {
+            let subject = (fault.plant)(open().await?);
+            is_caught = run_check(check, &subject).await.is_err();
+            if is_caught {
+                break;
+            }
+        }
+        if !is_caught {
+            missed.push(fault.name);
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { bail!("the suite does not notice: {}", missed.join(", ")) }
+}
+
+async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {
+    match tokio::time::timeout(CHECK_DEADLINE, (check.run)(subject)).await {
+        Ok(outcome) => outcome,
+        Err(_) => bail!("not finished after {CHECK_DEADLINE:?}"),
+    }
+}
+
+/// Fails unless both are equal, showing both.
+macro_rules! expect_eq {
+    ($found:expr, $expected:expr $(,)?) => {
+        match (&$found, &$expected) {
+            (found, expected) => {
+                anyhow::ensure!(*found == *expected, "{}: found {found:?}, expected {expected:?}", stringify!($found))
+            }
+        }
+    };
+}
+pub(crate) use expect_eq;
+
+/// Fails unless the outcome is an error of the kind.
+macro_rules! expect_kind {
+    ($outcome:expr, $kind:ident) => {
+        match $outcome {
+            Ok(value) => {
+                anyhow::bail!("{}: {:?} instead of an error {}", stringify!($outcome), value, stringify!($kind))
+            }
+            Err(error) => anyhow::ensure!(
+                error.kind == cairn_ports::ErrorKind::$kind,
+                "{}: error {:?} instead of {}",
+                stringify!($outcome),
+                error,
+                stringify!($kind)
+            ),
+        }
+    };
+}
+pub(crate) use expect_kind;

@@ -1,0 +1,42 @@
+//! The suite of `VectorStore`, with the rules of generations that every store shares.
+
+mod faults;
+mod fixture;
+mod generations;
+mod reading;
+mod search;
+
+use cairn_ports::VectorStore;
+
+pub use faults::faults;
+
+use crate::suite::{Check, checks};
+
+/// Dimensions of the suite's vectors, for stores that must know them before.
+pub const DIMENSIONS: usize = 32;
+
+pub fn checks() -> Vec<Check<dyn VectorStore>> {
+    use {generations::*, reading::*, search::*};
+    checks![
+        staged_chunks_are_visible_once_published,
+        retired_chunks_stay_visible_to_earlier_views,
+        a_new_version_replaces_the_old_one,
+        hidden_generations_change_nothing,
+        staging_again_changes_nothing,
+        a_late_writer_retires_nothing_newer,
+        parts_of_a_run_add_up,
+        sweeping_retired_chunks_changes_no_view,
+        sweeping_an_aborted_generation_undoes_it,
+        removing_a_repository_leaves_what_began_later,
+        compacting_changes_nothing,
+        dense_scores_are_exact_sums,
+        sparse_scores_are_exact_sums,
+        the_order_of_hits_is_total,
+        every_filter_restricts,
+        filters_are_tested_before_limits,
+        scope_is_tested_before_limits,
+        hidden_repositories_are_invisible,
+        chunks_come_back_whole,
+        pages_are_complete,
+    ]
+}

@@ -1,0 +1,212 @@
+//! Checks of scores, order, filters and limits.
+
+use anyhow::Result;
+use cairn_domain::{ChunkKind, ChunkRecord, DenseVector, LineSpan, Point, RepoPath, SparseVector};
+use cairn_ports::{ChunkFilter, Hit, IncludeTests, StagedPoints, VectorStore};
+
+use crate::case::view;
+use crate::suite::expect_eq;
+use crate::vector_store::DIMENSIONS;
+use crate::vector_store::fixture::{COMMON_TERM, Points, place, probe};
+
+fn stage_of(points: Vec<Point>) -> StagedPoints {
+    StagedPoints { points, retired: Vec::new() }
+}
+
+/// Numbers without a pattern, the same everywhere.
+fn noise(seed: u64) -> impl Iterator<Item = u32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::from_fn(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        Some((state >> 24) as u32)
+    })
+}
+
+fn by_order(mut hits: Vec<Hit>, chunk: impl Fn(&Hit) -> ChunkRecord) -> Vec<Hit> {
+    hits.sort_by_key(|hit| {
+        let chunk = chunk(hit);
+        (std::cmp::Reverse(hit.score), hit.repository, chunk.path, chunk.span.start, hit.key)
+    });
+    hits
+}
+
+pub(super) async fn dense_scores_are_exact_sums(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "dense");
+    let vector = |seed: u64| DenseVector(noise(seed).take(DIMENSIONS).map(|value| (value % 255) as u8 as i8).collect());
+    let extremes = [i8::MAX, i8::MIN + 1].map(|value| DenseVector(vec![value; DIMENSIONS]));
+    let vectors: Vec<DenseVector> = (1..300).map(vector).chain(extremes.clone()).collect();
+    let staged: Vec<Point> = vectors
+        .iter()
+        .enumerate()
+        .map(|(index, dense)| Point { dense: dense.clone(), ..points.point(&format!("n{index}"), 1) })
+        .collect();
+    points.stage(1, stage_of(staged.clone())).await?;
+    let chunk = |hit: &Hit| {
+        staged.iter().find(|point| point.chunk.key == hit.key).map(|point| point.chunk.clone()).expect("staged")
+    };
+    for question in [vector(1), vector(1000), extremes[0].clone(), extremes[1].clone()] {
+        let sum = |point: &Point| {
+            let products =
+                point.dense.0.iter().zip(&question.0).map(|(left, right)| i64::from(*left) * i64::from(*right));
+            Hit { repository: points.r(), key: point.chunk.key, score: products.sum() }
+        };
+        let expected = by_order(staged.iter().map(sum).collect(), chunk);
+        for limit in [1, 17, 1000, 0] {
+            let hits = store
+                .search_dense(&view(2, &[]), &points.case.scope(), &ChunkFilter::default(), &question, limit)
+                .await?;
+            expect_eq!(hits, expected[..limit.min(expected.len())]);
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn sparse_scores_are_exact_sums(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "sparse");
+    let sparse = |seed: u64| {
+        let mut terms: Vec<(u32, u8)> =
+            noise(seed).take(12).map(|value| (value % 40, (value >> 8) as u8 | 1)).collect();
+        terms.sort_unstable();
+        terms.dedup_by_key(|(term, _)| *term);
+        terms.push((u32::MAX - 5 + seed as u32 % 5, 255));
+        SparseVector(terms)
+    };
+    let staged: Vec<Point> =
+        (1..300).map(|seed| Point { sparse: sparse(seed), ..points.point(&format!("n{seed}"), 1) }).collect();
+    points.stage(1, stage_of(staged.clone())).await?;
+    let chunk = |hit: &Hit| {
+        staged.iter().find(|point| point.chunk.key == hit.key).map(|point| point.chunk.clone()).expect("staged")
+    };
+    let questions: [&[(u32, u32)]; 5] =
+        [&[(3, 2)], &[(0, 1), (7, 300), (39, 5)], &[(u32::MAX - 3, 9)], &[(41, 1), (100_000, 1)], &[]];
+    for question in questions {
+        let sum = |point: &Point| {
+            let weight = |term: u32| point.sparse.0.iter().find(|(other, _)| *other == term).map(|(_, weight)| *weight);
+            let products =
+                question.iter().filter_map(|(term, wanted)| Some(i64::from(weight(*term)?) * i64::from(*wanted)));
+            Hit { repository: points.r(), key: point.chunk.key, score: products.sum() }
+        };
+        let found = staged.iter().map(sum).filter(|hit| hit.score > 0).collect();
+        let expected = by_order(found, chunk);
+        for limit in [1, 20, 1000] {
+            let hits = store
+                .search_sparse(&view(2, &[]), &points.case.scope(), &ChunkFilter::default(), question, limit)
+                .await?;
+            expect_eq!(hits, expected[..limit.min(expected.len())]);
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn the_order_of_hits_is_total(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "order");
+    let mut all = Vec::new();
+    for repository in ["p", "q"] {
+        let mut staged = Vec::new();
+        for (index, (path, line)) in
+            [("b.py", 1), ("a.py", 9), ("a.py", 2), ("a/z.py", 1), ("a.py", 2)].iter().enumerate()
+        {
+            let chunk = points.chunk(&format!("{repository}:n{index}"));
+            let path = RepoPath::parse(path).expect("a path");
+            staged.push(place(ChunkRecord { path, span: LineSpan::new(*line, line + 3), ..chunk }, 5));
+        }
+        staged.push(points.point(&format!("{repository}:best"), 9));
+        staged.push(points.point(&format!("{repository}:worst"), -9));
+        points.stage_in(repository, 1, stage_of(staged.clone())).await?;
+        all.extend(staged);
+    }
+    let chunk = |hit: &Hit| {
+        all.iter().find(|point| point.chunk.key == hit.key).map(|point| point.chunk.clone()).expect("staged")
+    };
+    let (view, scope, filter) = (view(2, &[]), points.case.scope(), ChunkFilter::default());
+    let hit = |score: i64, point: &Point| Hit { repository: point.chunk.repository, key: point.chunk.key, score };
+    let dense = by_order(all.iter().map(|point| hit(i64::from(point.dense.0[0]), point)).collect(), chunk);
+    let sparse = by_order(all.iter().map(|point| hit(3, point)).collect(), chunk);
+    for limit in 1..=all.len() {
+        expect_eq!(store.search_dense(&view, &scope, &filter, &probe(), limit).await?, dense[..limit]);
+        let found = store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 3)], limit).await?;
+        expect_eq!(found, sparse[..limit]);
+    }
+    Ok(())
+}
+
+/// Chunks that differ in all that a filter can ask.
+fn varied(points: &Points<'_>) -> Vec<ChunkRecord> {
+    let at =
+        |name: &str, path: &str| ChunkRecord { path: RepoPath::parse(path).expect("a path"), ..points.chunk(name) };
+    let tagged = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    vec![
+        ChunkRecord { language: "rust".to_owned(), module_path: "a.b".to_owned(), ..at("n0", "src/lib.rs") },
+        ChunkRecord { kind: ChunkKind::Navigation, module_path: "a.b.c".to_owned(), ..at("n1", "docs/README.md") },
+        ChunkRecord { is_test: true, module_path: "a.bc".to_owned(), ..at("n2", "src/deep/er/test_x.py") },
+        ChunkRecord { tags: tagged(&["core", "slow"]), changed_at: Some(1000), ..at("n3", "src/x.py") },
+        ChunkRecord { tags: tagged(&["core"]), changed_at: Some(2000), module_path: String::new(), ..at("n4", "x.py") },
+    ]
+}
+
+fn filters() -> Vec<(ChunkFilter, &'static [usize])> {
+    let none = ChunkFilter::default;
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    vec![
+        (none(), &[0, 1, 2, 3, 4]),
+        (ChunkFilter { languages: texts(&["rust"]), ..none() }, &[0]),
+        (ChunkFilter { languages: texts(&["rust", "python"]), ..none() }, &[0, 1, 2, 3, 4]),
+        (ChunkFilter { languages: texts(&["cobol"]), ..none() }, &[]),
+        (ChunkFilter { kinds: vec![ChunkKind::Navigation, ChunkKind::Pattern], ..none() }, &[1]),
+        (ChunkFilter { paths: texts(&["src/*.py"]), ..none() }, &[3]),
+        (ChunkFilter { paths: texts(&["src/**"]), ..none() }, &[0, 2, 3]),
+        (ChunkFilter { paths: texts(&["**/*.md", "x.py"]), ..none() }, &[1, 3, 4]),
+        (ChunkFilter { paths: texts(&["*.py"]), ..none() }, &[2, 3, 4]),
+        (ChunkFilter { module_prefixes: texts(&["a.b"]), ..none() }, &[0, 1]),
+        (ChunkFilter { module_prefixes: texts(&["a.bc", "a.b.c"]), ..none() }, &[1, 2]),
+        (ChunkFilter { module_prefixes: texts(&["a"]), ..none() }, &[0, 1, 2]),
+        (ChunkFilter { include_tests: IncludeTests::Exclude, ..none() }, &[0, 1, 3, 4]),
+        (ChunkFilter { include_tests: IncludeTests::Only, ..none() }, &[2]),
+        (ChunkFilter { tags: texts(&["core"]), ..none() }, &[3, 4]),
+        (ChunkFilter { tags: texts(&["core", "slow"]), ..none() }, &[3]),
+        (ChunkFilter { since: Some(1000), ..none() }, &[3, 4]),
+        (ChunkFilter { since: Some(1001), ..none() }, &[4]),
+        (ChunkFilter { tags: texts(&["core"]), paths: texts(&["src/**"]), ..none() }, &[3]),
+    ]
+}
+
+pub(super) async fn every_filter_restricts(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "filter");
+    let chunks = varied(&points);
+    points.stage(1, stage_of(chunks.iter().map(|chunk| place(chunk.clone(), 1)).collect())).await?;
+    let (view, scope) = (view(2, &[]), points.case.scope());
+    for (filter, expected) in filters() {
+        let numbers = |hits: Vec<Hit>| {
+            let number = |hit: Hit| chunks.iter().position(|chunk| chunk.key == hit.key).expect("staged");
+            let mut numbers: Vec<usize> = hits.into_iter().map(number).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        let dense = store.search_dense(&view, &scope, &filter, &probe(), 100).await?;
+        anyhow::ensure!(numbers(dense.clone()) == expected, "dense, {filter:?}: {:?}", numbers(dense));
+        let sparse = store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 1)], 100).await?;
+        anyhow::ensure!(numbers(sparse.clone()) == expected, "sparse, {filter:?}: {:?}", numbers(sparse));
+        let count = store.count(&view, &scope, &filter).await?;
+        anyhow::ensure!(count == expected.len() as u64, "count, {filter:?}: {count}");
+    }
+    Ok(())
+}
+
+pub(super) async fn filters_are_tested_before_limits(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "limit");
+    let mut staged = Vec::new();
+    for index in 0..600 {
+        let is_wanted = index % 200 == 0;
+        let chunk = ChunkRecord { is_test: is_wanted, ..points.chunk(&format!("n{index}")) };
+        // What is wanted scores worst.
+        staged.push(place(chunk, if is_wanted { -1 } else { 100 }));
+    }
+    points.stage(1, stage_of(staged)).await?;
+    let filter = ChunkFilter { include_tests: IncludeTests::Only, ..ChunkFilter::default() };
+    let (view, scope) = (view(2, &[]), points.case.scope());
+    expect_eq!(store.search_dense(&view, &scope, &filter, &probe(), 3).await?.len(), 3);
+    expect_eq!(store.search_sparse(&view, &scope, &filter, &[(COMMON_TERM, 1)], 3).await?.len(), 3);
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! Logs: structured lines on standard error, so that standard output stays free for results and for MCP.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging. `verbose` 0 shows warnings, 1 progress, 2 details; the variable `CAIRN_LOG` overrules it
+/// (`cairn_pipeline=debug`). A second call changes nothing.
+pub fn init(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new(format!("{level},rmcp=warn")));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
+    // Someone else's subscriber stays.
+    let _ = subscriber.try_init();
+}

@@ -1,0 +1,83 @@
+//! Nodes and edges of a fake index.
+
+use async_trait::async_trait;
+use cairn_domain::{
+    EdgeKind, EdgeRecord, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId, Scope, Tenant,
+    View,
+};
+use cairn_ports::{Direction, ErrorKind, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph};
+
+use super::FakeIndex;
+
+impl FakeIndex {
+    fn node(&self, scope: &Scope, key: NodeKey) -> Option<NodeRecord> {
+        self.within(scope).flat_map(|repository| &repository.nodes).find(|node| node.key == key).cloned()
+    }
+}
+
+#[async_trait]
+impl GraphStore for FakeIndex {
+    async fn stage(&self, _: &Tenant, run: RunId, _: PartId, _: StagedGraph) -> Result<(), GraphStoreError> {
+        Err(GraphStoreError::new(ErrorKind::Forbidden, "stage", run.to_string()))
+    }
+
+    async fn nodes(&self, _view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {
+        Ok(keys.iter().filter_map(|key| self.node(scope, *key)).collect())
+    }
+
+    async fn neighbours(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        node: NodeKey,
+        direction: Direction,
+        kinds: &[EdgeKind],
+        limit: usize,
+    ) -> Result<(Vec<Neighbour>, u64), GraphStoreError> {
+        let (own, other): (fn(&EdgeRecord) -> NodeKey, fn(&EdgeRecord) -> NodeKey) = match direction {
+            Direction::Out => (|edge| edge.source, |edge| edge.target),
+            Direction::In => (|edge| edge.target, |edge| edge.source),
+        };
+        let edges = self.within(scope).flat_map(|repository| &repository.edges);
+        let edges = edges.filter(|edge| own(edge) == node && (kinds.is_empty() || kinds.contains(&edge.kind)));
+        let neighbour =
+            |edge: &EdgeRecord| Some(Neighbour { node: self.node(scope, other(edge))?, edge: edge.clone() });
+        let mut found: Vec<Neighbour> = edges.filter_map(neighbour).collect();
+        found.sort_by(|left, right| {
+            let place =
+                |near: &Neighbour| (near.edge.kind, near.node.path.clone(), near.edge.line, near.node.name.clone());
+            place(left).cmp(&place(right))
+        });
+        let total = found.len() as u64;
+        found.truncate(limit);
+        Ok((found, total))
+    }
+
+    async fn scroll_nodes(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        _from: u64,
+    ) -> Result<Page<NodeRecord>, GraphStoreError> {
+        let nodes = self.within(scope).flat_map(|repository| &repository.nodes);
+        Ok(Page { items: nodes.filter(|node| node.repository == repository).cloned().collect(), next: None })
+    }
+
+    async fn scroll_edges(
+        &self,
+        _view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        resolution: Option<Resolution>,
+        _from: u64,
+    ) -> Result<Page<EdgeRecord>, GraphStoreError> {
+        let edges = self.within(scope).flat_map(|repository| &repository.edges).filter(|edge| edge.owner == repository);
+        let edges = edges.filter(|edge| resolution.is_none_or(|resolution| edge.resolution == resolution));
+        Ok(Page { items: edges.cloned().collect(), next: None })
+    }
+
+    async fn patterns(&self, _view: &View, _scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,462 @@
+//! One small index in memory, with all ports that questions are answered from.
+//!
+//! It is built by telling it files, symbols and edges, and then only read: whatever stages or sweeps is refused. Scores are
+//! simple (terms in common), the order is total, as the ports promise.
+
+mod graph;
+mod names;
+mod vectors;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cairn_domain::{
+    ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
+    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, LineSpan, ManifestEntry, ModelId, NodeKey,
+    NodeKind, NodeRecord, Outcome, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName, Resolution, RunId,
+    RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
+};
+use cairn_ports::{
+    BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
+    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord,
+};
+use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
+
+use crate::MemoryBlobs;
+
+/// When the repositories of a fake index were indexed.
+pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
+
+/// An index in memory.
+pub struct FakeIndex {
+    pub blobs: Arc<MemoryBlobs>,
+    model: ModelId,
+    repositories: Vec<FakeRepository>,
+    runs: Vec<RunRecord>,
+}
+
+struct FakeRepository {
+    record: RepositoryRecord,
+    published: Option<PublishedGeneration>,
+    chunks: Vec<ChunkRecord>,
+    nodes: Vec<NodeRecord>,
+    edges: Vec<EdgeRecord>,
+    symbols: Vec<SymbolEntry>,
+    files: Vec<RepoPath>,
+}
+
+/// A repository of a fake index, as tests tell it.
+pub struct FakeContent {
+    id: RepositoryId,
+    name: RepositoryName,
+    commit: String,
+    texts: BTreeMap<RepoPath, (String, String)>,
+    skipped: Vec<(RepoPath, Reason)>,
+    symbols: Vec<(SymbolEntry, LineSpan)>,
+    edges: Vec<EdgeRecord>,
+}
+
+impl FakeContent {
+    /// `commit` is the label that answers are stamped with.
+    pub fn new(name: &str, commit: &str) -> Self {
+        let name = RepositoryName::new(name);
+        Self {
+            id: RepositoryId::derive(&Tenant::local(), &name),
+            name,
+            commit: commit.to_owned(),
+            texts: BTreeMap::new(),
+            skipped: Vec::new(),
+            symbols: Vec::new(),
+            edges: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn file(mut self, path: &str, language: &str, text: &str) -> Self {
+        self.texts.insert(parsed(path), (language.to_owned(), text.to_owned()));
+        self
+    }
+
+    #[must_use]
+    pub fn skipped(mut self, path: &str, reason: Reason) -> Self {
+        self.skipped.push((parsed(path), reason));
+        self
+    }
+
+    /// A symbol by its qualified name, in a file that was told before.
+    #[must_use]
+    pub fn symbol(mut self, path: &str, qualified_name: &str, kind: SymbolKind, lines: (u32, u32)) -> Self {
+        let path = parsed(path);
+        let language = self.texts.get(&path).map_or_else(String::new, |(language, _)| language.clone());
+        let module_path = path.directory().replace('/', ".");
+        let entry = SymbolEntry {
+            name: qualified_name.rsplit('.').next().unwrap_or(qualified_name).to_owned(),
+            qualified_name: qualified_name.to_owned(),
+            kind,
+            line: lines.0,
+            node: NodeKey::symbol(self.id, &path, qualified_name, kind, 0),
+            path,
+            language,
+            module_path,
+            exported: true,
+            documented: false,
+            is_test: false,
+        };
+        self.symbols.push((entry, LineSpan::new(lines.0, lines.1)));
+        self
+    }
+
+    /// An edge between two symbols that were told before.
+    #[must_use]
+    pub fn edge(mut self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
+        let node = |name: &str| {
+            let found = self.symbols.iter().find(|(symbol, _)| symbol.qualified_name == name);
+            found.map_or_else(|| panic!("no symbol {name} was told"), |(symbol, _)| symbol.node)
+        };
+        let (source, target) = (node(from), node(to));
+        self.edges.push(EdgeRecord {
+            key: EdgeKey::derive(self.id, source, kind, target, self.edges.len() as u32),
+            owner: self.id,
+            kind,
+            source,
+            target,
+            line,
+            resolution: if confidence_percent == 100 { Resolution::Exact } else { Resolution::Heuristic },
+            confidence_percent,
+        });
+        self
+    }
+
+    /// A chunk for each symbol, and one for each file without symbols.
+    fn chunks(&self) -> Vec<ChunkRecord> {
+        let mut chunks = Vec::new();
+        for (path, (language, text)) in &self.texts {
+            let of_file: Vec<_> = self.symbols.iter().filter(|(symbol, _)| symbol.path == *path).collect();
+            if of_file.is_empty() {
+                let num_lines = text.lines().count().max(1) as u32;
+                chunks.push(self.chunk(path, language, LineSpan::new(1, num_lines), text.clone(), None));
+            }
+            for (symbol, span) in of_file {
+                let lines = text.lines().skip(span.start as usize - 1).take(span.num_lines() as usize);
+                let text: String = lines.map(|line| format!("{line}\n")).collect();
+                chunks.push(self.chunk(path, language, *span, text, Some(symbol)));
+            }
+        }
+        chunks
+    }
+
+    fn chunk(
+        &self,
+        path: &RepoPath,
+        language: &str,
+        span: LineSpan,
+        text: String,
+        symbol: Option<&SymbolEntry>,
+    ) -> ChunkRecord {
+        let content_hash = ContentHash::of(&text);
+        ChunkRecord {
+            key: ChunkKey::derive(self.id, path, content_hash, span.start),
+            repository: self.id,
+            path: path.clone(),
+            language: language.to_owned(),
+            kind: match symbol.map(|symbol| symbol.kind.is_container()) {
+                Some(true) => ChunkKind::Class,
+                Some(false) => ChunkKind::Function,
+                None => ChunkKind::Section,
+            },
+            span,
+            symbol: symbol.map(|symbol| symbol.qualified_name.clone()),
+            symbol_kind: symbol.map(|symbol| symbol.kind),
+            heading: None,
+            header: String::new(),
+            text,
+            content_hash,
+            module_path: path.directory().replace('/', "."),
+            is_test: false,
+            exported: true,
+            documented: false,
+            has_secrets: false,
+            weight_percent: 100,
+            tags: Vec::new(),
+            changed_at: None,
+        }
+    }
+
+    fn nodes(&self) -> Vec<NodeRecord> {
+        let node = |key, kind, name: &str, qualified_name: &str, path: &RepoPath| NodeRecord {
+            key,
+            repository: self.id,
+            kind,
+            name: name.to_owned(),
+            qualified_name: qualified_name.to_owned(),
+            path: Some(path.clone()),
+            span: None,
+            symbol_kind: None,
+            signature: String::new(),
+            doc: None,
+            visibility: None,
+            exported: true,
+            is_test: false,
+            language: None,
+            module_path: String::new(),
+            decorators: Vec::new(),
+        };
+        let files = self
+            .texts
+            .keys()
+            .map(|path| node(NodeKey::file(self.id, path), NodeKind::File, path.file_name(), path.as_str(), path));
+        let symbols = self.symbols.iter().map(|(symbol, span)| NodeRecord {
+            span: Some(*span),
+            symbol_kind: Some(symbol.kind),
+            ..node(symbol.node, NodeKind::Symbol, &symbol.name, &symbol.qualified_name, &symbol.path)
+        });
+        files.chain(symbols).collect()
+    }
+}
+
+fn parsed(path: &str) -> RepoPath {
+    RepoPath::parse(path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+impl FakeIndex {
+    pub async fn new(contents: Vec<FakeContent>) -> anyhow::Result<Self> {
+        let mut index = Self {
+            blobs: Arc::new(MemoryBlobs::new()),
+            model: ModelId { name: "fake-1".to_owned(), dimensions: 1 },
+            repositories: Vec::new(),
+            runs: Vec::new(),
+        };
+        for (generation, content) in (1..).zip(contents) {
+            index.add(content, generation).await?;
+        }
+        index.repositories.sort_by(|left, right| left.record.name.cmp(&right.record.name));
+        Ok(index)
+    }
+
+    async fn add(&mut self, content: FakeContent, generation: u64) -> anyhow::Result<()> {
+        let manifest = self.put_manifest(&content).await?;
+        let run = RunId { repository: content.id, generation: GenerationId(generation) };
+        let chunks = content.chunks();
+        let result = RunResult {
+            repository: content.name.to_string(),
+            commit: content.commit.clone(),
+            files_indexed: content.texts.len() as u64,
+            files: BTreeMap::from([("indexed".to_owned(), content.texts.len() as u64)]),
+            symbols: content.symbols.len() as u64,
+            chunks: chunks.len() as u64,
+            edges: content.edges.len() as u64,
+            indexed_at_ms: INDEXED_AT_MS,
+            ..RunResult::default()
+        };
+        self.runs.push(RunRecord {
+            id: run,
+            previous: None,
+            plan: manifest.clone(),
+            manifest: manifest.clone(),
+            revision: content.commit.clone(),
+            branch: None,
+            state: RunState::Published,
+            num_parts: 3,
+            num_ended: 3,
+            num_failed: 0,
+            result: result.clone(),
+            started_at_ms: INDEXED_AT_MS - 1_000,
+            ended_at_ms: Some(INDEXED_AT_MS),
+            message: None,
+        });
+        let published = PublishedGeneration {
+            run,
+            seq: PublishedSeq(generation),
+            manifest,
+            revision: content.commit.clone(),
+            branch: None,
+            indexed_at_ms: INDEXED_AT_MS,
+            state: RunState::Published,
+            result,
+            model: self.model.name.clone(),
+        };
+        let record = RepositoryRecord {
+            id: content.id,
+            tenant: Tenant::local(),
+            name: content.name.clone(),
+            source: Source::Directory { path: format!("/somewhere/{}", content.name) },
+            branch: None,
+            settings: "{}".to_owned(),
+            aliases: Vec::new(),
+        };
+        let nodes = content.nodes();
+        self.repositories.push(FakeRepository {
+            record,
+            published: Some(published),
+            chunks,
+            nodes,
+            files: content.texts.keys().cloned().collect(),
+            symbols: content.symbols.into_iter().map(|(symbol, _)| symbol).collect(),
+            edges: content.edges,
+        });
+        Ok(())
+    }
+
+    async fn put_manifest(&self, content: &FakeContent) -> anyhow::Result<ArtifactRef> {
+        let mut pack = PackWriter::new(ArtifactKind::SourcePack);
+        for (path, (language, text)) in &content.texts {
+            pack.push(&SourceText {
+                facts_key: FactsKey(Digester::new("fake").text(path.as_str()).key()),
+                blob: BlobId([1; 20]),
+                language: Some(language.clone()),
+                text: text.clone(),
+                secrets: Vec::new(),
+            });
+        }
+        let packs = self.put(&format!("packs/{}", content.id), pack.finish()).await?;
+        let texts = content.texts.iter().zip(0..).map(|((path, (language, text)), index)| ManifestEntry {
+            language: Some(language.clone()),
+            source: Some(Slot { artifact: packs.clone(), index }),
+            num_lines: text.lines().count() as u32,
+            ..entry(path, Outcome::Indexed(None))
+        });
+        let skipped = content.skipped.iter().map(|(path, reason)| entry(path, Outcome::Skipped(*reason)));
+        let mut entries: Vec<ManifestEntry> = texts.chain(skipped).collect();
+        entries.sort_by(|left, right| left.path.cmp(&right.path));
+        let manifest = Manifest { entries, ..Manifest::default() };
+        self.put(&format!("manifests/{}", content.id), encode(ArtifactKind::Manifest, &manifest)).await
+    }
+
+    async fn put(&self, key: &str, bytes: Vec<u8>) -> anyhow::Result<ArtifactRef> {
+        let hash = *ContentHash::of_bytes(&bytes).0.first_chunk().unwrap_or(&[0; 32]);
+        let reference = ArtifactRef { key: key.to_owned(), size_bytes: bytes.len() as u64, hash };
+        self.blobs.put(key, Bytes::from(bytes)).await?;
+        Ok(reference)
+    }
+
+    /// The repositories in scope.
+    fn within<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a FakeRepository> {
+        self.repositories.iter().filter(|repository| scope.contains(repository.record.id))
+    }
+}
+
+fn entry(path: &RepoPath, outcome: Outcome) -> ManifestEntry {
+    ManifestEntry {
+        path: path.clone(),
+        kind: EntryKind::File,
+        blob: BlobId([1; 20]),
+        size_bytes: 1,
+        outcome,
+        language: None,
+        facts_key: None,
+        source: None,
+        num_secrets: 0,
+        num_lines: 0,
+        low_weight: false,
+        navigation: false,
+        tags: Vec::new(),
+        changed_at: None,
+        module: None,
+    }
+}
+
+#[async_trait]
+impl Catalogue for FakeIndex {
+    async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        Err(CatalogueError::new(ErrorKind::Forbidden, "register", repository.name.as_str()))
+    }
+
+    async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        Ok(self.within(scope).map(|repository| repository.record.clone()).collect())
+    }
+
+    async fn view(&self) -> Result<View, CatalogueError> {
+        let next_gen = self.repositories.len() as u64 + 1;
+        Ok(View { seq: PublishedSeq(next_gen - 1), next_gen, ..View::default() })
+    }
+
+    async fn published(
+        &self,
+        _view: &View,
+        repository: RepositoryId,
+    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
+        let found = self.repositories.iter().find(|known| known.record.id == repository);
+        Ok(found.and_then(|known| known.published.clone()))
+    }
+
+    async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {
+        Err(CatalogueError::new(ErrorKind::Forbidden, "publish", published.run.to_string()))
+    }
+
+    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError> {
+        Err(CatalogueError::new(ErrorKind::Forbidden, "delete", repository.to_string()))
+    }
+}
+
+#[async_trait]
+impl LedgerRead for FakeIndex {
+    async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
+        let found = self.runs.iter().find(|record| record.id == run);
+        found.cloned().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, "run", run.to_string()))
+    }
+
+    async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        let newest_first = self.runs.iter().rev();
+        let asked = newest_first.filter(|run| repository.is_none_or(|repository| run.id.repository == repository));
+        Ok(asked.take(limit).cloned().collect())
+    }
+
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        Ok(self.runs.iter().filter(|run| !run.state.is_finished()).cloned().collect())
+    }
+
+    async fn parts(&self, _run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl Embedder for FakeIndex {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    /// Every text has the same vector, so that dense scores decide nothing.
+    async fn embed(&self, _input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+        Ok(texts.iter().map(|_| DenseVector(vec![1])).collect())
+    }
+}
+
+fn refused(operation: &'static str, repository: RepositoryId) -> MaintenanceError {
+    MaintenanceError::new(ErrorKind::Forbidden, operation, repository.to_string())
+}
+
+#[async_trait]
+impl Generations for FakeIndex {
+    async fn sweep_retired(&self, repository: RepositoryId, _: &[GenerationId]) -> Result<u64, MaintenanceError> {
+        Err(refused("sweep_retired", repository))
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, _: GenerationId) -> Result<u64, MaintenanceError> {
+        Err(refused("sweep_aborted", repository))
+    }
+
+    async fn remove_repository(
+        &self,
+        _: &Tenant,
+        repository: RepositoryId,
+        _: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        Err(refused("remove_repository", repository))
+    }
+
+    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        Err(refused("compact", repository))
+    }
+
+    async fn verify(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
+        Ok(())
+    }
+}
+
+/// Of a record's digest nothing more is asked here than that it is there.
+fn vector_digest() -> Digest {
+    Digester::new("fake-vector").digest()
+}

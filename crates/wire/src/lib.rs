@@ -1,0 +1,27 @@
+//! What is sent and stored: versioned jobs and artifacts.
+//!
+//! The domain's types know nothing of bytes; here they get them. Jobs and run results are JSON with a `version`.
+//! Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), many
+//! records in one compressed, checksummed file (`pack`). Every version that was ever written has golden files, and
+//! keeps its reader.
+
+mod codec;
+mod envelope;
+mod job;
+mod links;
+mod manifest;
+mod pack;
+mod plan;
+mod records;
+mod result;
+mod settings;
+
+pub use codec::{Decode, DecodeError, Encode, Reader};
+pub use envelope::{ArtifactKind, decode, encode};
+pub use job::Job;
+pub use links::{FileUnresolved, LinkSummary, UnresolvedSite};
+pub use manifest::Manifest;
+pub use pack::{PackReader, PackWriter};
+pub use plan::{ChangedPath, Plan};
+pub use result::{FileError, PartReport, RunResult, SlotStatus, StageDuration, WrittenArtifact};
+pub use settings::RequestSettings;

@@ -1,0 +1,216 @@
+//! Many records in one artifact, each readable on its own.
+//!
+//! Records are gathered into groups of about 128 KiB, each one zstd frame: small files compress as well as large ones,
+//! and reading one record costs one group. The index at the end tells each group's place and checksum and each
+//! record's place in its group.
+
+use bytes::Bytes;
+
+use crate::codec::{Decode, DecodeError, Encode, Reader, record};
+use crate::envelope::{ArtifactKind, HEADER_BYTES, check_header, compress, decompress, put_header};
+
+const GROUP_BYTES: usize = 128 * 1024;
+
+#[derive(Clone, PartialEq, Debug)]
+struct Group {
+    offset: u64,
+    size_bytes: u32,
+    /// First eight bytes of the compressed frame's blake3.
+    checksum: [u8; 8],
+}
+record!(Group { offset, size_bytes, checksum });
+
+#[derive(Clone, PartialEq, Debug)]
+struct Place {
+    group: u32,
+    offset: u32,
+    size_bytes: u32,
+}
+record!(Place { group, offset, size_bytes });
+
+struct Index {
+    groups: Vec<Group>,
+    places: Vec<Place>,
+}
+record!(Index { groups, places });
+
+/// Writes a pack record by record.
+pub struct PackWriter {
+    out: Vec<u8>,
+    open_group: Vec<u8>,
+    index: Index,
+    raw_bytes: usize,
+}
+
+impl PackWriter {
+    pub fn new(kind: ArtifactKind) -> Self {
+        let mut out = Vec::new();
+        put_header(kind, &mut out);
+        Self { out, open_group: Vec::new(), index: Index { groups: Vec::new(), places: Vec::new() }, raw_bytes: 0 }
+    }
+
+    /// Adds a record; its slot is the number of records before it.
+    pub fn push(&mut self, record: &impl Encode) -> u32 {
+        let start = self.open_group.len();
+        record.encode(&mut self.open_group);
+        let size_bytes = self.open_group.len() - start;
+        let group = self.index.groups.len() as u32;
+        self.index.places.push(Place { group, offset: start as u32, size_bytes: size_bytes as u32 });
+        self.raw_bytes += size_bytes;
+        if self.open_group.len() >= GROUP_BYTES {
+            self.close_group();
+        }
+        self.index.places.len() as u32 - 1
+    }
+
+    pub fn num_records(&self) -> usize {
+        self.index.places.len()
+    }
+
+    /// Bytes of the records before compression.
+    pub fn raw_bytes(&self) -> usize {
+        self.raw_bytes
+    }
+
+    pub fn finish(mut self) -> Vec<u8> {
+        if !self.open_group.is_empty() || self.index.places.len() > self.places_in_closed_groups() {
+            self.close_group();
+        }
+        let mut index = Vec::new();
+        self.index.encode(&mut index);
+        let index = compress(&index);
+        self.out.extend_from_slice(&index);
+        self.out.extend_from_slice(&checksum(&index));
+        self.out.extend_from_slice(&(index.len() as u64).to_le_bytes());
+        self.out
+    }
+
+    fn places_in_closed_groups(&self) -> usize {
+        let closed = self.index.groups.len() as u32;
+        self.index.places.partition_point(|place| place.group < closed)
+    }
+
+    fn close_group(&mut self) {
+        let frame = compress(&self.open_group);
+        self.index.groups.push(Group {
+            offset: self.out.len() as u64,
+            size_bytes: frame.len() as u32,
+            checksum: checksum(&frame),
+        });
+        self.out.extend_from_slice(&frame);
+        self.open_group.clear();
+    }
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 8] {
+    let mut short = [0; 8];
+    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..8]);
+    short
+}
+
+/// Reads records of a pack. Keeps the last group, so that reading in order decompresses each group once.
+pub struct PackReader {
+    bytes: Bytes,
+    index: Index,
+    open: Option<(u32, Vec<u8>)>,
+}
+
+impl PackReader {
+    pub fn open(kind: ArtifactKind, bytes: Bytes) -> Result<Self, DecodeError> {
+        check_header(kind, &bytes)?;
+        let fail = |expected| DecodeError { expected, bytes_left: bytes.len() };
+        let trailer_at = bytes.len().checked_sub(16).ok_or_else(|| fail("a pack's trailer"))?;
+        let mut index_size = [0; 8];
+        index_size.copy_from_slice(&bytes[trailer_at + 8..]);
+        let index_at = (trailer_at as u64).checked_sub(u64::from_le_bytes(index_size));
+        let index_at = index_at.filter(|at| *at >= HEADER_BYTES as u64).ok_or_else(|| fail("a pack's index"))? as usize;
+        let frame = &bytes[index_at..trailer_at];
+        if checksum(frame) != bytes[trailer_at..trailer_at + 8] {
+            return Err(fail("a pack's index that matches its checksum"));
+        }
+        let index = Index::decode(&mut Reader(&decompress(frame)?))?;
+        Ok(Self { bytes, index, open: None })
+    }
+
+    pub fn num_records(&self) -> u32 {
+        self.index.places.len() as u32
+    }
+
+    pub fn read<T: Decode>(&mut self, slot: u32) -> Result<T, DecodeError> {
+        let fail = |expected| DecodeError { expected, bytes_left: 0 };
+        let place = self.index.places.get(slot as usize).ok_or_else(|| fail("a slot of the pack"))?.clone();
+        let group = self.group(place.group)?;
+        let end = place.offset as usize + place.size_bytes as usize;
+        let record = group.get(place.offset as usize..end).ok_or_else(|| fail("a record within its group"))?;
+        let mut reader = Reader(record);
+        let value = T::decode(&mut reader)?;
+        if reader.0.is_empty() { Ok(value) } else { reader.fail("the end of the record") }
+    }
+
+    fn group(&mut self, number: u32) -> Result<&[u8], DecodeError> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != number) {
+            let fail = |expected| DecodeError { expected, bytes_left: 0 };
+            let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
+            let end = group.offset.checked_add(u64::from(group.size_bytes)).ok_or_else(|| fail("a group's end"))?;
+            let range = group.offset as usize..end as usize;
+            let frame = self.bytes.get(range).ok_or_else(|| fail("a group within the pack"))?;
+            if checksum(frame) != group.checksum {
+                return Err(fail("a group that matches its checksum"));
+            }
+            self.open = Some((number, decompress(frame)?));
+        }
+        Ok(self.open.as_ref().map_or(&[], |(_, group)| group))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pack(records: &[String]) -> Bytes {
+        let mut writer = PackWriter::new(ArtifactKind::SourcePack);
+        for record in records {
+            writer.push(record);
+        }
+        Bytes::from(writer.finish())
+    }
+
+    #[test]
+    fn every_record_comes_back_in_any_order() {
+        let records: Vec<String> = (0..300).map(|number| "x".repeat(number * 7)).collect();
+        let mut reader = PackReader::open(ArtifactKind::SourcePack, pack(&records)).expect("a sound pack");
+        assert_eq!(reader.num_records(), 300);
+        for slot in [299, 0, 150, 151, 1] {
+            assert_eq!(reader.read::<String>(slot).expect("a record"), records[slot as usize]);
+        }
+        assert!(reader.read::<String>(300).is_err());
+    }
+
+    #[test]
+    fn an_empty_pack_is_a_pack() {
+        assert_eq!(
+            PackReader::open(ArtifactKind::FactsPack, {
+                Bytes::from(PackWriter::new(ArtifactKind::FactsPack).finish())
+            })
+            .expect("a sound pack")
+            .num_records(),
+            0
+        );
+    }
+
+    #[test]
+    fn any_damaged_byte_is_noticed() {
+        let records: Vec<String> = (0..50).map(|number| format!("record {number} {}", "abc".repeat(number))).collect();
+        let sound = pack(&records);
+        for position in 0..sound.len() {
+            let mut damaged = sound.to_vec();
+            damaged[position] ^= 0x55;
+            let read = PackReader::open(ArtifactKind::SourcePack, Bytes::from(damaged))
+                .and_then(|mut reader| (0..50).map(|slot| reader.read::<String>(slot)).collect::<Result<Vec<_>, _>>());
+            assert!(read.is_err(), "byte {position}");
+        }
+        for length in 0..sound.len() {
+            assert!(PackReader::open(ArtifactKind::SourcePack, sound.slice(..length)).is_err(), "length {length}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The plan of a run: what each part works on.
+
+use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
+
+use crate::codec::record;
+
+/// A path whose records change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedPath {
+    pub path: RepoPath,
+    /// It was indexed by the previous generation.
+    pub before: bool,
+    /// It is to be indexed by this one.
+    pub now: bool,
+}
+record!(ChangedPath { path, before, now });
+
+/// What a run has to do. Written before the run begins; never changed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Plan {
+    /// Manifest of the snapshot, as planned.
+    pub manifest: Option<ArtifactRef>,
+    /// Manifest of the generation that the plan was made against.
+    pub previous_manifest: Option<ArtifactRef>,
+    /// Source packs to parse; part `n` of parse works on pack `n`.
+    pub packs: Vec<ArtifactRef>,
+    /// Paths to embed; part `n` of embed works on list `n`.
+    pub embed: Vec<Vec<ChangedPath>>,
+    /// Paths that are gone; part `n` of retire works on list `n`.
+    pub retire: Vec<Vec<ChangedPath>>,
+    /// Whether anything that readers can find changes; if not, only the snapshot's stamp is published.
+    pub changes: bool,
+    /// Records of the previous generation were made by other tools: all of them end, all new ones begin.
+    pub rebuild: bool,
+    /// Text of the repository's `.cairn.yaml`; empty if it has none.
+    pub settings: String,
+}
+record!(Plan { manifest, previous_manifest, packs, embed, retire, changes, rebuild, settings });
+
+impl Plan {
+    /// Every part of every stage.
+    pub fn parts(&self) -> Vec<PartId> {
+        let counts = [
+            (StageName::Parse, self.packs.len()),
+            (StageName::Embed, self.embed.len()),
+            (StageName::Retire, self.retire.len()),
+            (StageName::Link, usize::from(self.changes)),
+            (StageName::Aggregate, usize::from(self.changes)),
+            (StageName::EmbedPatterns, usize::from(self.changes)),
+            (StageName::Publish, 1),
+        ];
+        let parts = |(stage, count)| (0..count as u32).map(move |number| PartId { stage, number });
+        counts.into_iter().flat_map(parts).collect()
+    }
+}

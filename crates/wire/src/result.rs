@@ -1,0 +1,103 @@
+//! What a run says when it ends, and what each of its parts contributes to that.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A file that something went wrong with.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileError {
+    pub file: String,
+    pub message: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StageDuration {
+    pub stage: String,
+    /// Time spent in the stage, summed over its parts.
+    pub duration_ms: u64,
+}
+
+/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot, apart from those that say otherwise.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RunResult {
+    pub repository: String,
+    /// Where it was read from.
+    pub path: String,
+    /// Commit id (with `-dirty`), or digest of the content.
+    pub commit: String,
+    pub files_indexed: u64,
+    /// By outcome: `indexed`, `skipped(binary)`, `failed(unreadable)` …
+    pub files: BTreeMap<String, u64>,
+    pub symbols: u64,
+    pub chunks: u64,
+    pub edges: u64,
+    pub patterns: u64,
+    /// Edges by resolution class.
+    pub edges_by_resolution: BTreeMap<String, u64>,
+    /// References that were not resolved, by reason.
+    pub unresolved: BTreeMap<String, u64>,
+    pub secrets: u64,
+    /// Files that this run had to parse.
+    pub files_parsed: u64,
+    /// Chunks that this run had to embed, and those whose vector was there.
+    pub chunks_embedded: u64,
+    pub cache_hits: u64,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    pub max_file_size: u64,
+    /// The first 100.
+    pub errors: Vec<FileError>,
+    pub num_errors: u64,
+    pub durations: Vec<StageDuration>,
+    pub duration_ms: u64,
+    /// Milliseconds since 1970.
+    pub indexed_at_ms: i64,
+}
+
+/// A file of a source pack that did not simply parse.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SlotStatus {
+    pub slot: u32,
+    /// The word of `ParseStatus`.
+    pub status: String,
+}
+
+/// What a part reports when it ends.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartReport {
+    pub duration_ms: u64,
+    pub files_parsed: u64,
+    pub chunks_embedded: u64,
+    pub cache_hits: u64,
+    /// Of the whole snapshot; reported by link.
+    pub symbols: u64,
+    pub chunks: u64,
+    pub edges: u64,
+    pub edges_by_resolution: BTreeMap<String, u64>,
+    pub unresolved: BTreeMap<String, u64>,
+    /// Of the whole snapshot; reported by aggregate.
+    pub patterns: u64,
+    pub slots: Vec<SlotStatus>,
+    /// Artifacts that the part wrote for later ones, by name.
+    pub artifacts: BTreeMap<String, WrittenArtifact>,
+}
+
+/// A claim check in a report.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WrittenArtifact {
+    pub key: String,
+    pub size_bytes: u64,
+    pub hash: [u8; 32],
+}
+
+impl PartReport {
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a struct of texts and numbers is JSON")
+    }
+
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+}

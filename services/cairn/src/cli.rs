@@ -1,0 +1,230 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
+                          symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
+
+/// Index repositories and ask them questions: where is the code that does X, what calls Y, how do things like Z look here.
+#[derive(Parser, Debug)]
+#[command(name = "cairn", version, after_help = EXIT_CODES, propagate_version = true, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// Index directory. Default: the nearest `.cairn` at or above this directory, else `.cairn` here.
+    #[arg(long, global = true, env = "CAIRN_HOME", value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Configuration file. Default: `config.toml` in the index directory.
+    #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Machine-readable output.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say more: once for progress of runs, twice for details.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Index a repository: a path, a git URL, or a YAML list of repositories.
+    #[command(
+        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'"
+    )]
+    Index(IndexArguments),
+    /// Search code by words, by meaning and by name.
+    #[command(
+        after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain"
+    )]
+    Search(SearchArguments),
+    /// Show a file or lines of it, as they are in the index.
+    #[command(after_help = "Examples:\n  cairn show service src/main.rs\n  cairn show service src/main.rs:10-40")]
+    Show {
+        /// Name of the repository.
+        repository: String,
+        /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
+        path: String,
+    },
+    /// Ask the graph: callers, callees, dependencies, dependents, bases.
+    #[command(subcommand)]
+    Graph(GraphCommand),
+    /// Recurring shapes: what they are called, who follows them, who deviates.
+    Patterns {
+        /// Only patterns whose name contains this.
+        name: Option<String>,
+        #[arg(long = "repo", value_name = "NAME")]
+        repositories: Vec<String>,
+    },
+    /// Indexed repositories.
+    Repos,
+    /// What is indexed, how fresh it is, and what is under way.
+    Status,
+    /// Counts of what is stored.
+    Stats,
+    /// Index runs, newest first.
+    Runs {
+        #[command(subcommand)]
+        action: Option<RunsCommand>,
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+        #[arg(long = "repo", value_name = "NAME")]
+        repository: Option<String>,
+    },
+    /// Every path of a repository with what became of it.
+    #[command(after_help = "Examples:\n  cairn coverage service\n  cairn coverage service --why vendor/lib.js")]
+    Coverage {
+        /// Name of the repository; not needed if there is only one.
+        repository: Option<String>,
+        /// Why this path is, or is not, in the index.
+        #[arg(long, value_name = "PATH")]
+        why: Option<String>,
+        /// Only counts.
+        #[arg(long)]
+        summary: bool,
+    },
+    /// Secrets that were redacted: path, line and rule, never the value.
+    Secrets { repository: Option<String> },
+    /// Follow repositories and index what changes.
+    Watch {
+        /// Names or paths; all repositories if none is given.
+        repositories: Vec<String>,
+    },
+    /// Mark a file as changed and index its repository.
+    Invalidate {
+        /// Path of the file on disk.
+        path: PathBuf,
+    },
+    /// Forget a repository: hidden at once, then every trace removed.
+    Remove { repository: String },
+    /// A digest of everything readers can see, by repository and kind of record.
+    Fingerprint {
+        #[arg(long = "repo", value_name = "NAME")]
+        repositories: Vec<String>,
+    },
+    /// Check the index and the machine; say what is wrong and what to do.
+    Doctor,
+    /// Speak the Model Context Protocol on standard input and output.
+    Mcp,
+    /// Print a completion script.
+    Completions { shell: Shell },
+    /// Parses what a parent process sends.
+    #[command(name = "parse-worker", hide = true)]
+    ParseWorker,
+}
+
+#[derive(Args, Debug)]
+pub struct IndexArguments {
+    /// Path, URL, or list file (`.yaml`, `.yml`).
+    pub target: String,
+    /// Only these files (glob on name or path). Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Not these files. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Bring back what the default excludes hide. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub include_override: Vec<String>,
+    /// Largest file in bytes; 0 is the hard cap of 10 MiB.
+    #[arg(long, value_name = "BYTES")]
+    pub max_size: Option<u64>,
+    /// Name of the repository. Default: from the remote or the folder.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Branch of a bare repository or URL. Default: its default branch.
+    #[arg(long)]
+    pub branch: Option<String>,
+    /// Make every record anew.
+    #[arg(long)]
+    pub rebuild: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Tests {
+    #[default]
+    Include,
+    Exclude,
+    Only,
+}
+
+#[derive(Args, Debug)]
+pub struct SearchArguments {
+    /// What to look for.
+    pub query: String,
+    /// Repository by name or glob; `all` for every one. Default: the one this directory belongs to, else all. Repeatable.
+    #[arg(long = "repo", value_name = "NAME")]
+    pub repositories: Vec<String>,
+    #[arg(long, value_name = "LANGUAGE")]
+    pub language: Vec<String>,
+    /// Glob on the path. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    pub path: Vec<String>,
+    /// Module prefix, e.g. `fisio.imports`. Repeatable.
+    #[arg(long, value_name = "PREFIX")]
+    pub module: Vec<String>,
+    /// Kind of chunk: function, method, class, section … Repeatable.
+    #[arg(long, value_name = "KIND")]
+    pub kind: Vec<String>,
+    #[arg(long, value_enum, default_value_t)]
+    pub tests: Tests,
+    /// Tag of `.cairn.yaml`. Repeatable; all must be there.
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// Results, at most 100.
+    #[arg(long, short = 'n', default_value_t = 10)]
+    pub limit: usize,
+    /// Tokens of the answer, at most.
+    #[arg(long, default_value_t = 8000)]
+    pub max_tokens: usize,
+    /// The next page of an earlier answer.
+    #[arg(long)]
+    pub cursor: Option<String>,
+    /// Say what each score is made of.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct RelationArguments {
+    /// Symbol (`name`, `Class.method`) or path of a file.
+    pub name: String,
+    #[arg(long = "repo", value_name = "NAME")]
+    pub repositories: Vec<String>,
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub limit: usize,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum GraphCommand {
+    /// What calls it.
+    Callers(RelationArguments),
+    /// What it calls.
+    Callees(RelationArguments),
+    /// What it imports, refers to or depends on.
+    Deps(RelationArguments),
+    /// What imports, refers to or depends on it.
+    Dependents(RelationArguments),
+    /// Bases and derived classes.
+    Inherits(RelationArguments),
+    /// Draw edges of a class at random, for review.
+    Sample {
+        /// exact, import, heuristic or ambiguous.
+        #[arg(long, value_name = "CLASS")]
+        class: String,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        #[arg(short = 'n', default_value_t = 20)]
+        count: usize,
+        #[arg(long = "repo", value_name = "NAME")]
+        repositories: Vec<String>,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub enum RunsCommand {
+    /// End unfinished runs (of one repository, or all); the old generation stays.
+    Cancel { repository: Option<String> },
+}

@@ -1,0 +1,237 @@
+//! Commands that change the index.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, bail};
+use cairn_config::{ListedRepository, Location, parse_repository_list};
+use cairn_domain::{RepositoryName, RunState, Source, Tenant};
+use cairn_gateway::Agent;
+use cairn_git::{locate, repository_name};
+use cairn_ports::{Catalogue, LedgerRead, RunRecord};
+use cairn_wire::{RequestSettings, RunResult};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{CANCELLED, Outcome, RUN_INCOMPLETE};
+use crate::cli::IndexArguments;
+use crate::local::{IndexRequest, Indexed, Local, Progress};
+use crate::output::{self, FAINT, NAME, styled};
+
+pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> Outcome {
+    let requests = requests(local, &arguments)?;
+    let several = requests.len() > 1;
+    let mut worst = ExitCode::SUCCESS;
+    for request in requests {
+        let progress = Bars::new(json);
+        let indexed = tokio::select! {
+            indexed = local.index(&request, &progress) => indexed,
+            _ = tokio::signal::ctrl_c() => return cancelled(local, &request.name).await,
+        };
+        progress.finish();
+        match indexed {
+            Ok(indexed) => {
+                show(&request.name, &indexed, json);
+                if indexed.state != RunState::Published {
+                    worst = ExitCode::from(RUN_INCOMPLETE);
+                }
+            }
+            // One repository of a list that fails does not stop the others.
+            Err(error) if several => {
+                output::error(&format!("{}: {error:#}", request.name));
+                worst = ExitCode::from(RUN_INCOMPLETE);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(worst)
+}
+
+/// The old generation stays; nothing is half done.
+async fn cancelled(local: &Local, name: &RepositoryName) -> Outcome {
+    let repository = cairn_domain::RepositoryId::derive(&Tenant::local(), name);
+    for run in local.store.unfinished().await? {
+        if run.id.repository == repository {
+            local.cancel(run.id).await?;
+        }
+    }
+    output::note(&format!("cancelled; what was published of {name} stays"));
+    Ok(ExitCode::from(CANCELLED))
+}
+
+fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Vec<IndexRequest>> {
+    let settings = RequestSettings {
+        include: arguments.include.clone(),
+        exclude: arguments.exclude.clone(),
+        include_override: arguments.include_override.clone(),
+        max_file_size: arguments.max_size,
+    };
+    let target = Path::new(&arguments.target);
+    let is_list = target.is_file() && matches!(extension(target).as_deref(), Some("yaml" | "yml"));
+    if !is_list {
+        let source = locate(&arguments.target, &local.remotes())?;
+        let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+        let branch = arguments.branch.clone();
+        return Ok(vec![IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild }]);
+    }
+    let text = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
+    let directory = target.parent().unwrap_or(Path::new("."));
+    let listed = parse_repository_list(&text, &arguments.target, directory)?;
+    listed.into_iter().map(|listed| of_list(local, arguments, settings.clone(), listed)).collect()
+}
+
+fn of_list(
+    local: &Local,
+    arguments: &IndexArguments,
+    settings: RequestSettings,
+    listed: ListedRepository,
+) -> anyhow::Result<IndexRequest> {
+    let place = match &listed.location {
+        Location::Url(url) => url.clone(),
+        Location::Path(path) => path.to_string_lossy().into_owned(),
+    };
+    let source = locate(&place, &local.remotes())?;
+    let name = listed.name.map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
+    let settings = RequestSettings {
+        include: [settings.include, listed.include].concat(),
+        exclude: [settings.exclude, listed.exclude].concat(),
+        include_override: [settings.include_override, listed.include_override].concat(),
+        max_file_size: settings.max_file_size,
+    };
+    Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild })
+}
+
+fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_string_lossy().to_lowercase())
+}
+
+pub(super) fn show(name: &RepositoryName, indexed: &Indexed, json: bool) {
+    if json {
+        return output::json(&serde_json::json!({
+            "repository": name.as_str(),
+            "run_id": indexed.run.map(|run| run.generation.0),
+            "state": indexed.state.as_str(),
+            "message": indexed.message,
+            "result": indexed.result,
+        }));
+    }
+    let result = &indexed.result;
+    let commit = result.commit.get(..12.min(result.commit.len())).unwrap_or_default();
+    let dirty = if result.commit.ends_with("-dirty") { "-dirty" } else { "" };
+    if indexed.run.is_none() {
+        return output::line(&format!("{} {commit}{dirty}: unchanged", styled(NAME, name)));
+    }
+    if let Some(message) = &indexed.message {
+        return output::error(&format!("{name}: {} ({message})", indexed.state.as_str()));
+    }
+    output::line(&format!("{} {commit}{dirty}: {}", styled(NAME, name), summary(result)));
+    for error in &result.errors {
+        output::note(&format!("  {}: {}", error.file, error.message));
+    }
+}
+
+fn summary(result: &RunResult) -> String {
+    let skipped: u64 =
+        result.files.iter().filter(|(label, _)| label.starts_with("skipped")).map(|(_, count)| count).sum();
+    let seconds = result.duration_ms as f64 / 1000.0;
+    let counts = format!(
+        "{} files indexed, {skipped} skipped, {} errors; {} symbols, {} chunks, {} edges, {} patterns",
+        result.files_indexed, result.num_errors, result.symbols, result.chunks, result.edges, result.patterns
+    );
+    let work = format!(
+        "{} files parsed, {} chunks embedded, {} from cache, {seconds:.1} s",
+        result.files_parsed, result.chunks_embedded, result.cache_hits
+    );
+    format!("{counts} {}", styled(FAINT, format!("({work})")))
+}
+
+/// Forgets what is known of a file, so that it is read again whatever its time stamps say.
+pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcome {
+    let path = path.canonicalize().with_context(|| format!("finding {}", path.display()))?;
+    let repositories = local.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+    let holds = |source: &Source| match source {
+        Source::WorkTree { path: root } | Source::Directory { path: root } => path.starts_with(root),
+        Source::Bare { .. } | Source::Url { .. } => false,
+    };
+    let Some(record) = repositories.into_iter().find(|record| holds(&record.source)) else {
+        bail!("{} lies in no indexed working tree or directory; `cairn repos` lists them", path.display());
+    };
+    local.forget_stat(record.id)?;
+    let request = local.request_of(&record)?;
+    let indexed = local.index(&request, &Bars::new(json)).await?;
+    show(&record.name, &indexed, json);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) async fn remove(local: &Local, repository: &str, json: bool) -> Outcome {
+    let view = local.store.view().await?;
+    let known = local.searcher.select_one(&view, repository).await?;
+    local.remove(known.record.id).await?;
+    if json {
+        output::json(&serde_json::json!({ "removed": known.record.name.as_str() }));
+    } else {
+        output::line(&format!("removed {}", styled(NAME, &known.record.name)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The agent's view of local mode.
+pub(super) fn agent(local: Local) -> Arc<dyn Agent> {
+    Arc::new(crate::local::LocalAgent::new(local))
+}
+
+/// Progress: bars on a terminal, log lines elsewhere.
+pub(crate) struct Bars {
+    bar: Option<ProgressBar>,
+    last: Mutex<u32>,
+}
+
+impl Bars {
+    pub(crate) fn new(json: bool) -> Self {
+        let wanted = !json && std::io::stderr().is_terminal();
+        let style = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} parts");
+        let bar = wanted.then(|| {
+            let bar = ProgressBar::new(0);
+            if let Ok(style) = style {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, last: Mutex::new(0) }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Bars {
+    fn reading(&self, name: &RepositoryName) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("reading {name}")),
+            None => tracing::info!(repository = %name, "reading the source"),
+        }
+    }
+
+    fn parts(&self, run: &RunRecord) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == run.num_ended {
+            return;
+        }
+        *last = run.num_ended;
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(u64::from(run.num_parts));
+                bar.set_position(u64::from(run.num_ended));
+                bar.set_message(run.result.repository.clone());
+            }
+            None => tracing::info!(
+                repository = %run.result.repository, run = %run.id, num_ended = run.num_ended, num_parts = run.num_parts,
+                "parts ended"
+            ),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Following repositories: file events for working trees and directories, polling for bare clones and remotes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use cairn_domain::{RepositoryId, Scope, Source, Tenant};
+use cairn_ports::{Catalogue, RepositoryRecord};
+use notify::RecursiveMode;
+use notify_debouncer_full::{DebounceEventResult, new_debouncer};
+use tokio::sync::mpsc;
+
+use super::Outcome;
+use super::index::{Bars, show};
+use crate::local::Local;
+use crate::output;
+
+/// Events closer together than this are one.
+const DEBOUNCE: Duration = Duration::from_millis(500);
+/// How often bare repositories and remotes are asked for a new head.
+const POLL: Duration = Duration::from_secs(5);
+/// Events may be lost: everything is looked at again this often.
+const RECONCILIATION: Duration = Duration::from_secs(3600);
+
+pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outcome {
+    let records = watched(&local, &names).await?;
+    anyhow::ensure!(!records.is_empty(), "nothing to watch: index a repository first");
+    let (sender, mut changed) = mpsc::unbounded_channel();
+    let roots: Vec<(RepositoryId, PathBuf)> =
+        records.iter().filter_map(|record| Some((record.id, root(record)?))).collect();
+    let home = local.home.directory.canonicalize().unwrap_or_else(|_| local.home.directory.clone());
+    let of_roots = roots.clone();
+    let mut debouncer = new_debouncer(DEBOUNCE, None, move |events: DebounceEventResult| {
+        let mut touched = BTreeSet::new();
+        for path in events.into_iter().flatten().flat_map(|event| event.paths.clone()) {
+            if !is_own(&path, &home) {
+                touched.extend(of_roots.iter().filter(|(_, root)| path.starts_with(root)).map(|(id, _)| *id));
+            }
+        }
+        // The receiver is gone only when watching has ended.
+        let _ = sender.send(touched);
+    })?;
+    for (_, root) in &roots {
+        debouncer.watch(root, RecursiveMode::Recursive).with_context(|| format!("watching {}", root.display()))?;
+    }
+    output::note(&format!("watching {} repositories; Ctrl-C ends", records.len()));
+    index_all(&local, &records, json).await;
+    let mut poll = tokio::time::interval(POLL);
+    let mut reconciliation = tokio::time::interval(RECONCILIATION);
+    reconciliation.tick().await;
+    loop {
+        tokio::select! {
+            Some(touched) = changed.recv() => {
+                let touched: Vec<RepositoryRecord> =
+                    records.iter().filter(|record| touched.contains(&record.id)).cloned().collect();
+                index_all(&local, &touched, json).await;
+            }
+            _ = poll.tick() => {
+                let polled: Vec<RepositoryRecord> =
+                    records.iter().filter(|record| root(record).is_none()).cloned().collect();
+                index_all(&local, &polled, json).await;
+            }
+            _ = reconciliation.tick() => index_all(&local, &records, json).await,
+            _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+async fn watched(local: &Local, names: &[String]) -> anyhow::Result<Vec<RepositoryRecord>> {
+    let all = local.store.repositories(&Scope::all(Tenant::local())).await?;
+    if names.is_empty() {
+        return Ok(all);
+    }
+    let view = local.store.view().await?;
+    let mut records = Vec::new();
+    for name in names {
+        let by_path = Path::new(name).canonicalize().ok();
+        let found = all.iter().find(|record| by_path.is_some() && root(record) == by_path);
+        match found {
+            Some(record) => records.push(record.clone()),
+            None => records.push(local.searcher.select_one(&view, name).await?.record),
+        }
+    }
+    Ok(records)
+}
+
+fn root(record: &RepositoryRecord) -> Option<PathBuf> {
+    match &record.source {
+        Source::WorkTree { path } | Source::Directory { path } => Some(PathBuf::from(path)),
+        Source::Bare { .. } | Source::Url { .. } => None,
+    }
+}
+
+/// What Cairn writes itself, and git's own bookkeeping apart from what a commit or a checkout changes.
+fn is_own(path: &Path, home: &Path) -> bool {
+    if path.starts_with(home) {
+        return true;
+    }
+    let parts: Vec<_> = path.iter().collect();
+    let Some(git) = parts.iter().position(|part| *part == ".git") else { return false };
+    !matches!(parts.get(git + 1).and_then(|part| part.to_str()), Some("HEAD" | "refs"))
+}
+
+async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
+    for record in records {
+        let indexed = match local.request_of(record) {
+            Ok(request) => local.index(&request, &Bars::new(json)).await,
+            Err(error) => Err(error),
+        };
+        match indexed {
+            Ok(indexed) if indexed.run.is_some() => show(&record.name, &indexed, json),
+            Ok(_) => {}
+            Err(error) => output::error(&format!("{}: {error:#}", record.name)),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Local mode, as agents use it over MCP.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
+use cairn_gateway::{Agent, IndexCall, IndexStatus};
+use cairn_git::{locate, repository_name};
+use cairn_pipeline::StageError;
+use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_search::{SearchError, SearchErrorCode, Searcher};
+use cairn_wire::{RequestSettings, RunResult};
+use tokio::sync::Mutex;
+
+use super::{IndexRequest, Indexed, Local, Progress};
+
+/// How long an index call waits before it answers with the run.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+pub struct LocalAgent {
+    local: Arc<Local>,
+    /// Index runs of one process come one after the other.
+    indexing: Arc<Mutex<()>>,
+}
+
+impl LocalAgent {
+    pub fn new(local: Local) -> Self {
+        Self { local: local.shared(), indexing: Arc::default() }
+    }
+
+    async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), SearchError> {
+        let known = self.known(&call.target).await?;
+        let mut request = match &known {
+            Some(record) => self.local.request_of(record).map_err(|error| internal(&error))?,
+            None => {
+                let source = locate(&call.target, &self.local.remotes())?;
+                let name = repository_name(&source);
+                IndexRequest { source, name, branch: None, settings: RequestSettings::default(), rebuild: false }
+            }
+        };
+        if !call.include_patterns.is_empty() {
+            request.settings.include.clone_from(&call.include_patterns);
+        }
+        if !call.exclude_patterns.is_empty() {
+            request.settings.exclude.clone_from(&call.exclude_patterns);
+        }
+        request.settings.max_file_size = call.max_file_size.or(request.settings.max_file_size);
+        Ok((request, known))
+    }
+
+    /// The repository that a name or a path means, if it is indexed.
+    async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, SearchError> {
+        let scope = cairn_domain::Scope::all(Tenant::local());
+        let records = self.local.store.repositories(&scope).await?;
+        let path = Path::new(target).canonicalize().ok();
+        let means = |record: &RepositoryRecord| {
+            record.name.as_str() == target
+                || record.source.location() == target
+                || path.as_ref().is_some_and(|path| path.to_str() == Some(record.source.location()))
+        };
+        Ok(records.into_iter().find(means))
+    }
+
+    async fn run_of(&self, name: &RepositoryName) -> Result<Option<RunRecord>, SearchError> {
+        let repository = RepositoryId::derive(&Tenant::local(), name);
+        Ok(self.local.store.unfinished().await?.into_iter().find(|run| run.id.repository == repository))
+    }
+}
+
+#[async_trait]
+impl Agent for LocalAgent {
+    fn searcher(&self) -> &Searcher {
+        &self.local.searcher
+    }
+
+    async fn default_repository(&self) -> Option<String> {
+        let here = std::env::current_dir().ok()?;
+        self.local.repository_of_directory(&here).await.ok().flatten()
+    }
+
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+        let (request, known) = self.request(&call).await?;
+        if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
+            self.local.forget_stat(record.id).map_err(|error| internal(&error))?;
+        }
+        let name = request.name.clone();
+        let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
+        // A task of its own, so that the run goes on when the call stops waiting.
+        let run = tokio::spawn(async move {
+            let _turn = indexing.lock().await;
+            local.index(&request, &Quiet).await
+        });
+        match tokio::time::timeout(PATIENCE, run).await {
+            Ok(Ok(Ok(indexed))) => Ok(ended(&name, indexed)),
+            Ok(Ok(Err(error))) => Err(failed(&error)),
+            Ok(Err(panic)) => Err(SearchError::new(SearchErrorCode::InternalError, panic.to_string())),
+            Err(_) => {
+                let run = self.run_of(&name).await?;
+                Ok(IndexStatus {
+                    repository: name.to_string(),
+                    run: run.as_ref().map(|run| run.id),
+                    state: RunState::Running,
+                    result: run.map_or_else(RunResult::default, |run| run.result),
+                    message: None,
+                })
+            }
+        }
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+        self.local.cancel(run).await.map_err(|error| SearchError::new(SearchErrorCode::InternalError, error.chain()))
+    }
+}
+
+fn ended(name: &RepositoryName, indexed: Indexed) -> IndexStatus {
+    IndexStatus {
+        repository: name.to_string(),
+        run: indexed.run,
+        state: indexed.state,
+        result: indexed.result,
+        message: indexed.message,
+    }
+}
+
+fn internal(error: &anyhow::Error) -> SearchError {
+    SearchError::new(SearchErrorCode::InternalError, format!("{error:#}"))
+}
+
+/// Settings and sources that cannot be used are the caller's; the rest is ours.
+fn failed(error: &anyhow::Error) -> SearchError {
+    let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
+        Some("invalid_settings" | "invalid") => SearchErrorCode::ValidationError,
+        Some("not_found") => SearchErrorCode::NotFound,
+        _ => SearchErrorCode::InternalError,
+    };
+    let message = match error.downcast_ref::<StageError>() {
+        Some(error) => error.chain(),
+        None => format!("{error:#}"),
+    };
+    SearchError::new(code, message)
+}
+
+/// Agents read the answer, not the progress.
+struct Quiet;
+
+impl Progress for Quiet {
+    fn reading(&self, _name: &RepositoryName) {}
+
+    fn parts(&self, _run: &RunRecord) {}
+}

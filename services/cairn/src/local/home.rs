@@ -1,0 +1,114 @@
+//! The index directory: where it is, and the files in it that belong to no store.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use cairn_config::Operator;
+use cairn_git::GitSettings;
+use cairn_search::CursorKey;
+use cairn_wire::RequestSettings;
+
+/// An index directory.
+pub struct Home {
+    pub directory: PathBuf,
+    pub cursor_key: CursorKey,
+}
+
+/// `CAIRN_HOME` (or the configured directory), else the `.cairn` of this directory or the nearest above that has one,
+/// else `.cairn` here. The last tells whether it is there.
+pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
+    if let Some(directory) = configured {
+        return directory.to_owned();
+    }
+    let above = start.ancestors().map(|directory| directory.join(".cairn"));
+    above.into_iter().find(|directory| directory.is_dir()).unwrap_or_else(|| start.join(".cairn"))
+}
+
+impl Home {
+    pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(directory)
+            .with_context(|| format!("creating the index directory {}", directory.display()))?;
+        // Keeps the index out of the repository that it may stand in.
+        write_once(&directory.join(".gitignore"), b"*\n")?;
+        let key = directory.join("cursor.key");
+        let mut fresh = [0; 32];
+        fs::File::open("/dev/urandom")
+            .and_then(|mut random| random.read_exact(&mut fresh))
+            .context("reading random bytes")?;
+        write_once(&key, &fresh)?;
+        let bytes = fs::read(&key).with_context(|| format!("reading {}", key.display()))?;
+        let key = <[u8; 32]>::try_from(bytes.as_slice());
+        let key =
+            key.ok().with_context(|| format!("{} is damaged; delete it", directory.join("cursor.key").display()))?;
+        Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
+    }
+
+    /// Where the stat cache of a repository lies.
+    pub(super) fn stat_cache(&self, repository: cairn_domain::RepositoryId) -> PathBuf {
+        self.directory.join("stat").join(repository.to_string())
+    }
+}
+
+/// Writes a file whole unless it is there.
+fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let temporary = path.with_extension(format!("tmp{}", std::process::id()));
+    let written =
+        fs::File::create(&temporary).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    written.with_context(|| format!("writing {}", temporary.display()))?;
+    match fs::hard_link(&temporary, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            return Err(error).with_context(|| format!("writing {}", path.display()));
+        }
+        _ => {}
+    }
+    fs::remove_file(&temporary).with_context(|| format!("removing {}", temporary.display()))
+}
+
+/// Replaces a file whole.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
+    let temporary = path.with_extension(format!("tmp{}", std::process::id()));
+    fs::write(&temporary, bytes).with_context(|| format!("writing {}", temporary.display()))?;
+    fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Which files on disk may be opened: the rules by path, name and size that sync applies again to the whole tree. Settings that cannot
+/// be used let nothing be opened; sync says what is wrong with them.
+fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<cairn_git::ReadingPlan> {
+    let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
+    Arc::new(move |files| {
+        let files = files.iter().map(|file| (file.path.clone(), file.bytes.clone())).collect();
+        let requested = requested.lock().unwrap_or_else(PoisonError::into_inner);
+        match cairn_stages::path_rules(files, &operator, &requested) {
+            Ok(rules) => Box::new(move |path, kind, size_bytes| rules.decide_path(path, kind, size_bytes).is_none()),
+            Err(_) => Box::new(|_, _, _| false),
+        }
+    })
+}
+
+/// What the index call that is under way asked for on top of the repository's settings.
+pub(super) type Requested = Arc<Mutex<RequestSettings>>;
+
+pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Requested) -> GitSettings {
+    let sources = &operator.sources;
+    let ssh = sources.ssh_known_hosts.clone();
+    GitSettings {
+        clones: home.directory.join("clones"),
+        remotes: cairn_git::RemotePolicy {
+            allow_http: sources.allow_http,
+            allow_file: sources.allow_file,
+            allow_private_addresses: sources.allow_private_addresses,
+            ssh: ssh.map(|known_hosts| cairn_git::SshSettings { known_hosts, key: sources.ssh_key.clone() }),
+            token_variables: sources.tokens.iter().cloned().collect(),
+        },
+        limits: cairn_git::Limits::default(),
+        reading_plan: Some(reading_plan(operator, requested)),
+    }
+}

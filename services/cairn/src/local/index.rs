@@ -1,0 +1,227 @@
+//! Driving a run to its end.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Source, StageName, Tenant};
+use cairn_pipeline::{StageError, reconcile};
+use cairn_ports::{Broker, Catalogue, ErrorKind, Lane, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_stages::{SweepReport, SyncRequest, Synced};
+use cairn_wire::{RequestSettings, RunResult};
+
+use super::Local;
+use super::home::replace;
+
+/// What to index.
+#[derive(Clone, Debug)]
+pub struct IndexRequest {
+    pub source: Source,
+    pub name: RepositoryName,
+    pub branch: Option<String>,
+    pub settings: RequestSettings,
+    /// Makes every record anew.
+    pub rebuild: bool,
+}
+
+/// How an index run ended.
+#[derive(Clone, Debug)]
+pub struct Indexed {
+    /// None if there was nothing to do.
+    pub run: Option<RunId>,
+    pub state: RunState,
+    pub result: RunResult,
+    pub message: Option<String>,
+}
+
+/// What a run says while it goes on.
+pub trait Progress: Send + Sync {
+    fn reading(&self, name: &RepositoryName);
+    fn parts(&self, run: &RunRecord);
+}
+
+const POLL: Duration = Duration::from_millis(5);
+const LEASE_POLL: Duration = Duration::from_millis(50);
+
+impl Local {
+    /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an earlier process left.
+    pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
+        let repository = RepositoryId::derive(&Tenant::local(), &request.name);
+        let record = RepositoryRecord {
+            id: repository,
+            tenant: Tenant::local(),
+            name: request.name.clone(),
+            source: request.source.clone(),
+            branch: request.branch.clone(),
+            settings: request.settings.to_json(),
+            aliases: Vec::new(),
+        };
+        self.store.register(record.clone()).await?;
+        request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
+        let runner = tokio::spawn(self.runner().run(self.stages.clone()));
+        let indexed = self.index_registered(record, request.rebuild, progress).await;
+        runner.abort();
+        let indexed = indexed?;
+        self.sweep().await?;
+        Ok(indexed)
+    }
+
+    async fn index_registered(
+        &self,
+        record: RepositoryRecord,
+        rebuild: bool,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Indexed> {
+        self.finish_earlier(record.id, progress).await?;
+        progress.reading(&record.name);
+        let stat_path = self.home.stat_cache(record.id);
+        let stat_cache = std::fs::read(&stat_path).ok();
+        let request = SyncRequest { repository: record, stat_cache, rebuild };
+        match self.sync(request).await? {
+            Synced::Unchanged { published, stat_cache } => {
+                replace(&stat_path, &stat_cache)?;
+                Ok(Indexed { run: None, state: published.state, result: published.result, message: None })
+            }
+            Synced::Begun { run, stat_cache, .. } => {
+                replace(&stat_path, &stat_cache)?;
+                self.drive(run, progress).await
+            }
+        }
+    }
+
+    /// Syncs; if another process holds the lease, waits for as long as one that died could hold it.
+    async fn sync(&self, request: SyncRequest) -> anyhow::Result<Synced> {
+        let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
+        loop {
+            match self.sync.run(request.clone()).await {
+                Err(error) if error.code == ErrorKind::Conflict.code() && self.clock.monotonic() < give_up => {
+                    tokio::time::sleep(LEASE_POLL).await;
+                }
+                Err(error) if error.code == ErrorKind::Conflict.code() => {
+                    let name = &request.repository.name;
+                    return Err(anyhow::Error::new(error).context(format!("another process is indexing {name}")));
+                }
+                synced => return Ok(synced?),
+            }
+        }
+    }
+
+    /// A run that a process left behind goes on with the same generation and snapshot.
+    async fn finish_earlier(&self, repository: RepositoryId, progress: &dyn Progress) -> anyhow::Result<()> {
+        for run in self.store.unfinished().await? {
+            if run.id.repository == repository {
+                self.drive(run.id, progress).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes the run's ready parts and waits until it has ended.
+    async fn drive(&self, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
+        loop {
+            // Also where an answer of the ledger was lost between the end of a part and the start of the next.
+            if self.is_idle().await? {
+                reconcile(self.broker.as_ref(), self.store.as_ref(), Some(run.repository), Lane::Bulk).await?;
+            }
+            tokio::time::sleep(POLL).await;
+            let record = self.store.run(run).await?;
+            progress.parts(&record);
+            if record.state.is_finished() {
+                return self.ended(record).await;
+            }
+        }
+    }
+
+    /// Whether no job is waiting or worked on.
+    async fn is_idle(&self) -> anyhow::Result<bool> {
+        for stage in StageName::ALL {
+            if self.broker.depth(*stage).await? > 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn ended(&self, record: RunRecord) -> anyhow::Result<Indexed> {
+        let mut result = record.result;
+        if matches!(record.state, RunState::Published | RunState::Partial) {
+            let view = self.store.view().await?;
+            if let Some(published) = self.store.published(&view, record.id.repository).await? {
+                result = published.result;
+            }
+        }
+        Ok(Indexed { run: Some(record.id), state: record.state, result, message: record.message })
+    }
+
+    /// Ends a run; the old generation stays.
+    pub async fn cancel(&self, run: RunId) -> Result<bool, StageError> {
+        match self.store.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind == ErrorKind::Conflict => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes what no view can see any more.
+    pub async fn sweep(&self) -> Result<SweepReport, StageError> {
+        self.sweep.run().await
+    }
+
+    /// Hides a repository at once, then removes every trace of it.
+    pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
+        self.store.delete(repository).await?;
+        self.sweep().await?;
+        let _ = std::fs::remove_file(self.home.stat_cache(repository));
+        Ok(())
+    }
+
+    /// Reads everything that is stored of a repository and verifies it.
+    pub async fn verify(&self, repository: RepositoryId) -> anyhow::Result<()> {
+        for store in &self.stores {
+            store.verify(repository).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn shared(self) -> Arc<Self> {
+        Arc::new(self)
+    }
+}
+
+/// What commands ask of the index directory beside indexing.
+impl Local {
+    /// The request that indexes a repository as it was indexed last.
+    pub fn request_of(&self, record: &RepositoryRecord) -> anyhow::Result<IndexRequest> {
+        let settings = RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?;
+        Ok(IndexRequest {
+            source: record.source.clone(),
+            name: record.name.clone(),
+            branch: record.branch.clone(),
+            settings,
+            rebuild: false,
+        })
+    }
+
+    /// Files of the repository are read again whatever their time stamps say.
+    pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
+        match std::fs::remove_file(self.home.stat_cache(repository)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The indexed working tree or directory that holds a directory of this machine.
+    pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
+        let known = self.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+        let holds = |record: &&RepositoryRecord| match &record.source {
+            Source::WorkTree { path } | Source::Directory { path } => directory.starts_with(path),
+            Source::Bare { .. } | Source::Url { .. } => false,
+        };
+        let nearest = known.iter().filter(holds).max_by_key(|record| record.source.location().len());
+        Ok(nearest.map(|record| record.name.to_string()))
+    }
+
+    /// Which remotes may be reached.
+    pub fn remotes(&self) -> cairn_git::RemotePolicy {
+        super::home::git_settings(&self.home, &self.operator, &self.requested).remotes
+    }
+}

@@ -1,0 +1,176 @@
+//! Local mode: the same stages over stores of one directory, in one process.
+
+mod agent;
+mod clock;
+mod home;
+mod index;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cairn_config::Operator;
+use cairn_domain::Tenant;
+use cairn_git::GitSources;
+use cairn_local_blobs::LocalBlobs;
+use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_local_embedding::LocalEmbedder;
+use cairn_local_parser::ChildParser;
+use cairn_local_segments::SegmentStore;
+use cairn_local_store::LocalStore;
+use cairn_names::NameIndex;
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage};
+use cairn_ports::{Broker, Clock, Embedder, Generations};
+use cairn_search::Searcher;
+use cairn_stages::{
+    AggregateStage, Artifacts, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage,
+    RetireStage, Snapshots, Sweep, Sync, Toolchain,
+};
+
+pub use agent::LocalAgent;
+pub use clock::SystemClock;
+use home::Requested;
+pub use home::{Home, find_home};
+pub use index::{IndexRequest, Indexed, Progress};
+
+/// The words by which this program runs itself as a child that parses.
+pub const PARSE_WORKER: &str = "parse-worker";
+
+/// A process that was killed keeps the next one waiting no longer than this.
+pub(crate) const LEASE_MS: i64 = 2_000;
+
+/// How long the handler of a part may write.
+const PART_DEADLINE: Duration = Duration::from_secs(600);
+
+/// Everything of one index directory.
+pub struct Local {
+    pub home: Home,
+    pub operator: Arc<Operator>,
+    pub store: Arc<LocalStore>,
+    pub searcher: Searcher,
+    broker: Arc<LocalBroker>,
+    clock: Arc<dyn Clock>,
+    sync: Sync,
+    sweep: Sweep,
+    stages: Vec<Arc<dyn Stage>>,
+    stores: Vec<Arc<dyn Generations>>,
+    num_workers: usize,
+    requested: Requested,
+}
+
+impl Local {
+    /// Opens the index in `directory`, creating it if it is not there.
+    pub fn open(directory: &Path, operator: Operator) -> anyhow::Result<Self> {
+        let home = Home::open(directory)?;
+        let operator = Arc::new(operator);
+        let tenant = Tenant::local();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+        let num_workers = num_workers(&operator);
+        let requested = Requested::default();
+        let store = Arc::new(LocalStore::open(directory)?);
+        let blobs = Arc::new(LocalBlobs::open(&directory.join("artifacts"))?);
+        let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
+        let names = Arc::new(NameIndex::new(blobs.clone()));
+        let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
+        let artifacts = Artifacts::new(blobs.clone());
+        let tools = Toolchain { model: embedder.model().clone() };
+        let sync = Sync {
+            artifacts: Arc::clone(&artifacts),
+            catalogue: store.clone(),
+            ledger: store.clone(),
+            source: Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested))),
+            clock: Arc::clone(&clock),
+            operator: Arc::clone(&operator),
+            tools,
+            num_threads: num_workers,
+            lease_ms: LEASE_MS,
+        };
+        let embedding = Arc::new(Embedding {
+            tenant: tenant.clone(),
+            cache: store.clone(),
+            embedder: Arc::clone(&embedder),
+            vectors: vectors.clone(),
+        });
+        let snapshots = Arc::new(Snapshots::default());
+        let program = std::env::current_exe().context("finding this program's own path")?;
+        let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
+        let stages: Vec<Arc<dyn Stage>> = vec![
+            Arc::new(ParseStage { artifacts: Arc::clone(&artifacts), parser }),
+            Arc::new(EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) }),
+            Arc::new(RetireStage {
+                artifacts: Arc::clone(&artifacts),
+                tenant: tenant.clone(),
+                vectors: vectors.clone(),
+            }),
+            Arc::new(LinkStage {
+                artifacts: Arc::clone(&artifacts),
+                snapshots: Arc::clone(&snapshots),
+                tenant: tenant.clone(),
+                catalogue: store.clone(),
+                graph: store.clone(),
+                names: names.clone(),
+                num_threads: num_workers,
+            }),
+            Arc::new(AggregateStage {
+                artifacts: Arc::clone(&artifacts),
+                snapshots: Arc::clone(&snapshots),
+                tenant: tenant.clone(),
+                catalogue: store.clone(),
+                graph: store.clone(),
+            }),
+            Arc::new(EmbedPatternsStage {
+                artifacts: Arc::clone(&artifacts),
+                snapshots,
+                catalogue: store.clone(),
+                graph: store.clone(),
+                embedding,
+            }),
+            Arc::new(PublishStage {
+                artifacts: Arc::clone(&artifacts),
+                catalogue: store.clone(),
+                ledger: store.clone(),
+                clock: Arc::clone(&clock),
+                model: embedder.model().name.clone(),
+            }),
+        ];
+        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
+        let sweep = Sweep {
+            artifacts,
+            sweeping: store.clone(),
+            clock: Arc::clone(&clock),
+            stores: stores.clone(),
+            grace_ms: cairn_stages::GRACE_MS,
+        };
+        let searcher = Searcher {
+            tenant,
+            catalogue: store.clone(),
+            ledger: store.clone(),
+            blobs,
+            vectors,
+            graph: store.clone(),
+            names,
+            embedder,
+            clock: Arc::clone(&clock),
+            cursor_key: home.cursor_key,
+        };
+        let broker =
+            Arc::new(LocalBroker::new(|_| QueueSettings { prefetch: num_workers, ..QueueSettings::default() }));
+        Ok(Self { home, operator, store, searcher, broker, clock, sync, sweep, stages, stores, num_workers, requested })
+    }
+
+    fn runner(&self) -> Arc<Runner<LocalStore>> {
+        let config =
+            RunnerConfig { concurrency: self.num_workers, deadline: PART_DEADLINE, ladder: RetryLadder::local() };
+        let broker: Arc<dyn Broker> = self.broker.clone();
+        Runner::new(broker, Arc::clone(&self.store), Arc::clone(&self.clock), config)
+    }
+}
+
+fn num_workers(operator: &Operator) -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    match operator.num_workers {
+        0 => cores,
+        workers => workers as usize,
+    }
+}

@@ -1,0 +1,38 @@
+//! The command line of Cairn: local mode.
+
+mod cli;
+mod commands;
+#[cfg(feature = "failpoints")]
+mod faults;
+mod local;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // The child that parses has nothing to do with runtimes, logs or stores.
+    if matches!(arguments.command, Command::ParseWorker) {
+        return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    #[cfg(feature = "failpoints")]
+    faults::arm();
+    cairn_telemetry::init(arguments.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::error(&format!("cannot start: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(commands::run(arguments));
+    runtime.shutdown_background();
+    code
+}

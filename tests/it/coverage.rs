@@ -1,0 +1,111 @@
+//! Every path of the tree has a record, whatever it is.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::{Index, commit, git, repository, write};
+
+/// The paths that `cairn coverage` lists.
+fn covered(index: &Index) -> BTreeSet<String> {
+    let coverage = index.json(&["coverage", "r"]);
+    let entries = coverage["entries"].as_array().expect("entries");
+    entries.iter().map(|entry| entry["path"].as_str().expect("a path").to_owned()).collect()
+}
+
+/// A tree with everything that is odd: deep folders, links in circles, a submodule, bytes that are no text.
+fn odd_tree(root: &Path) {
+    write(root, "src/main.py", "def main():\n    return helper()\n\n\ndef helper():\n    return 1\n");
+    let deep = (0..120).map(|level| format!("d{level}")).collect::<Vec<_>>().join("/");
+    write(root, &format!("{deep}/leaf.rs"), "pub fn leaf() {}\n");
+    symlink("..", root.join("src/up")).expect("a link");
+    symlink("loop-b", root.join("loop-a")).expect("a link");
+    symlink("loop-a", root.join("loop-b")).expect("a link");
+    symlink("/etc/passwd", root.join("outside")).expect("a link");
+    write(root, "image.png", b"\x89PNG\r\n\x1a\n\0\0\0");
+    write(root, "zeros.txt", b"a\0b");
+    write(root, "latin.py", b"# caf\xe9 cr\xe8me br\xfbl\xe9e, d\xe9j\xe0 vu\nx = 1\n");
+    write(root, "utf16.txt", "\u{feff}hello\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    write(root, "broken.rs", "pub fn (((( {{{{ fn impl ]]\n");
+    write(root, "giant.js", format!("var x = [{}];\n", "1,".repeat(300_000)));
+    write(root, ".env", "KEY=1\n");
+    write(root, "node_modules/x/index.js", "module.exports = 1;\n");
+    write(root, "empty.go", "");
+    let odd = std::ffi::OsStr::from_bytes(b"na\xefve.txt");
+    std::fs::write(root.join(odd), "not UTF-8 in the name\n").expect("a file");
+    write(root, "line\nbreak.txt", "a name on two lines\n");
+}
+
+#[test]
+fn a_work_tree_is_covered_as_git_lists_it() {
+    let other = repository();
+    write(other.path(), "lib.c", "int f(void) { return 1; }\n");
+    commit(other.path(), "library");
+    let directory = repository();
+    let root = directory.path();
+    odd_tree(root);
+    write(root, ".gitignore", "ignored/\n");
+    write(root, "ignored/x.py", "x = 1\n");
+    git(root, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &other.path().to_string_lossy(), "sub"]);
+    git(root, &["add", "-f", "node_modules", ".env"]);
+    commit(root, "everything");
+    write(root, "untracked.py", "y = 2\n");
+    let index = Index::new();
+    let indexed = index.index(root);
+    let listed =
+        git(root, &["-c", "core.quotepath=off", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let mut expected: BTreeSet<String> = listed.split('\0').filter(|path| !path.is_empty()).map(escaped).collect();
+    // The harness reads git's output as text: the one name that is none is compared by its escape.
+    expected.retain(|path| !path.contains('\u{fffd}'));
+    expected.insert("na\\xEFve.txt".to_owned());
+    assert_eq!(covered(&index), expected);
+    let files = &indexed["result"]["files"];
+    for outcome in
+        ["skipped(symlink)", "skipped(submodule)", "skipped(binary)", "skipped(sensitive)", "skipped(excluded)"]
+    {
+        assert!(files[outcome].as_u64().is_some_and(|count| count > 0), "{outcome} in {files}");
+    }
+    assert!(indexed["result"]["commit"].as_str().is_some_and(|commit| commit.ends_with("-dirty")), "{indexed}");
+    let why = index.json(&["coverage", "r", "--why", ".env"]);
+    assert_eq!(why["outcome"], "skipped(sensitive)");
+}
+
+fn escaped(path: &str) -> String {
+    path.replace('\\', "\\\\").replace('\n', "\\x0A")
+}
+
+#[test]
+fn a_bare_repository_is_covered_as_ls_tree_lists_it() {
+    let directory = repository();
+    odd_tree(directory.path());
+    git(directory.path(), &["add", "-f", "."]);
+    commit(directory.path(), "everything");
+    let bare = tempfile::tempdir().expect("a folder");
+    let target = bare.path().join("r.git");
+    let cloned = Command::new("git").args(["clone", "-q", "--bare"]).arg(directory.path()).arg(&target).status();
+    assert!(cloned.expect("git").success());
+    let index = Index::new();
+    index.index(&target);
+    let listed = git(&target, &["ls-tree", "-r", "-z", "--name-only", "HEAD"]);
+    let mut expected: BTreeSet<String> = listed.split('\0').filter(|path| !path.is_empty()).map(escaped).collect();
+    expected.retain(|path| !path.contains('\u{fffd}'));
+    expected.insert("na\\xEFve.txt".to_owned());
+    assert_eq!(covered(&index), expected);
+}
+
+#[test]
+fn a_plain_directory_is_covered_as_find_lists_it() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let root = directory.path();
+    write(root, "a/b/c.py", "x = 1\n");
+    write(root, "README.md", "# Title\n\nText.\n");
+    write(root, "data.bin", b"\0\0\0");
+    let index = Index::new();
+    index.index(root);
+    let expected: BTreeSet<String> = ["a/b/c.py", "README.md", "data.bin"].map(ToOwned::to_owned).into();
+    assert_eq!(covered(&index), expected);
+    let commit = index.json(&["repos"])["repositories"][0]["published"]["commit"].as_str().map(ToOwned::to_owned);
+    assert!(commit.is_some_and(|commit| commit.starts_with("content-")));
+}

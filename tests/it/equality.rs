@@ -1,0 +1,52 @@
+//! After any sequence of changes the index equals a build from scratch.
+
+use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
+use crate::mutation::Mutation;
+
+/// A check after every so many operations.
+const EVERY: usize = 10;
+
+#[test]
+fn incremental_equals_from_scratch() {
+    let num_operations = if is_soak() { 500 } else { 30 };
+    let num_files = if is_soak() { 220 } else { 60 };
+    let mut mutation = Mutation::new(seed(), num_files);
+    let index = Index::new();
+    index.index(mutation.root());
+    for number in 1..=num_operations {
+        mutation.step();
+        index.index(mutation.root());
+        if number % EVERY == 0 {
+            let (ours, fresh) = (index.fingerprint(), fresh_fingerprint(mutation.root()));
+            assert_eq!(ours, fresh, "after {number} operations: {:#?}", mutation.log);
+        }
+    }
+}
+
+#[test]
+fn running_again_changes_nothing() {
+    let mutation = Mutation::new(seed(), 20);
+    let index = Index::new();
+    let first = index.index(mutation.root());
+    assert_eq!(first["state"], "published");
+    let before = index.fingerprint();
+    let again = index.index(mutation.root());
+    assert!(again["run_id"].is_null(), "{again}");
+    assert_eq!(index.fingerprint(), before);
+}
+
+#[test]
+fn a_changed_file_costs_one_file() {
+    let mut mutation = Mutation::new(seed(), 40);
+    let index = Index::new();
+    let first = index.index(mutation.root());
+    mutation.step();
+    let files = first["result"]["files_parsed"].as_u64().expect("a number");
+    assert!(files >= 40, "{first}");
+    crate::harness::write(mutation.root(), "app/one.py", "def only_this():\n    return 1\n");
+    index.index(mutation.root());
+    crate::harness::write(mutation.root(), "app/one.py", "def only_that():\n    return 2\n");
+    let second = index.index(mutation.root());
+    assert_eq!(second["result"]["files_parsed"], 1, "{second}");
+    assert_eq!(second["result"]["chunks_embedded"], 1, "{second}");
+}

@@ -1,0 +1,107 @@
+//! Running the program and making repositories.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub(crate) const CAIRN: &str = env!("CARGO_BIN_EXE_cairn");
+
+/// An index directory of its own, removed when the test ends.
+pub(crate) struct Index {
+    directory: TempDir,
+}
+
+impl Index {
+    pub(crate) fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(CAIRN);
+        command.args(arguments).env("CAIRN_HOME", self.path()).env_remove("CAIRN_CONFIG");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program starts")
+    }
+
+    /// Standard output of a run that must succeed.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "cairn {arguments:?} failed: {errors} {said}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.ok(&[arguments, &["--json"]].concat());
+        serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON")
+    }
+
+    pub(crate) fn index(&self, repository: &Path) -> Value {
+        self.json(&["index", &repository.to_string_lossy(), "--name", "r"])
+    }
+
+    /// Digest by kind of record, for messages that say what differs.
+    pub(crate) fn fingerprint(&self) -> Value {
+        self.json(&["fingerprint"])["fingerprints"][0]["kinds"].clone()
+    }
+}
+
+/// The fingerprint of a fresh index of the repository.
+pub(crate) fn fresh_fingerprint(repository: &Path) -> Value {
+    let index = Index::new();
+    index.index(repository);
+    index.fingerprint()
+}
+
+pub(crate) fn git(repository: &Path, arguments: &[&str]) -> String {
+    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repository).args(identity).args(arguments);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let output = command.output().expect("git starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?} failed: {errors}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// A directory with an empty git repository.
+pub(crate) fn repository() -> TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    git(directory.path(), &["init", "-q", "-b", "main"]);
+    directory
+}
+
+pub(crate) fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let file = root.join(path);
+    fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    fs::write(&file, text).expect("a file");
+    file
+}
+
+pub(crate) fn commit(repository: &Path, message: &str) {
+    git(repository, &["add", "-A"]);
+    git(repository, &["commit", "-q", "--allow-empty", "-m", message]);
+}
+
+pub(crate) fn is_soak() -> bool {
+    std::env::var_os("CAIRN_SOAK").is_some()
+}
+
+/// A seed that is new every time, unless `CAIRN_SEED` gives it. Printed, so that a failure can be repeated.
+pub(crate) fn seed() -> u64 {
+    let given = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = given.unwrap_or_else(rand::random);
+    println!("CAIRN_SEED={seed}");
+    seed
+}

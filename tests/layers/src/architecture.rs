@@ -1,0 +1,60 @@
+//! ARCHITECTURE.md names things; here it is checked that they exist.
+
+use std::fs;
+
+use crate::manifests::{read_all, root};
+
+/// Paths in code spans: with a slash, without spaces or signs of other things.
+fn named_paths(text: &str) -> Vec<&str> {
+    let spans = text.split('`').skip(1).step_by(2);
+    let is_path = |span: &&str| {
+        span.contains('/')
+            && !span.starts_with('/')
+            && span.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    };
+    spans.filter(is_path).collect()
+}
+
+#[test]
+fn what_architecture_names_exists() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let named = named_paths(&text);
+    assert!(named.len() > 15, "only {} paths are named", named.len());
+    let missing: Vec<&str> = named.into_iter().filter(|path| !root().join(path).exists()).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
+#[test]
+fn every_crate_is_named_in_architecture() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let unnamed: Vec<String> = read_all()
+        .into_iter()
+        .map(|manifest| manifest.folder)
+        .filter(|folder| !text.contains(&format!("`{folder}`")) && !folder.starts_with("tests/layers"))
+        .collect();
+    assert_eq!(unnamed, Vec::<String>::new());
+}
+
+#[test]
+fn paths_are_told_from_other_code() {
+    let text = "`crates/core/domain` and `/v1` and `a / b` and `cargo test` and `docs/x.md`";
+    assert_eq!(named_paths(text), ["crates/core/domain", "docs/x.md"]);
+}
+
+/// Codes of errors, as the sources write them: `=> "code"` in the ports, the first argument of `permanent` elsewhere.
+fn codes() -> Vec<String> {
+    let ports = fs::read_to_string(root().join("crates/ports/src/error.rs")).expect("the errors of ports");
+    let quoted = |line: &str| Some(line.split_once("=> \"")?.1.split_once('"')?.0.to_owned());
+    let mut codes: Vec<String> = ports.lines().filter_map(quoted).collect();
+    codes.extend(["panic", "invalid_settings"].map(ToOwned::to_owned));
+    codes
+}
+
+#[test]
+fn every_code_has_a_runbook() {
+    let codes = codes();
+    assert!(codes.len() > 12, "only {codes:?}");
+    let without: Vec<String> =
+        codes.into_iter().filter(|code| !root().join(format!("runbooks/{code}.md")).is_file()).collect();
+    assert_eq!(without, Vec::<String>::new());
+}

@@ -1,0 +1,86 @@
+//! Which layer may use which.
+
+use crate::manifests::{Manifest, parse, read_all};
+
+/// A layer by the folder of its crates, and the folders that it may use. The first row that fits a folder counts.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("crates/core/domain", &[]),
+    ("crates/core", &["crates/core"]),
+    ("crates/wire", &["crates/core"]),
+    ("crates/ports", &["crates/core", "crates/wire"]),
+    ("crates/support/config", &["crates/core"]),
+    ("crates/support/telemetry", &[]),
+    ("crates/support/conformance", &["crates/core", "crates/wire", "crates/ports"]),
+    ("crates/support/testkit", &["crates/core", "crates/wire", "crates/ports"]),
+    ("crates/pipeline", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
+    ("crates/stages", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/pipeline"]),
+    ("crates/search", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
+    ("crates/gateway", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/search"]),
+    ("crates/adapters", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
+    ("services", &["crates"]),
+    ("tests", &["crates", "services"]),
+    ("bench", &["crates", "services"]),
+];
+
+/// Every wrong arrow, as a sentence.
+fn wrong_arrows(manifests: &[Manifest]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for manifest in manifests {
+        let Some((_, allowed)) = LAYERS.iter().find(|(folder, _)| is_below(&manifest.folder, folder)) else {
+            wrong.push(format!("{} is in no layer", manifest.folder));
+            continue;
+        };
+        for need in &manifest.needs {
+            let Some(used) = manifests.iter().find(|used| used.name == *need) else {
+                wrong.push(format!("{} needs {need}, which is no crate of the workspace", manifest.name));
+                continue;
+            };
+            if !allowed.iter().any(|folder| is_below(&used.folder, folder)) {
+                wrong.push(format!("{} must not use {need}", manifest.name));
+            }
+        }
+    }
+    wrong
+}
+
+fn is_below(folder: &str, layer: &str) -> bool {
+    folder.strip_prefix(layer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[test]
+fn every_arrow_points_down() {
+    let manifests = read_all();
+    assert!(manifests.len() > 20, "only {} manifests were found", manifests.len());
+    assert_eq!(wrong_arrows(&manifests), Vec::<String>::new());
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    let without: Vec<String> =
+        read_all().into_iter().filter(|manifest| !manifest.takes_lints).map(|manifest| manifest.name).collect();
+    assert_eq!(without, Vec::<String>::new());
+}
+
+#[test]
+fn a_wrong_arrow_is_found() {
+    let check = |folder: &str, needs: &str, expect: &[&str]| {
+        let manifest = |folder: &str, name: &str, needs: &str| {
+            parse(folder, &format!("[package]\nname = \"{name}\"\n[dependencies]\n{needs}"))
+        };
+        let manifests = [
+            manifest("crates/core/domain", "cairn-domain", ""),
+            manifest("crates/ports", "cairn-ports", ""),
+            manifest("crates/adapters/git", "cairn-git", ""),
+            manifest("crates/stages", "cairn-stages", ""),
+            manifest(folder, "cairn-new", needs),
+        ];
+        assert_eq!(wrong_arrows(&manifests), expect, "{folder} with {needs}");
+    };
+    let need = |name: &str| format!("{name}.workspace = true");
+    check("crates/adapters/new", &need("cairn-ports"), &[]);
+    check("crates/adapters/new", &need("cairn-git"), &["cairn-new must not use cairn-git"]);
+    check("crates/core/new", &need("cairn-ports"), &["cairn-new must not use cairn-ports"]);
+    check("crates/search", &need("cairn-stages"), &["cairn-new must not use cairn-stages"]);
+    check("services/new", &need("cairn-git"), &[]);
+    check("crates/common", "", &["crates/common is in no layer"]);
+}
