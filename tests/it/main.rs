@@ -11,3 +11,4 @@ mod hostile;
 mod mutation;
 mod readers;
 mod secrets;
+mod since;
