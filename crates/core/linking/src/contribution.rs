@@ -53,6 +53,10 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object, which may stand beside a class of its name.
+    pub is_companion: bool,
+    /// No reference can name it: a test that a macro defines.
+    pub nameless: bool,
 }
 
 /// A base of a class, as written.
@@ -79,7 +83,7 @@ pub struct ImportFact {
     pub container: Name,
 }
 
-/// A field whose type is evident.
+/// A field whose type is evident, or a variable at the top of the file: its class is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// Last part of the qualified name of its class.
@@ -137,7 +141,7 @@ fn definitions(repository: RepositoryId, file: &LinkFile<'_>, family: Family) ->
     let mut definitions: Vec<Definition> = Vec::with_capacity(symbols.len());
     for (symbol, node) in symbols.iter().zip(keys) {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, node, parent.as_ref(), package, family));
+        definitions.push(definition(symbol, node, parent.as_ref(), package, family, &file.facts.language));
     }
     if matches!(file.facts.language.as_str(), "typescript" | "tsx") {
         mark_overloads(&mut definitions);
@@ -179,6 +183,7 @@ fn definition(
     parent: Option<&Definition>,
     package: Name,
     family: Family,
+    language: &str,
 ) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
@@ -196,11 +201,7 @@ fn definition(
         container_last: Name::of(holder_last),
         parent: symbol.parent,
         kind: symbol.kind,
-        arity: if symbol.kind.is_callable() {
-            Arity::of_signature(&symbol.signature, &symbol.name)
-        } else {
-            Arity::UNKNOWN
-        },
+        arity: arity(symbol, language),
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         local: parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
@@ -211,7 +212,32 @@ fn definition(
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
     }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
+}
+
+fn arity(symbol: &Symbol, language: &str) -> Arity {
+    if !symbol.kind.is_callable() {
+        return Arity::UNKNOWN;
+    }
+    let arity = Arity::of_signature(&symbol.signature, &symbol.name);
+    // In C an empty list says nothing of the parameters.
+    if language == "c" && arity.max == 0 && !symbol.signature.contains("void)") { Arity::UNKNOWN } else { arity }
 }
 
 fn is_secondary(symbol: &Symbol, family: Family) -> bool {
@@ -238,7 +264,8 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
             continue;
         };
         let name = match &reference.receiver {
-            Some(receiver) => format!("{receiver}.{}", reference.name),
+            // Bases that are written with their whole name are looked up by it.
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), reference.name),
             None => reference.name.clone(),
         };
         bases.push(Base { class, name, implements: reference.kind == ReferenceKind::Implement });
@@ -250,11 +277,12 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
 
 fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
     let mut fields = Vec::new();
-    for binding in &facts.bindings {
-        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else { continue };
-        if binding.type_name.is_empty() {
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else {
+            let (name, type_name) = (Name::of(&binding.name), binding.type_name.clone());
+            fields.push(FieldType { class: Name::EMPTY, name, type_name, scope: Name::EMPTY });
             continue;
-        }
+        };
         let own = binding.name.strip_prefix("self.");
         let class = if scope.kind.is_container() {
             scope.qualified

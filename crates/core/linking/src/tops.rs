@@ -106,7 +106,10 @@ impl<'e> Lookup<'e> {
             Some(index) => self.definition(file, index).full,
             None => contribution.namespace(),
         };
-        let found = self.in_package(contribution.family, namespace, name, ask);
+        let mut found = self.in_package(contribution.family, namespace, name, ask);
+        if contribution.family == Family::CSharp && found.is_nothing() {
+            found = self.in_outer_namespaces(contribution.package.as_deref().unwrap_or_default(), name, ask);
+        }
         match contribution.family {
             Family::Go => found,
             // Without a declared package the whole repository shares one namespace.
@@ -115,6 +118,19 @@ impl<'e> Lookup<'e> {
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }
+    }
+
+    /// Code in the namespace `A.B` of C# sees the names of `A`.
+    fn in_outer_namespaces(&mut self, namespace: &str, name: &str, ask: Ask) -> Finding {
+        let mut namespace = namespace;
+        while let Some((outer, _)) = namespace.rsplit_once('.') {
+            namespace = outer;
+            let found = self.in_package(Family::CSharp, Name::of(outer), name, ask);
+            if !found.is_nothing() {
+                return found;
+            }
+        }
+        Finding::Nothing
     }
 
     /// What `name` means at the top of a package.
