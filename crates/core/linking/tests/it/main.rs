@@ -1,6 +1,7 @@
 //! Linking of small repositories in source form, language by language.
 
 mod documents;
+mod elixir;
 mod go;
 mod java;
 mod properties;

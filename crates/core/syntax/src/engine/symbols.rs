@@ -183,7 +183,7 @@ impl<'t> Builder<'t, '_> {
     }
 
     fn add_scope(&mut self, definition: &RawDefinition, around: Option<u32>) -> u32 {
-        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let owner = self.owner_of(definition, around);
         let members = self.properties(definition).members;
         let Place { start, end } = definition.place;
         let outer = Place { start: self.attachments.preamble(start, start).start, end };
@@ -194,9 +194,12 @@ impl<'t> Builder<'t, '_> {
         &self.query.properties[definition.pattern as usize]
     }
 
-    /// Qualified name of an owner that is named at `place`.
-    fn owner_name(&self, place: Place, around: Option<u32>) -> Option<String> {
-        let chain = split_chain(self.row, place.text(self.text))?;
+    /// Qualified name of the owner that a definition or scope names.
+    fn owner_of(&self, definition: &RawDefinition, around: Option<u32>) -> Option<String> {
+        let chain = split_chain(self.row, definition.owner?.text(self.text))?;
+        if self.properties(definition).dotted {
+            return Some(qualify(self.qualified_prefix(around), &chain.joined()));
+        }
         let (name, prefix) = (plain_name(self.row, chain.last), self.qualified_prefix(around));
         // Extensions of a type in its own companion belong to the type itself.
         let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
@@ -304,7 +307,7 @@ impl<'t> Builder<'t, '_> {
         properties: &Properties,
     ) -> u32 {
         let symbol = Some(self.outline.symbols.len() as u32 - 1);
-        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let owner = self.owner_of(definition, around);
         let self_name = definition.self_name.map(|place| place.text(self.text));
         let inner = definition.place;
         let region = Region { outer, inner, owner, self_name, ..bare_region(inner, around, symbol) };
@@ -382,7 +385,7 @@ impl<'t> Builder<'t, '_> {
         let decorators = self.attachments.decorators(&preamble);
         let parent = self.symbol_of(around);
         let signature = self.signature(definition, wrapped, properties);
-        let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
+        let owner = self.owner_of(definition, around);
         let qualified_name = qualify(owner.as_deref().or(self.qualified_prefix(around)), name);
         let parent_symbol = parent.map(|parent| &self.outline.symbols[parent as usize]);
         let declared = self.declared_visibility(definition, around, properties);

@@ -1995,6 +1995,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         modules: ModuleRules { drop_leading: &["lib", "test"], ..PATH_MODULES },
         generic_brackets: b"",
         self_words: &["__MODULE__"],
+        sigils: &[':'],
         super_words: &[],
         self_types: &["__MODULE__"],
         builtins: ELIXIR_BUILTINS,
