@@ -741,6 +741,53 @@ const PHP: &[&str] = &[
     "stdClass",
 ];
 
+/// Functions and libraries of Lua.
+const LUA: &[&str] = &[
+    "_ENV",
+    "_G",
+    "_VERSION",
+    "assert",
+    "bit",
+    "bit32",
+    "collectgarbage",
+    "coroutine",
+    "debug",
+    "dofile",
+    "error",
+    "getfenv",
+    "getmetatable",
+    "io",
+    "ipairs",
+    "jit",
+    "load",
+    "loadfile",
+    "loadstring",
+    "math",
+    "module",
+    "next",
+    "os",
+    "package",
+    "pairs",
+    "pcall",
+    "print",
+    "rawequal",
+    "rawget",
+    "rawlen",
+    "rawset",
+    "require",
+    "select",
+    "setfenv",
+    "setmetatable",
+    "string",
+    "table",
+    "tonumber",
+    "tostring",
+    "type",
+    "unpack",
+    "utf8",
+    "xpcall",
+];
+
 /// Names of methods so common, also among those of built-in types, that one definition in a repository is no evidence.
 const COMMON_METHODS: &[&str] = &[
     "Add",
@@ -1179,6 +1226,7 @@ pub(crate) fn is_builtin(family: Family, name: &str) -> bool {
         Family::Jvm => JVM,
         Family::Ruby => RUBY,
         Family::Php => PHP,
+        Family::Lua => LUA,
         _ => return false,
     };
     names.binary_search(&name).is_ok()
@@ -1202,6 +1250,7 @@ pub(crate) fn is_builtin_module(family: Family, module: &str) -> bool {
         Family::Jvm => matches!(first, "java" | "javax" | "kotlin" | "scala"),
         Family::CSharp => first == "System",
         Family::C => module.starts_with('<'),
+        Family::Lua => matches!(first, "bit" | "ffi" | "jit" | "string" | "table"),
         _ => false,
     }
 }
@@ -1212,7 +1261,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, COMMON_METHODS] {
+        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, LUA, COMMON_METHODS] {
             assert!(list.is_sorted_by(|a, b| a < b), "{:?}", list.windows(2).find(|pair| pair[0] >= pair[1]));
         }
     }

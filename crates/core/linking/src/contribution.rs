@@ -187,6 +187,9 @@ fn definition(
         None => holder.is_empty(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let rules = family.rules();
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
     let dotted = |name: &str| if name.is_empty() { package } else { package.dot(name) };
     Definition {
         node,
@@ -195,12 +198,8 @@ fn definition(
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
-        arity: if symbol.kind.is_callable() {
-            Arity::of_signature(&symbol.signature, &symbol.name)
-        } else {
-            Arity::UNKNOWN
-        },
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
+        arity: if has_arity { Arity::of_signature(&symbol.signature, &symbol.name) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         local: parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
@@ -371,6 +370,7 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
+        Family::Lua => "",
         _ => last_part(module),
     }
 }

@@ -3,6 +3,7 @@
 mod documents;
 mod go;
 mod java;
+mod lua;
 mod properties;
 mod python;
 mod rust;

@@ -10,6 +10,8 @@ use crate::languages::LanguageRow;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
+    /// The name of a variable that is in truth something of that kind.
+    Becomes(SymbolKind),
     Name,
     Path,
     Body,
@@ -66,6 +68,9 @@ impl Role {
     fn parse(capture: &str) -> Option<Role> {
         if let Some(kind) = capture.strip_prefix("definition.") {
             return SymbolKind::parse(kind).map(Role::Definition);
+        }
+        if let Some(kind) = capture.strip_prefix("becomes.") {
+            return SymbolKind::parse(kind).map(Role::Becomes);
         }
         if let Some(kind) = capture.strip_prefix("reference.") {
             return ReferenceKind::parse(kind).map(Role::Reference);
@@ -156,6 +161,8 @@ pub(super) struct Properties {
     pub(super) capitalized: bool,
     /// Only announces what is defined elsewhere.
     pub(super) declaration: bool,
+    /// May declare or only set what is declared already.
+    pub(super) assigned: bool,
 }
 
 impl Properties {
@@ -174,6 +181,7 @@ impl Properties {
             "wildcard" => self.wildcard = true,
             "capitalized" => self.capitalized = true,
             "declaration" => self.declaration = true,
+            "assigned" => self.assigned = true,
             _ => return None,
         }
         Some(())
