@@ -1251,6 +1251,7 @@ pub(crate) fn is_builtin_module(family: Family, module: &str) -> bool {
         Family::CSharp => first == "System",
         Family::C => module.starts_with('<'),
         Family::Lua => matches!(first, "bit" | "ffi" | "jit" | "string" | "table"),
+        Family::Zig => matches!(module, "std" | "builtin" | "root"),
         _ => false,
     }
 }

@@ -9,3 +9,4 @@ mod python;
 mod rust;
 mod script;
 mod support;
+mod zig;
