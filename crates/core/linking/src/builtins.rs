@@ -1202,6 +1202,7 @@ pub(crate) fn is_builtin_module(family: Family, module: &str) -> bool {
         Family::Jvm => matches!(first, "java" | "javax" | "kotlin" | "scala"),
         Family::CSharp => first == "System",
         Family::C => module.starts_with('<'),
+        Family::Zig => matches!(module, "std" | "builtin" | "root"),
         _ => false,
     }
 }

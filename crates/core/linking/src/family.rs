@@ -48,6 +48,14 @@ pub(crate) struct Rules {
     pub(crate) modules_are_closed: bool,
     /// Members of a class may stand in several files.
     pub(crate) open_classes: bool,
+    /// Definitions that differ in the number of their parameters have different names.
+    pub(crate) arity_is_name: bool,
+    /// Modules are named by their whole name wherever they stand, and hold the structure of that name.
+    pub(crate) modules_are_types: bool,
+    /// Constructors, fields and methods of a class are names of the file as well.
+    pub(crate) members_at_top: bool,
+    /// Every file is a package of its own, even if two are called the same.
+    pub(crate) packages_are_files: bool,
     /// The ecosystem of its packages.
     pub(crate) ecosystem: &'static str,
 }
@@ -63,6 +71,10 @@ const PLAIN: Rules = Rules {
     imports_are_members: false,
     modules_are_closed: false,
     open_classes: false,
+    arity_is_name: false,
+    modules_are_types: false,
+    members_at_top: false,
+    packages_are_files: false,
     ecosystem: "",
 };
 
@@ -174,11 +186,15 @@ impl Family {
                 variables_hide_functions: false,
                 package_scope: true,
                 overloads: true,
+                arity_is_name: true,
+                modules_are_types: true,
                 ecosystem: "hex",
                 ..PLAIN
             },
-            Family::Haskell => Rules { package_scope: true, ..PLAIN },
-            Family::Zig | Family::Other => PLAIN,
+            Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
+            // What a structure declares is visible in all of it.
+            Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
+            Family::Other => PLAIN,
         }
     }
 

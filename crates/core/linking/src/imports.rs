@@ -114,6 +114,7 @@ impl FileLinker<'_> {
             Place::File { file, .. } if file == self.resolver.file => return,
             Place::File { file, .. } => targets.push((self.file_node(file), resolution)),
             Place::Package(family, namespace) => match self.face_of_package(family, namespace) {
+                Some(file) if file == self.resolver.file => return,
                 Some(file) => {
                     targets.push((self.file_node(file), resolution));
                     return self.reach(Place::File { file, container: Name::EMPTY });

@@ -140,8 +140,13 @@ impl<'e> Resolver<'e> {
     fn first_part(&mut self, first: &'e str, enclosing: Option<u32>) -> Subject {
         if matches!(first, "self" | "Self" | "cls") {
             let class = self.own_class(enclosing);
+            let container = self.scopes.module_around(enclosing);
             return match class.and_then(|class| class.symbol) {
                 Some(index) => Subject::Object(self.file, index),
+                // `__MODULE__` of Elixir.
+                None if class.is_none() && self.rules.modules_are_types => {
+                    Subject::Scope(Place::File { file: self.file, container }, Resolution::Exact)
+                }
                 None => class.map_or(Subject::Unknown, |class| self.object_of(class.name, enclosing)),
             };
         }
@@ -221,7 +226,7 @@ impl<'e> Resolver<'e> {
             },
             Some(_) => self.lookup.dotted(self.file, container, type_name, Ask::TYPE),
         };
-        object(found)
+        object(found, self.family)
     }
 
     fn next_part(&mut self, subject: Subject, part: &str) -> Subject {
@@ -240,7 +245,7 @@ impl<'e> Resolver<'e> {
 
     /// The object that a field of a class holds, if its type is evident.
     fn field(&mut self, file: FileId, class: u32, name: &str) -> Option<Subject> {
-        field_type(&mut self.lookup, file, class, Name::of(name)).map(object)
+        field_type(&mut self.lookup, file, class, Name::of(name)).map(|found| object(found, self.family))
     }
 
     /// A method of an object of unknown class: one definition of a telling name in the repository is some evidence.
@@ -267,10 +272,12 @@ impl<'e> Resolver<'e> {
     }
 }
 
-fn object(found: Finding) -> Subject {
+fn object(found: Finding, family: Family) -> Subject {
     match found {
         Finding::Found(places, _) => match places.single() {
             Some(Place::Definition { file, index }) => Subject::Object(file, index),
+            // Files of Zig are structures.
+            Some(place @ Place::File { .. }) if family == Family::Zig => Subject::Scope(place, Resolution::Heuristic),
             _ => Subject::Unknown,
         },
         Finding::External => Subject::External,

@@ -99,7 +99,8 @@ impl<'e> Lookup<'e> {
     /// Names of the package or namespace that the file belongs to.
     fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let contribution = self.contribution(file);
-        if !contribution.family.rules().package_scope {
+        let rules = contribution.family.rules();
+        if !rules.package_scope || rules.packages_are_files {
             return Finding::Nothing;
         }
         let namespace = match self.module_definition(file, container) {
@@ -109,6 +110,8 @@ impl<'e> Lookup<'e> {
         let found = self.in_package(contribution.family, namespace, name, ask);
         match contribution.family {
             Family::Go => found,
+            Family::Elixir if found.is_nothing() => self.in_package(contribution.family, Name::EMPTY, name, ask),
+            Family::Elixir => found,
             // Without a declared package the whole repository shares one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
             // A namespace says what a name may mean, an include or a load whether it is there.

@@ -8,3 +8,4 @@ mod python;
 mod rust;
 mod script;
 mod support;
+mod zig;

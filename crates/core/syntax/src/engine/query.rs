@@ -27,6 +27,8 @@ pub(super) enum Role {
     Scope,
     Local,
     TypeParameter,
+    /// Code in which calls are uses of types (specifications).
+    Types,
     Reference(ReferenceKind),
     Receiver,
     Arguments,
@@ -57,6 +59,7 @@ pub(super) enum ImportRole {
     Group,
     Prefix,
     Namespace,
+    Bound,
     Wildcard,
     Reexport,
 }
@@ -92,6 +95,7 @@ impl Role {
             "scope" => Role::Scope,
             "local" => Role::Local,
             "type_parameter" => Role::TypeParameter,
+            "types" => Role::Types,
             "receiver" => Role::Receiver,
             "arguments" => Role::Arguments,
             "argument" => Role::Argument,
@@ -123,6 +127,7 @@ impl ImportRole {
             "group" => ImportRole::Group,
             "prefix" => ImportRole::Prefix,
             "namespace" => ImportRole::Namespace,
+            "bound" => ImportRole::Bound,
             "wildcard" => ImportRole::Wildcard,
             _ => return None,
         })
@@ -156,6 +161,14 @@ pub(super) struct Properties {
     pub(super) capitalized: bool,
     /// Only announces what is defined elsewhere.
     pub(super) declaration: bool,
+    /// One of several clauses that define a function together.
+    pub(super) clause: bool,
+    /// The name is a chain: its last part names the definition, the parts before name its owner.
+    pub(super) dotted: bool,
+    /// Wins over all other patterns that find a reference at the same name.
+    pub(super) preferred: bool,
+    /// The node captured as `@arguments` also holds what is called.
+    pub(super) holds_callee: bool,
 }
 
 impl Properties {
@@ -174,6 +187,10 @@ impl Properties {
             "wildcard" => self.wildcard = true,
             "capitalized" => self.capitalized = true,
             "declaration" => self.declaration = true,
+            "clause" => self.clause = true,
+            "dotted" => self.dotted = true,
+            "preferred" => self.preferred = true,
+            "holds_callee" => self.holds_callee = true,
             _ => return None,
         }
         Some(())

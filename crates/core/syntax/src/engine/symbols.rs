@@ -12,7 +12,7 @@ use super::query::{CompiledQuery, Properties};
 use super::regions::{Locator, Region};
 use super::visibility::{self, Declaration};
 use super::wrappers::{self, Wrapped};
-use crate::languages::LanguageRow;
+use crate::languages::{LanguageRow, VisibilityRule};
 
 /// Longest signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;
@@ -39,6 +39,15 @@ struct Builder<'t, 'q> {
     member_visibility: Vec<Option<Visibility>>,
     /// Fields set on the object itself, so that each counts once.
     fields: FxHashSet<(u32, &'t str)>,
+    /// By region (`u32::MAX`: the file), the last function in it, if it is one of clauses.
+    clauses: FxHashMap<u32, Clause>,
+}
+
+/// A function that is defined by clauses, as far as they have been read.
+#[derive(Clone, Copy)]
+struct Clause {
+    region: u32,
+    num_parameters: Option<u8>,
 }
 
 pub(super) fn outline<'t>(
@@ -49,6 +58,7 @@ pub(super) fn outline<'t>(
     raw: &mut Raw,
     limits: &ParseLimits<'_>,
 ) -> Outline<'t> {
+    split_dotted(row, query, text, &mut raw.definitions);
     let definitions = sorted_definitions(raw, limits);
     let attachments = Attachments::new(text, lines, &raw.attachments);
     let wrapped = wrappers::resolve(text, raw, &definitions, &attachments);
@@ -64,6 +74,7 @@ pub(super) fn outline<'t>(
         outline,
         member_visibility: Vec::new(),
         fields: FxHashSet::default(),
+        clauses: FxHashMap::default(),
     };
     raw.sections.sort_unstable();
     builder.build(&definitions, &wrapped, &raw.sections);
@@ -98,6 +109,18 @@ fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec<RawDefinit
     let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
     sorted.sort_by_key(|raw| (raw.place.start, u32::MAX - raw.place.end, holds_members(raw.head)));
     sorted
+}
+
+/// `Foo.Bar` as a name: `Bar` of the owner `Foo`.
+fn split_dotted(row: &LanguageRow, query: &CompiledQuery, text: &str, definitions: &mut [RawDefinition]) {
+    let is_dotted = |definition: &RawDefinition| query.properties[definition.pattern as usize].dotted;
+    for definition in definitions.iter_mut().filter(|definition| is_dotted(definition)) {
+        let Some(name) = definition.name else { continue };
+        let Some(chain) = split_chain(row, name.text(text)).filter(|chain| !chain.prefix.is_empty()) else { continue };
+        let last = name.start + chain.last_start as u32;
+        definition.owner = Some(Place { start: name.start, end: last - 1 });
+        definition.name = Some(Place { start: last, end: name.end });
+    }
 }
 
 fn imports_test_library(row: &LanguageRow, text: &str, raw: &Raw) -> bool {
@@ -218,7 +241,9 @@ impl<'t> Builder<'t, '_> {
         if properties.declaration && self.is_local(around) {
             return None;
         }
-        if kind == SymbolKind::Variable && self.import_places.contains(&definition.place) {
+        let can_be_import =
+            matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Type);
+        if can_be_import && self.import_places.contains(&definition.place) {
             // `const fs = require("fs")` is an import.
             return None;
         }
@@ -231,11 +256,44 @@ impl<'t> Builder<'t, '_> {
         }
         self.outline.name_starts.extend(definition.name.map(|place| place.start));
         self.outline.name_starts.extend(definition.owner.map(|place| place.start));
+        if let Some(region) = self.continued(definition, kind, name, around, properties) {
+            return Some(region);
+        }
         let symbol = self.new_symbol(definition, kind, name, wrapped, around, properties);
         let outer = self.outer_place(definition, wrapped);
         self.outline.symbols.push(symbol);
         // The value of a field that a method sets belongs to the method.
-        (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties))
+        let region = (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties));
+        let clause = region.filter(|_| properties.clause);
+        match clause.map(|region| Clause { region, num_parameters: definition.num_parameters }) {
+            Some(clause) => self.clauses.insert(around.unwrap_or(u32::MAX), clause),
+            None => self.clauses.remove(&around.unwrap_or(u32::MAX)),
+        };
+        region
+    }
+
+    /// The region of the function right before, if the definition is another clause of it: the function reaches to its
+    /// end then.
+    fn continued(
+        &mut self,
+        definition: &RawDefinition,
+        kind: SymbolKind,
+        name: &str,
+        around: Option<u32>,
+        properties: &Properties,
+    ) -> Option<u32> {
+        let last = *self.clauses.get(&around.unwrap_or(u32::MAX)).filter(|_| properties.clause)?;
+        let outline = &mut self.outline;
+        let region = &mut outline.regions[last.region as usize];
+        let symbol = &mut outline.symbols[region.symbol? as usize];
+        if symbol.name != name || symbol.kind != kind || last.num_parameters != definition.num_parameters {
+            return None;
+        }
+        let end = definition.place.end;
+        region.inner.end = region.inner.end.max(end);
+        region.outer.end = region.outer.end.max(end);
+        symbol.span.end = symbol.span.end.max(self.lines.last_line(region.outer.start, end));
+        Some(last.region)
     }
 
     fn add_symbol_region(
@@ -471,6 +529,13 @@ impl<'t> Builder<'t, '_> {
                 symbol.visibility = Visibility::Public;
             } else if parent_exports == Some(true) && symbol.visibility == Visibility::Public {
                 symbol.exported = true;
+            } else if matches!(self.row.visibility, VisibilityRule::Listed) {
+                // Members follow what holds them; those of a type of another file stand without parent.
+                let is_top = parent_exports.is_none() && symbol.name == symbol.qualified_name;
+                if is_top {
+                    symbol.visibility = Visibility::Private;
+                }
+                symbol.exported &= !is_top && parent_exports != Some(false);
             }
         }
     }

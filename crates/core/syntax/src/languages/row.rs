@@ -49,6 +49,8 @@ pub struct DocStyle {
 pub enum VisibilityRule {
     /// Everything is public.
     Public,
+    /// What the file lists as public, or everything if it lists nothing.
+    Listed,
     /// `__name` is private; `_name` is protected in a class and internal elsewhere; `__name__` is public.
     Underscore,
     /// Public if the name starts with a capital letter, internal otherwise.
