@@ -196,6 +196,8 @@ fn definition(
         None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
     // The implementation of a protocol can only be called through the protocol.
     let is_implementation = rules.modules_are_types
         && symbol.kind == SymbolKind::Method
@@ -208,8 +210,8 @@ fn definition(
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
-        arity: if symbol.kind.is_callable() { arity(symbol, family) } else { Arity::UNKNOWN },
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
+        arity: if has_arity { arity(symbol, family) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
@@ -429,8 +431,8 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
-        // An import that no constant is set to binds nothing.
-        Family::Zig => "",
+        // An import that no variable or constant is set to binds nothing.
+        Family::Lua | Family::Zig => "",
         _ => last_part(module),
     }
 }

@@ -67,7 +67,11 @@ impl<'e> Lookup<'e> {
         let hashed = Name::of(name);
         let members: Vec<(FileId, u32)> = self
             .members(file, container, hashed)
-            .filter(|(file, index)| !self.definition(*file, *index).local)
+            .filter(|(file, index)| {
+                let definition = self.definition(*file, *index);
+                let is_hidden = view == View::Outside && rules.files_hide_private && definition.private;
+                !definition.local && !is_hidden
+            })
             .collect();
         // In Rust a module is declared where it belongs and stands in a file of its own.
         if ask.want == Want::Any

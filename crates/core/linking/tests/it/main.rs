@@ -4,6 +4,7 @@ mod documents;
 mod elixir;
 mod go;
 mod java;
+mod lua;
 mod properties;
 mod python;
 mod rust;

@@ -8,7 +8,7 @@
   (#eq? @_define "defprotocol") (#set! dotted "true"))
 ; An implementation belongs to the type that it is for; without one, to the module around it.
 ((call target: (identifier) @_define @not_reference (arguments (keywords (pair value: [(alias) @owner (list . (alias) @owner)]))) (do_block)) @scope
-  (#eq? @_define "defimpl") (#set! dotted "true"))
+  (#eq? @_define "defimpl"))
 
 ; Clauses of one name and number of parameters are one function.
 ((call target: (identifier) @_define @visibility (arguments . (call target: (identifier) @name (arguments) @arguments) (keywords)? @body) (do_block)? @body) @definition.function
