@@ -3,18 +3,41 @@
 
 use std::fmt;
 
-/// Bytes that are not what their envelope says.
+/// Why bytes cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DecodeError {
-    /// What was expected where.
-    pub expected: &'static str,
-    /// Offset from the end of the input.
-    pub bytes_left: usize,
+pub enum DecodeError {
+    /// Torn or damaged: bytes that are not what their envelope says.
+    Malformed {
+        /// What was expected where.
+        expected: &'static str,
+        /// Offset from the end of the input.
+        bytes_left: usize,
+    },
+    /// Written by another build.
+    UnknownVersion {
+        /// What the artifact is.
+        kind: &'static str,
+        found: u8,
+        /// The newest version that this build reads.
+        newest: u8,
+    },
+    /// An artifact, but of another kind than the one that was asked for.
+    OtherKind { wanted: &'static str, found: u8 },
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "malformed artifact: expected {} with {} bytes left", self.expected, self.bytes_left)
+        match self {
+            DecodeError::Malformed { expected, bytes_left } => {
+                write!(formatter, "malformed artifact: expected {expected} with {bytes_left} bytes left")
+            }
+            DecodeError::UnknownVersion { kind, found, newest } => {
+                write!(formatter, "version {found} of a {kind} is unknown: this build reads versions up to {newest}")
+            }
+            DecodeError::OtherKind { wanted, found } => {
+                write!(formatter, "expected a {wanted}, found an artifact of kind {found}")
+            }
+        }
     }
 }
 
@@ -25,7 +48,7 @@ pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
     pub fn fail<T>(&self, expected: &'static str) -> Result<T, DecodeError> {
-        Err(DecodeError { expected, bytes_left: self.0.len() })
+        Err(DecodeError::Malformed { expected, bytes_left: self.0.len() })
     }
 
     pub fn take(&mut self, count: usize, expected: &'static str) -> Result<&'a [u8], DecodeError> {

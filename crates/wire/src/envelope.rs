@@ -1,4 +1,6 @@
 //! The first bytes of every artifact: `CAIRN`, its kind, its version. The rest is one zstd frame with a checksum.
+//!
+//! A change of what stands in an artifact raises the version of its kind, and the reader of the older ones stays.
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 
@@ -10,11 +12,28 @@ pub enum ArtifactKind {
     Manifest,
     Plan,
     Links,
-    Patterns,
-    Vectors,
 }
 
 impl ArtifactKind {
+    pub const ALL: [ArtifactKind; 5] = [
+        ArtifactKind::SourcePack,
+        ArtifactKind::FactsPack,
+        ArtifactKind::Manifest,
+        ArtifactKind::Plan,
+        ArtifactKind::Links,
+    ];
+
+    /// The name that errors and golden files use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ArtifactKind::SourcePack => "source pack",
+            ArtifactKind::FactsPack => "facts pack",
+            ArtifactKind::Manifest => "manifest",
+            ArtifactKind::Plan => "plan",
+            ArtifactKind::Links => "link summary",
+        }
+    }
+
     fn number(self) -> u8 {
         match self {
             ArtifactKind::SourcePack => 1,
@@ -22,13 +41,11 @@ impl ArtifactKind {
             ArtifactKind::Manifest => 3,
             ArtifactKind::Plan => 4,
             ArtifactKind::Links => 5,
-            ArtifactKind::Patterns => 6,
-            ArtifactKind::Vectors => 7,
         }
     }
 
     /// The version that is written today.
-    fn version(self) -> u8 {
+    pub fn version(self) -> u8 {
         1
     }
 }
@@ -46,11 +63,13 @@ pub(crate) fn check_header(kind: ArtifactKind, bytes: &[u8]) -> Result<&[u8], De
     if reader.take(5, "the mark CAIRN")? != b"CAIRN" {
         return reader.fail("the mark CAIRN");
     }
-    if reader.take(1, "an artifact's kind")?[0] != kind.number() {
-        return reader.fail("an artifact of another kind");
+    let found = reader.take(1, "an artifact's kind")?[0];
+    if found != kind.number() {
+        return Err(DecodeError::OtherKind { wanted: kind.as_str(), found });
     }
-    if reader.take(1, "a version")?[0] != kind.version() {
-        return reader.fail("a version that this build can read");
+    let found = reader.take(1, "a version")?[0];
+    if found != kind.version() {
+        return Err(DecodeError::UnknownVersion { kind: kind.as_str(), found, newest: kind.version() });
     }
     Ok(reader.0)
 }
@@ -77,9 +96,14 @@ pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeEr
 const LEVEL: i32 = 1;
 
 pub(crate) fn compress(body: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(body, LEVEL).expect("compressing to memory has no failure but exhausted memory")
+    let compress = || {
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        compressor.include_checksum(true)?;
+        compressor.compress(body)
+    };
+    compress().expect("compressing to memory has no failure but exhausted memory")
 }
 
 pub(crate) fn decompress(frame: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    zstd::stream::decode_all(frame).map_err(|_| DecodeError { expected: "a sound zstd frame", bytes_left: frame.len() })
+    zstd::stream::decode_all(frame).or_else(|_| Reader(frame).fail("a sound zstd frame"))
 }

@@ -19,7 +19,7 @@ impl Job {
 
     pub fn to_json(&self) -> String {
         let body = JobV1 {
-            version: 1,
+            version: VERSION,
             repository: self.run.repository.to_string(),
             generation: self.run.generation.0,
             stage: self.part.stage.as_str().to_owned(),
@@ -33,10 +33,12 @@ impl Job {
 
     /// What is wrong with a text that is no job, for its dead letter.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let body: JobV1 = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if body.version != 1 {
-            return Err(format!("version {} of a job is unknown", body.version));
+        // The version first: what else stands in a job of another version is not ours to judge.
+        let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if version != VERSION {
+            return Err(format!("version {version} of a job is unknown: this build reads version {VERSION}"));
         }
+        let body: JobV1 = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let repository = Key128::parse(&body.repository).ok_or("`repository` is not 32 hexadecimal digits")?;
         let stage = StageName::parse(&body.stage).ok_or_else(|| format!("unknown stage `{}`", body.stage))?;
         Ok(Self {
@@ -45,6 +47,14 @@ impl Job {
             plan: ArtifactRef { key: body.plan_key, size_bytes: body.plan_size_bytes, hash: body.plan_hash },
         })
     }
+}
+
+/// The version that is written, and the only one so far.
+const VERSION: u32 = 1;
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
 }
 
 #[derive(Serialize, Deserialize)]

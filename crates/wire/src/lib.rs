@@ -1,7 +1,7 @@
 //! What is sent and stored: versioned jobs and artifacts.
 //!
-//! The domain's types know nothing of bytes; here they get them. Jobs and run results are JSON with a `version`.
-//! Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), many
+//! The domain's types know nothing of bytes; here they get them. Jobs are JSON with a `version`; results, reports and
+//! settings are JSON whose readers fill in what an older writer did not know. Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), many
 //! records in one compressed, checksummed file (`pack`). Every version that was ever written has golden files, and
 //! keeps its reader.
 

@@ -118,7 +118,7 @@ pub struct PackReader {
 impl PackReader {
     pub fn open(kind: ArtifactKind, bytes: Bytes) -> Result<Self, DecodeError> {
         check_header(kind, &bytes)?;
-        let fail = |expected| DecodeError { expected, bytes_left: bytes.len() };
+        let fail = |expected| DecodeError::Malformed { expected, bytes_left: bytes.len() };
         let trailer_at = bytes.len().checked_sub(16).ok_or_else(|| fail("a pack's trailer"))?;
         let mut index_size = [0; 8];
         index_size.copy_from_slice(&bytes[trailer_at + 8..]);
@@ -137,7 +137,7 @@ impl PackReader {
     }
 
     pub fn read<T: Decode>(&mut self, slot: u32) -> Result<T, DecodeError> {
-        let fail = |expected| DecodeError { expected, bytes_left: 0 };
+        let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
         let place = self.index.places.get(slot as usize).ok_or_else(|| fail("a slot of the pack"))?.clone();
         let group = self.group(place.group)?;
         let end = place.offset as usize + place.size_bytes as usize;
@@ -149,7 +149,7 @@ impl PackReader {
 
     fn group(&mut self, number: u32) -> Result<&[u8], DecodeError> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != number) {
-            let fail = |expected| DecodeError { expected, bytes_left: 0 };
+            let fail = |expected| DecodeError::Malformed { expected, bytes_left: 0 };
             let group = self.index.groups.get(number as usize).ok_or_else(|| fail("a group of the pack"))?;
             let end = group.offset.checked_add(u64::from(group.size_bytes)).ok_or_else(|| fail("a group's end"))?;
             let range = group.offset as usize..end as usize;

@@ -20,6 +20,7 @@ pub struct StageDuration {
 
 /// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot, apart from those that say otherwise.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunResult {
     pub repository: String,
     /// Where it was read from.

@@ -57,6 +57,10 @@ pub struct Definition {
     pub is_companion: bool,
     /// No reference can name it: a test that a macro defines.
     pub nameless: bool,
+    /// Another name of what holds it: `const Self = @This();`.
+    pub names_holder: bool,
+    /// A member of a type that is a name of its file as well.
+    pub at_top: bool,
 }
 
 /// A base of a class, as written.
@@ -117,7 +121,11 @@ pub fn contribute(repository: RepositoryId, file: &LinkFile<'_>) -> Contribution
     let facts = file.facts;
     let family = Family::of(&facts.language);
     let definitions = definitions(repository, file, family);
-    let bases = bases(facts, family);
+    let mut bases = bases(facts, family);
+    if family == Family::Zig {
+        bases.extend(aliased(facts));
+        bases.sort_by_key(|base| base.class);
+    }
     let fields = fields(facts, &definitions);
     let imports = imports(facts, family, &definitions);
     Contribution {
@@ -188,10 +196,17 @@ fn definition(
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
+    let rules = family.rules();
     let is_named_from_top = match parent {
-        None => holder.is_empty(),
+        None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
+    // The implementation of a protocol can only be called through the protocol.
+    let is_implementation = rules.modules_are_types
+        && symbol.kind == SymbolKind::Method
+        && parent.is_none_or(|parent| parent.kind == SymbolKind::Module);
     let dotted = |name: &str| if name.is_empty() { package } else { package.dot(name) };
     Definition {
         node,
@@ -200,11 +215,11 @@ fn definition(
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
-        arity: arity(symbol, language),
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
-        local: parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
+        local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
         secondary: is_secondary(symbol, family),
         holder: dotted(holder),
         in_package: is_named_from_top,
@@ -214,6 +229,34 @@ fn definition(
             || symbol.signature.starts_with("default "),
         is_companion: family == Family::Jvm && is_object(&symbol.signature),
         nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
+        names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
+        at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
+    }
+}
+
+/// Constructors and fields of a type, and what a class declares; methods of an instance are no names.
+fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
+    parent.in_package
+        && match parent.kind {
+            SymbolKind::Trait => true,
+            _ => parent.kind.is_type() && matches!(kind, SymbolKind::Constant | SymbolKind::Field),
+        }
+}
+
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
+    let Symbol { signature, name, .. } = symbol;
+    match family {
+        Family::Elixir => Arity::of_clause(signature, name),
+        // Types and equations do not tell how much of a function a call applies.
+        Family::Haskell => Arity::UNKNOWN,
+        Family::Zig if symbol.kind == SymbolKind::Method => {
+            // The object itself is the first parameter, whatever it is called.
+            let Arity { min, max } = Arity::of_signature(signature, name);
+            Arity { min: min.saturating_sub(1), max }
+        }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
+        _ => Arity::of_signature(signature, name),
     }
 }
 
@@ -231,15 +274,6 @@ fn is_declared_by_name(symbol: &Symbol) -> bool {
     symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
-fn arity(symbol: &Symbol, language: &str) -> Arity {
-    if !symbol.kind.is_callable() {
-        return Arity::UNKNOWN;
-    }
-    let arity = Arity::of_signature(&symbol.signature, &symbol.name);
-    // In C an empty list says nothing of the parameters.
-    if language == "c" && arity.max == 0 && !symbol.signature.contains("void)") { Arity::UNKNOWN } else { arity }
-}
-
 fn is_secondary(symbol: &Symbol, family: Family) -> bool {
     match family {
         Family::Python => symbol.decorators.iter().any(|decorator| {
@@ -249,6 +283,8 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // A prototype ends where a body would begin.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
+        // A test is called like what it tests, and nothing calls it.
+        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
         _ => false,
     }
 }
@@ -273,6 +309,21 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
     // Stable, so that the bases of a class keep their order.
     bases.sort_by_key(|base| base.class);
     bases
+}
+
+/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
+fn aliased(facts: &FileFacts) -> impl Iterator<Item = Base> + '_ {
+    facts.references.iter().filter_map(|reference| {
+        let class = reference.enclosing?;
+        let symbol = &facts.symbols[class as usize];
+        let (_, value) = symbol.signature.split_once(" = ").filter(|_| symbol.kind == SymbolKind::Type)?;
+        let name = match &reference.receiver {
+            Some(receiver) => format!("{receiver}.{}", reference.name),
+            None => reference.name.clone(),
+        };
+        let rest = value.strip_prefix(name.as_str())?;
+        (rest.is_empty() || rest.starts_with('(')).then_some(Base { class, name, implements: false })
+    })
 }
 
 fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
@@ -385,9 +436,15 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
     }
-    if import.wildcard && import.alias.is_none() {
+    // Haskell's `import A as B` brings in everything and calls the module `B`.
+    let is_also_bound = family == Family::Haskell && import.alias.is_some();
+    if import.wildcard && (import.alias.is_none() || is_also_bound) {
         bound.push(base);
-    } else if import.names.is_empty() || import.alias.is_some() {
+    }
+    if import.wildcard && import.alias.is_none() {
+        return bound;
+    }
+    if import.names.is_empty() || import.alias.is_some() {
         let local = import.alias.as_deref().unwrap_or_else(|| default_binding(&import.module, family));
         bound.push(BoundName { local: Name::of(local), wildcard: false, ..base });
     }
@@ -399,6 +456,8 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
+        // An import that no variable or constant is set to binds nothing.
+        Family::Lua | Family::Zig => "",
         _ => last_part(module),
     }
 }

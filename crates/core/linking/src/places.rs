@@ -140,7 +140,11 @@ impl Want {
                     || kind.is_type() && !rules.constructors_need_new
             }
             // Inside a class its constructors are methods that are called like it; the class is meant.
-            Want::Instance => kind.is_type() || matches!(kind, Function | Macro | Variable | Constant),
+            Want::Instance => {
+                kind.is_type()
+                    || matches!(kind, Function | Macro | Variable | Constant)
+                    || kind == Module && rules.modules_are_types
+            }
             Want::Type => {
                 kind.is_type() || kind == Module || rules.variables_hide_types && matches!(kind, Variable | Constant)
             }
@@ -191,6 +195,9 @@ pub(crate) fn select(
     narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
     narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
     narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
+    if rules.arity_is_name && ask.want == Want::Call {
+        fitting.retain(|candidate| definition(candidate).arity.accepts(ask.num_arguments));
+    }
     let mut num_choices = fitting.iter().filter(|candidate| !definition(candidate).secondary).count();
     let mut is_declared_elsewhere = false;
     if rules.overloads {
@@ -206,7 +213,14 @@ pub(crate) fn select(
         narrow(&mut fitting, |candidate| !definition(candidate).secondary);
     }
     let mut places = Places::default();
-    fitting.iter().for_each(|(file, index)| places.add(Place::Definition { file: *file, index: *index }));
+    for (file, index) in &fitting {
+        let definition = lookup.definition(*file, *index);
+        places.add(match definition.parent {
+            Some(holder) if definition.names_holder => Place::Definition { file: *file, index: holder },
+            None if definition.names_holder => Place::File { file: *file, container: Name::EMPTY },
+            _ => Place::Definition { file: *file, index: *index },
+        });
+    }
     let is_overloaded = num_choices > 1 && fitting.len() == 1;
     Finding::of(places, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
 }

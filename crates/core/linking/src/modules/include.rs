@@ -8,11 +8,28 @@ use crate::places::{Ask, Finding};
 use crate::{Family, Name};
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
+    if import.module.is_empty() {
+        // `return { open = Account.new }`: a name of the file itself.
+        return import.name.map_or(Finding::Nothing, |name| lookup.dotted(file, Name::EMPTY, name, ask));
+    }
     let Some(found) = included(lookup, file, import.module) else { return Finding::External };
     match import.name {
-        None => file_place(found),
-        Some(name) => lookup.exported(found, Name::EMPTY, name, ask),
+        None if import.wildcard || lookup.contribution(file).family != Family::Lua => file_place(found),
+        None => returned(lookup, found, ask),
+        Some(name) => match returned(lookup, found, Ask::ANY) {
+            Finding::Found(places, _) if lookup.contribution(file).family == Family::Lua => match places.single() {
+                Some(place) => lookup.member_of(place, name, ask),
+                None => Finding::Nothing,
+            },
+            _ => lookup.exported(found, Name::EMPTY, name, ask),
+        },
     }
+}
+
+/// What a file of Lua returns; the file itself where no definition says that it is.
+fn returned(lookup: &mut Lookup<'_>, found: FileId, ask: Ask) -> Finding {
+    let default = lookup.exported(found, Name::EMPTY, "default", ask);
+    if default.is_nothing() { file_place(found) } else { default }
 }
 
 fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileId> {

@@ -3,11 +3,14 @@
 mod c;
 mod csharp;
 mod documents;
+mod elixir;
 mod go;
 mod java;
+mod lua;
 mod php;
 mod properties;
 mod python;
 mod rust;
 mod script;
 mod support;
+mod zig;

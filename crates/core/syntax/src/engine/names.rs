@@ -147,7 +147,8 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());
     }
-    // `value!!` of Kotlin is the value.
+    // `value!!` of Kotlin is the value; Zig's grammar reads `!a.b()` as a member of `!a`.
+    let text = text.trim_start_matches('!');
     match split_chain(row, text.strip_suffix("!!").unwrap_or(text)) {
         Some(chain) => own_words(row, chain.joined(), own_name),
         None => "<expr>".to_owned(),
@@ -255,8 +256,10 @@ fn first_argument(text: &str) -> &str {
     text
 }
 
-/// A plain name without quotes, sigils and raw markers.
+/// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
+    let trimmed = text.trim_end();
+    let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
     let text = text.trim_matches(['"', '\'', '`']);
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)

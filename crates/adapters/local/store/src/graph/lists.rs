@@ -118,9 +118,10 @@ fn encode_site(site: Site, out: &mut Vec<u8>) {
 
 pub(crate) fn decode(source: i64, payload: &[u8]) -> Result<Vec<ListedEdge>, DecodeError> {
     let split = payload.len().checked_sub(CHECKSUM_BYTES);
-    let (payload, sum) = payload.split_at(split.ok_or(DecodeError { expected: "a checksum", bytes_left: 0 })?);
+    let (payload, sum) =
+        payload.split_at(split.ok_or(DecodeError::Malformed { expected: "a checksum", bytes_left: 0 })?);
     if sum != checksum(source, payload) {
-        return Err(DecodeError { expected: "the list's checksum", bytes_left: payload.len() });
+        return Err(DecodeError::Malformed { expected: "the list's checksum", bytes_left: payload.len() });
     }
     let mut reader = Reader(payload);
     let mut edges = Vec::with_capacity(payload.len() / 4);

@@ -1,0 +1,242 @@
+//! Golden files: the bytes of every version of everything that is sent or stored.
+//!
+//! `tests/golden/<what>.v<version>` is written once, by the build that begins the version, and never changed: every later
+//! build reads it, and the build of that version writes the same bytes. A missing file is written when
+//! `WRITE_GOLDEN=1` is set; an existing one never is, so that bytes which differ need a version of their own.
+
+mod values;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use cairn_domain::{FileFacts, NodeRecord, PatternRecord, SourceText};
+use cairn_wire::{
+    ArtifactKind, Decode, Encode, Job, LinkSummary, Manifest, PackReader, PackWriter, PartReport, Plan, Reader,
+    RequestSettings, RunResult, decode, encode,
+};
+
+/// One format, with the value that its golden files hold.
+struct Format {
+    /// Stem of its files, and the version that is written today.
+    name: &'static str,
+    version: u8,
+    write: fn() -> Vec<u8>,
+    /// Reads the bytes and says what is wrong with them; `Ok(false)` if they hold another value.
+    read: fn(&[u8]) -> Result<bool, String>,
+}
+
+fn artifact<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, String> {
+    decode(kind, bytes).map_err(|error| error.to_string())
+}
+
+fn pack<T: Encode>(kind: ArtifactKind, records: &[T]) -> Vec<u8> {
+    let mut writer = PackWriter::new(kind);
+    for record in records {
+        writer.push(record);
+    }
+    writer.finish()
+}
+
+fn unpack<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<Vec<T>, String> {
+    let mut reader = PackReader::open(kind, Bytes::copy_from_slice(bytes)).map_err(|error| error.to_string())?;
+    let records: Result<Vec<T>, _> = (0..reader.num_records()).map(|slot| reader.read(slot)).collect();
+    records.map_err(|error| error.to_string())
+}
+
+/// The records that the graph store keeps as they are, one after the other, without an envelope.
+fn graph_records() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    values::nodes().encode(&mut bytes);
+    values::patterns().encode(&mut bytes);
+    bytes
+}
+
+fn read_graph_records(bytes: &[u8]) -> Result<bool, String> {
+    let mut reader = Reader(bytes);
+    let nodes = Vec::<NodeRecord>::decode(&mut reader).map_err(|error| error.to_string())?;
+    let patterns = Vec::<PatternRecord>::decode(&mut reader).map_err(|error| error.to_string())?;
+    Ok(nodes == values::nodes() && patterns == values::patterns() && reader.0.is_empty())
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+fn json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+fn formats() -> Vec<Format> {
+    use ArtifactKind::{FactsPack, Links, SourcePack};
+    vec![
+        Format {
+            name: "source_pack",
+            version: SourcePack.version(),
+            write: || pack(SourcePack, &values::sources()),
+            read: |bytes| Ok(unpack::<SourceText>(SourcePack, bytes)? == values::sources()),
+        },
+        Format {
+            name: "facts_pack",
+            version: FactsPack.version(),
+            write: || pack(FactsPack, &values::facts()),
+            read: |bytes| Ok(unpack::<FileFacts>(FactsPack, bytes)? == values::facts()),
+        },
+        Format {
+            name: "manifest",
+            version: ArtifactKind::Manifest.version(),
+            write: || encode(ArtifactKind::Manifest, &values::manifest()),
+            read: |bytes| Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == values::manifest()),
+        },
+        Format {
+            name: "plan",
+            version: ArtifactKind::Plan.version(),
+            write: || encode(ArtifactKind::Plan, &values::plan()),
+            read: |bytes| Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == values::plan()),
+        },
+        Format {
+            name: "links",
+            version: Links.version(),
+            write: || encode(Links, &values::links()),
+            read: |bytes| Ok(artifact::<LinkSummary>(Links, bytes)? == values::links()),
+        },
+        Format { name: "graph_records", version: 1, write: graph_records, read: read_graph_records },
+        Format {
+            name: "job",
+            version: 1,
+            write: || values::job().to_json().into_bytes(),
+            read: |bytes| Ok(Job::from_json(text(bytes)?)? == values::job()),
+        },
+        Format {
+            name: "part_report",
+            version: 1,
+            write: || values::part_report().to_json().into_bytes(),
+            read: |bytes| Ok(PartReport::from_json(text(bytes)?)? == values::part_report()),
+        },
+        Format {
+            name: "run_result",
+            version: 1,
+            write: || serde_json::to_vec(&values::run_result()).expect("JSON"),
+            read: |bytes| Ok(json::<RunResult>(bytes)? == values::run_result()),
+        },
+        Format {
+            name: "request_settings",
+            version: 1,
+            write: || values::request_settings().to_json().into_bytes(),
+            read: |bytes| Ok(RequestSettings::from_json(text(bytes)?)? == values::request_settings()),
+        },
+    ]
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn file_name(format: &Format) -> String {
+    format!("{}.v{}", format.name, format.version)
+}
+
+/// Every committed file: its name, and its bytes.
+fn golden_files() -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder()).expect("the folder of golden files");
+    entries
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read(path).expect("a golden file"))
+        })
+        .collect()
+}
+
+#[test]
+fn the_current_version_is_written_as_it_was() {
+    for format in formats() {
+        let path = folder().join(file_name(&format));
+        let written = (format.write)();
+        if std::env::var_os("WRITE_GOLDEN").is_some() && !path.exists() {
+            fs::write(&path, &written).expect("a golden file");
+        }
+        let golden = fs::read(&path).unwrap_or_default();
+        assert!(
+            written == golden,
+            "{} is written in other bytes than before: give it a new version, keep the reader of this one, and write \
+             the new golden file with WRITE_GOLDEN=1",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn every_version_that_was_ever_written_is_read() {
+    let formats = formats();
+    for (name, bytes) in golden_files() {
+        let stem = name.split(".v").next().expect("a stem");
+        let format = formats.iter().find(|format| format.name == stem);
+        let format = format.unwrap_or_else(|| panic!("no format writes {name}"));
+        assert_eq!((format.read)(&bytes), Ok(true), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_version_says_which_one_is_known() {
+    for format in formats() {
+        let mut bytes = (format.write)();
+        let is_artifact = bytes.starts_with(b"CAIRN");
+        if is_artifact {
+            bytes[6] = 99;
+        } else if format.name == "job" {
+            // Whatever else it holds: its version is what is said to be unknown.
+            bytes = br#"{"version":99,"later":true}"#.to_vec();
+        } else {
+            continue;
+        }
+        let error = (format.read)(&bytes).expect_err(format.name);
+        let newest = format!("up to {}", format.version);
+        let names_both = error.contains("version 99") && (error.contains(&newest) || error.contains("reads version 1"));
+        assert!(names_both, "{}: {error}", format.name);
+    }
+}
+
+#[test]
+fn an_artifact_of_another_kind_is_refused() {
+    let plan = encode(ArtifactKind::Plan, &values::plan());
+    for kind in ArtifactKind::ALL.into_iter().filter(|kind| *kind != ArtifactKind::Plan) {
+        let error = decode::<Manifest>(kind, &plan).expect_err("another kind").to_string();
+        assert!(error.contains(kind.as_str()), "{error}");
+    }
+}
+
+#[test]
+fn a_torn_artifact_is_an_error() {
+    for format in formats() {
+        let bytes = (format.write)();
+        // An empty text is no settings; of everything else there is always something.
+        for length in usize::from(format.name == "request_settings")..bytes.len() {
+            let read = (format.read)(&bytes[..length]);
+            let error = read.expect_err(&format!("{} cut at {length}", format.name));
+            assert!(!error.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_artifact_is_never_read_as_another() {
+    let sealed = formats().into_iter().filter(|format| (format.write)().starts_with(b"CAIRN"));
+    for format in sealed {
+        let sound = (format.write)();
+        let (mut num_refused, mut num_flips) = (0, 0);
+        for position in 0..sound.len() {
+            for bits in [0x01, 0x10, 0x55, 0x80, 0xff] {
+                let mut damaged = sound.clone();
+                damaged[position] ^= bits;
+                let read = (format.read)(&damaged);
+                assert_ne!(read, Ok(false), "{} with byte {position} flipped by {bits:#x}", format.name);
+                num_refused += usize::from(read.is_err());
+                num_flips += 1;
+            }
+        }
+        // A few bits of a compressed frame mean nothing to its reader: then the value is the same.
+        assert!(num_refused * 10 >= num_flips * 9, "{}: {num_refused} of {num_flips} flips refused", format.name);
+    }
+}
