@@ -146,7 +146,10 @@ impl Want {
                     || kind == Module && rules.modules_are_types
             }
             Want::Type => {
-                kind.is_type() || kind == Module || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                kind.is_type()
+                    || kind == Module
+                    || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                    || rules.members_at_top && kind == Constant
             }
             Want::Value | Want::Any => true,
         }

@@ -3,6 +3,7 @@
 mod documents;
 mod elixir;
 mod go;
+mod haskell;
 mod java;
 mod lua;
 mod properties;

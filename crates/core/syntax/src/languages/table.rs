@@ -1017,6 +1017,8 @@ const ELIXIR_BUILTINS: &[&str] = &[
 ];
 
 const HASKELL_BUILTINS: &[&str] = &[
+    "$",
+    "$!",
     "Applicative",
     "Bool",
     "Bounded",
