@@ -48,7 +48,10 @@ impl<'e> Resolver<'e> {
             },
             Subject::External => Outcome::Unresolved(Unresolved::External),
             Subject::Builtin => Outcome::Unresolved(Unresolved::Builtin),
-            Subject::Unknown => self.by_method_name(name, ask),
+            Subject::Unknown => match self.whole_module(receiver, name, ask) {
+                Finding::Found(places, resolution) => Outcome::of(places, resolution),
+                _ => self.by_method_name(name, ask),
+            },
         }
     }
 
@@ -123,6 +126,15 @@ impl<'e> Resolver<'e> {
             Finding::External => Subject::External,
             Finding::Nothing => Subject::Unknown,
         }
+    }
+
+    /// A module by its whole name, the beginning of which is no module itself: `Shop.Shape`.
+    fn whole_module(&mut self, receiver: &str, name: &str, ask: Ask) -> Finding {
+        if !self.rules.modules_are_types || ask.want == Want::Call {
+            return Finding::Nothing;
+        }
+        let bound = BoundName { module: receiver, level: 0, name: Some(name), local: Name::EMPTY, wildcard: false };
+        import_target(&mut self.lookup, self.file, Name::EMPTY, &bound, ask)
     }
 
     /// A name written with its whole package.

@@ -2,6 +2,7 @@
 
 mod bash;
 mod documents;
+mod elixir;
 mod go;
 mod java;
 mod lua;

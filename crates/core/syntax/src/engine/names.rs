@@ -240,8 +240,10 @@ fn first_argument(text: &str) -> &str {
     text
 }
 
-/// A plain name without quotes, sigils and raw markers.
+/// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
+    let trimmed = text.trim_end();
+    let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
     let text = text.trim_matches(['"', '\'', '`']);
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)

@@ -240,11 +240,15 @@ impl Builder<'_, '_> {
         if !self.row.self_types.contains(&name) {
             return None;
         }
+        // `__MODULE__` is the word for the object itself as well.
+        let is_module_word = self.row.self_words.contains(&name);
         ancestors(&self.outline.regions, region).find_map(|region| {
-            let owner = region.owner.as_deref().map(|owner| owner.rsplit('.').next().unwrap_or(owner));
             let symbol = region.symbol.map(|symbol| &self.outline.symbols[symbol as usize]);
-            let is_type = |kind: SymbolKind| kind.is_container() && kind != SymbolKind::Module;
-            owner.or_else(|| symbol.filter(|symbol| is_type(symbol.kind)).map(|symbol| symbol.name.as_str()))
+            let is_type = |kind: SymbolKind| kind.is_container() && (kind != SymbolKind::Module || is_module_word);
+            let container = symbol.filter(|symbol| is_type(symbol.kind) && !region.is_local);
+            let owner = region.owner.as_deref().map(|owner| owner.rsplit('.').next().unwrap_or(owner));
+            let owner = owner.filter(|_| symbol.is_none_or(|symbol| symbol.kind != SymbolKind::Module));
+            owner.or_else(|| container.map(|symbol| symbol.name.as_str()))
         })
     }
 }

@@ -2336,6 +2336,8 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         modules: ModuleRules { drop_leading: &["lib", "test"], ..PATH_MODULES },
         generic_brackets: b"",
         self_words: &["__MODULE__"],
+        dotted_owners: true,
+        sigils: &[':'],
         super_words: &[],
         self_types: &["__MODULE__"],
         builtins: ELIXIR_BUILTINS,
