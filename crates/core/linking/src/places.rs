@@ -134,6 +134,7 @@ impl Want {
     fn accepts(self, kind: SymbolKind, rules: Rules) -> bool {
         use SymbolKind::{Constant, Enum, Field, Function, Macro, Module, Variable};
         match self {
+            Want::Call if rules.only_functions_are_called => kind.is_callable(),
             Want::Call => {
                 kind.is_callable()
                     || matches!(kind, Variable | Constant | Field | Enum)

@@ -1,5 +1,6 @@
 //! Linking of small repositories in source form, language by language.
 
+mod bash;
 mod documents;
 mod elixir;
 mod go;
