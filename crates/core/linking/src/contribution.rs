@@ -82,6 +82,8 @@ pub struct ImportFact {
     /// What it is called here; empty for wildcards.
     pub local: Name,
     pub wildcard: bool,
+    /// Of a wildcard: brings in constructors, fields and methods only (`import Shape (Shape (..))` of Haskell).
+    pub members_only: bool,
     pub reexport: bool,
     /// The inline module in which it stands.
     pub container: Name,
@@ -375,6 +377,7 @@ pub(crate) struct BoundName<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) local: Name,
     pub(crate) wildcard: bool,
+    pub(crate) members_only: bool,
 }
 
 impl BoundName<'_> {
@@ -385,6 +388,7 @@ impl BoundName<'_> {
             name: self.name.map(str::to_owned),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
             reexport,
             container,
         }
@@ -412,6 +416,7 @@ impl ImportFact {
             name: self.name.as_deref(),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
         }
     }
 }
@@ -424,6 +429,7 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         name: None,
         local: Name::EMPTY,
         wildcard: import.wildcard,
+        members_only: false,
     };
     let mut bound = Vec::with_capacity(import.names.len() + 1);
     for name in &import.names {
@@ -435,6 +441,10 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
             (None, false) => &name.name,
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
+    }
+    let names_types = import.names.iter().any(|name| name.name.starts_with(char::is_uppercase));
+    if family == Family::Haskell && names_types && !import.wildcard {
+        bound.push(BoundName { wildcard: true, members_only: true, ..base });
     }
     // Haskell's `import A as B` brings in everything and calls the module `B`.
     let is_also_bound = family == Family::Haskell && import.alias.is_some();

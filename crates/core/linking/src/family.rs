@@ -54,6 +54,8 @@ pub(crate) struct Rules {
     pub(crate) modules_are_values: bool,
     /// Private names of a file cannot be named from others, whatever they are reached through.
     pub(crate) files_hide_private: bool,
+    /// A call names a function, never a variable that holds one.
+    pub(crate) only_functions_are_called: bool,
     /// A call may leave arguments out or pass more than are declared.
     pub(crate) loose_arguments: bool,
     /// Definitions that differ in the number of their parameters have different names.
@@ -82,6 +84,7 @@ const PLAIN: Rules = Rules {
     open_classes: false,
     modules_are_values: false,
     files_hide_private: false,
+    only_functions_are_called: false,
     loose_arguments: false,
     arity_is_name: false,
     modules_are_types: false,
@@ -204,7 +207,14 @@ impl Family {
                 loose_arguments: true,
                 ..PLAIN
             },
-            Family::Bash => Rules { global_names: true, ..PLAIN },
+            Family::Bash => Rules {
+                variables_hide_functions: false,
+                only_functions_are_called: true,
+                global_names: true,
+                imports_are_members: true,
+                loose_arguments: true,
+                ..PLAIN
+            },
             Family::Elixir => Rules {
                 variables_hide_functions: false,
                 package_scope: true,

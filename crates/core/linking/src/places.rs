@@ -134,6 +134,7 @@ impl Want {
     fn accepts(self, kind: SymbolKind, rules: Rules) -> bool {
         use SymbolKind::{Constant, Enum, Field, Function, Macro, Module, Variable};
         match self {
+            Want::Call if rules.only_functions_are_called => kind.is_callable(),
             Want::Call => {
                 kind.is_callable()
                     || matches!(kind, Variable | Constant | Field | Enum)
@@ -146,7 +147,10 @@ impl Want {
                     || kind == Module && rules.modules_are_types
             }
             Want::Type => {
-                kind.is_type() || kind == Module || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                kind.is_type()
+                    || kind == Module
+                    || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                    || rules.members_at_top && kind == Constant
             }
             Want::Value | Want::Any => true,
         }

@@ -178,13 +178,27 @@ impl<'e> Resolver<'e> {
         if !self.rules.modules_are_types || ask.want == Want::Call {
             return Finding::Nothing;
         }
-        let bound = BoundName { module: receiver, level: 0, name: Some(name), local: Name::EMPTY, wildcard: false };
+        let bound = BoundName {
+            module: receiver,
+            level: 0,
+            name: Some(name),
+            local: Name::EMPTY,
+            wildcard: false,
+            members_only: false,
+        };
         import_target(&mut self.lookup, self.file, Name::EMPTY, &bound, ask)
     }
 
     /// A name written with its whole package.
     fn full_name(&mut self, receiver: &str) -> Option<Subject> {
-        let bound = BoundName { module: receiver, level: 0, name: None, local: Name::EMPTY, wildcard: false };
+        let bound = BoundName {
+            module: receiver,
+            level: 0,
+            name: None,
+            local: Name::EMPTY,
+            wildcard: false,
+            members_only: false,
+        };
         if matches!(self.family, Family::Go | Family::C | Family::Ruby) {
             return None;
         }

@@ -36,6 +36,7 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     let contribution = lookup.contribution(file);
     let family = contribution.family;
     let path = module.trim_matches(['"', '\'', '<', '>']);
+    let path = if family == Family::Bash { literal_end(path)? } else { path };
     let beside = paths::join(contribution.path.directory(), path);
     if let Some(found) = beside.and_then(|path| with_endings(lookup, family, &path)) {
         return Some(found);
@@ -45,10 +46,22 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
         Family::Ruby => path.trim_end_matches(".rb").to_owned(),
         // A system header is never one of the repository's unless its path says more than a file name.
         Family::C if module.starts_with('<') && !path.contains('/') => return None,
-        Family::C => path.trim_start_matches("../").trim_start_matches("./").to_owned(),
+        Family::C | Family::Bash => path.trim_start_matches("./").trim_start_matches("../").to_owned(),
         _ => return None,
     };
     nearest(lookup, file, family, &suffix)
+}
+
+/// The part of a script's path behind what the shell fills in, which mostly is the folder of the script or a root of the
+/// repository: `$(dirname "$0")/lib/log.sh`. None for paths from the root of the machine or of a user, and where
+/// nothing is left.
+fn literal_end(path: &str) -> Option<&str> {
+    let rest = match path.rfind(['$', '`', ')', '}']) {
+        Some(at) => path[at..].split_once('/').map_or("", |(_, rest)| rest),
+        None if path.starts_with(['/', '~']) => "",
+        None => path,
+    };
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<FileId> {

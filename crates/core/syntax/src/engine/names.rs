@@ -256,11 +256,14 @@ fn first_argument(text: &str) -> &str {
     text
 }
 
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
 /// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     let trimmed = text.trim_end();
     let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
-    let text = text.trim_matches(['"', '\'', '`']);
+    // Names of Haskell end with quotes of their own.
+    let text = if text.starts_with(QUOTES) { text.trim_matches(QUOTES) } else { text };
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)
 }
