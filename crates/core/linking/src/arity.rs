@@ -15,12 +15,29 @@ impl Arity {
         num_arguments.is_none_or(|count| self.min <= count && count <= self.max)
     }
 
+    /// Of a clause that names patterns: `def get(%{id: id} = item, opts \\\\ [])`. Without brackets it takes none.
+    pub fn of_clause(signature: &str, name: &str) -> Arity {
+        let Some(list) = parameter_list(signature, name) else {
+            let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
+            return if is_bare { Arity { min: 0, max: 0 } } else { Arity::UNKNOWN };
+        };
+        let num = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+        let max = split_parameters(list).count();
+        let num_optional = split_parameters(list).filter(|parameter| parameter.contains("\\\\")).count();
+        Arity { min: num(max - num_optional), max: num(max) }
+    }
+
     /// Of the declaration of `name`. Parameters for the object itself do not count.
     pub fn of_signature(signature: &str, name: &str) -> Arity {
         let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
         let mut arity = Arity { min: 0, max: 0 };
         for (index, parameter) in split_parameters(list).enumerate() {
             let parameter = parameter.trim();
+            if index == 0 && parameter.starts_with("this ") {
+                // What a method of C# extends stands before the dot or among the arguments.
+                arity.max = 1;
+                continue;
+            }
             if is_marker(parameter) || (index == 0 && is_self(parameter)) {
                 continue;
             }
@@ -42,6 +59,11 @@ fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
         let after = from + found + name.len();
+        // The end of a longer name.
+        if signature[..from + found].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
+            from = after;
+            continue;
+        }
         let rest = skip_type_parameters(&signature[after..]);
         if let Some(open) = rest.trim_start().strip_prefix('(') {
             return matching_close(open).map(|close| &open[..close]);
@@ -118,8 +140,9 @@ fn is_variadic(parameter: &str) -> bool {
     parameter.starts_with('*') && !parameter.contains(' ')
         || parameter.starts_with("**")
         || parameter.contains("...")
-        || parameter.starts_with("vararg ")
-        || parameter.starts_with("params ")
+        || parameter.contains("vararg ")
+        || parameter.contains("params ")
+        || parameter.contains(": ") && parameter.ends_with('*')
         || parameter.starts_with('&') && !parameter.contains([' ', ':'])
 }
 
@@ -150,6 +173,17 @@ mod tests {
         check("public static <T> List<T> of(T first, T... rest)", "of", 1, 255);
         check("function f(a: string, b?: number, c = 1): void", "f", 1, 3);
         check("int main(void)", "main", 0, 0);
+    }
+
+    #[test]
+    fn clauses_are_counted_by_their_patterns() {
+        let check = |signature: &str, name: &str, min: u8, max: u8| {
+            assert_eq!(Arity::of_clause(signature, name), Arity { min, max }, "{signature}");
+        };
+        check("def get(%{id: id} = item, [head | tail])", "get", 2, 2);
+        check("defp page(query, number \\\\ 1, size \\\\ 20) when number > 0", "page", 1, 3);
+        check("def parse(<<size, rest::binary>>)", "parse", 1, 1);
+        check("def now", "now", 0, 0);
     }
 
     #[test]

@@ -53,6 +53,14 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object, which may stand beside a class of its name.
+    pub is_companion: bool,
+    /// No reference can name it: a test that a macro defines.
+    pub nameless: bool,
+    /// Another name of what holds it: `const Self = @This();`.
+    pub names_holder: bool,
+    /// A member of a type that is a name of its file as well.
+    pub at_top: bool,
 }
 
 /// A base of a class, as written.
@@ -74,12 +82,14 @@ pub struct ImportFact {
     /// What it is called here; empty for wildcards.
     pub local: Name,
     pub wildcard: bool,
+    /// Of a wildcard: brings in constructors, fields and methods only (`import Shape (Shape (..))` of Haskell).
+    pub members_only: bool,
     pub reexport: bool,
     /// The inline module in which it stands.
     pub container: Name,
 }
 
-/// A field whose type is evident.
+/// A field whose type is evident, or a variable at the top of the file: its class is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// Last part of the qualified name of its class.
@@ -113,7 +123,11 @@ pub fn contribute(repository: RepositoryId, file: &LinkFile<'_>) -> Contribution
     let facts = file.facts;
     let family = Family::of(&facts.language);
     let definitions = definitions(repository, file, family);
-    let bases = bases(facts, family);
+    let mut bases = bases(facts, family);
+    if family == Family::Zig {
+        bases.extend(aliased(facts));
+        bases.sort_by_key(|base| base.class);
+    }
     let fields = fields(facts, &definitions);
     let imports = imports(facts, family, &definitions);
     Contribution {
@@ -137,7 +151,7 @@ fn definitions(repository: RepositoryId, file: &LinkFile<'_>, family: Family) ->
     let mut definitions: Vec<Definition> = Vec::with_capacity(symbols.len());
     for (symbol, node) in symbols.iter().zip(keys) {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, node, parent.as_ref(), package, family));
+        definitions.push(definition(symbol, node, parent.as_ref(), package, family, &file.facts.language));
     }
     if matches!(file.facts.language.as_str(), "typescript" | "tsx") {
         mark_overloads(&mut definitions);
@@ -179,14 +193,22 @@ fn definition(
     parent: Option<&Definition>,
     package: Name,
     family: Family,
+    language: &str,
 ) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
+    let rules = family.rules();
     let is_named_from_top = match parent {
-        None => holder.is_empty(),
+        None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
+    // The implementation of a protocol can only be called through the protocol.
+    let is_implementation = rules.modules_are_types
+        && symbol.kind == SymbolKind::Method
+        && parent.is_none_or(|parent| parent.kind == SymbolKind::Module);
     let dotted = |name: &str| if name.is_empty() { package } else { package.dot(name) };
     Definition {
         node,
@@ -195,15 +217,11 @@ fn definition(
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
-        arity: if symbol.kind.is_callable() {
-            Arity::of_signature(&symbol.signature, &symbol.name)
-        } else {
-            Arity::UNKNOWN
-        },
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
-        local: parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
+        local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
         secondary: is_secondary(symbol, family),
         holder: dotted(holder),
         in_package: is_named_from_top,
@@ -211,7 +229,51 @@ fn definition(
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
+        names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
+        at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
+}
+
+/// Constructors and fields of a type, and what a class declares; methods of an instance are no names.
+fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
+    parent.in_package
+        && match parent.kind {
+            SymbolKind::Trait => true,
+            _ => parent.kind.is_type() && matches!(kind, SymbolKind::Constant | SymbolKind::Field),
+        }
+}
+
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
+    let Symbol { signature, name, .. } = symbol;
+    match family {
+        Family::Elixir => Arity::of_clause(signature, name),
+        // Types and equations do not tell how much of a function a call applies.
+        Family::Haskell => Arity::UNKNOWN,
+        Family::Zig if symbol.kind == SymbolKind::Method => {
+            // The object itself is the first parameter, whatever it is called.
+            let Arity { min, max } = Arity::of_signature(signature, name);
+            Arity { min: min.saturating_sub(1), max }
+        }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
+        _ => Arity::of_signature(signature, name),
+    }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
 fn is_secondary(symbol: &Symbol, family: Family) -> bool {
@@ -223,6 +285,8 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // A prototype ends where a body would begin.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
+        // A test is called like what it tests, and nothing calls it.
+        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
         _ => false,
     }
 }
@@ -238,7 +302,8 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
             continue;
         };
         let name = match &reference.receiver {
-            Some(receiver) => format!("{receiver}.{}", reference.name),
+            // Bases that are written with their whole name are looked up by it.
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), reference.name),
             None => reference.name.clone(),
         };
         bases.push(Base { class, name, implements: reference.kind == ReferenceKind::Implement });
@@ -248,13 +313,29 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
     bases
 }
 
+/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
+fn aliased(facts: &FileFacts) -> impl Iterator<Item = Base> + '_ {
+    facts.references.iter().filter_map(|reference| {
+        let class = reference.enclosing?;
+        let symbol = &facts.symbols[class as usize];
+        let (_, value) = symbol.signature.split_once(" = ").filter(|_| symbol.kind == SymbolKind::Type)?;
+        let name = match &reference.receiver {
+            Some(receiver) => format!("{receiver}.{}", reference.name),
+            None => reference.name.clone(),
+        };
+        let rest = value.strip_prefix(name.as_str())?;
+        (rest.is_empty() || rest.starts_with('(')).then_some(Base { class, name, implements: false })
+    })
+}
+
 fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
     let mut fields = Vec::new();
-    for binding in &facts.bindings {
-        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else { continue };
-        if binding.type_name.is_empty() {
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else {
+            let (name, type_name) = (Name::of(&binding.name), binding.type_name.clone());
+            fields.push(FieldType { class: Name::EMPTY, name, type_name, scope: Name::EMPTY });
             continue;
-        }
+        };
         let own = binding.name.strip_prefix("self.");
         let class = if scope.kind.is_container() {
             scope.qualified
@@ -296,6 +377,7 @@ pub(crate) struct BoundName<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) local: Name,
     pub(crate) wildcard: bool,
+    pub(crate) members_only: bool,
 }
 
 impl BoundName<'_> {
@@ -306,6 +388,7 @@ impl BoundName<'_> {
             name: self.name.map(str::to_owned),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
             reexport,
             container,
         }
@@ -333,6 +416,7 @@ impl ImportFact {
             name: self.name.as_deref(),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
         }
     }
 }
@@ -345,6 +429,7 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         name: None,
         local: Name::EMPTY,
         wildcard: import.wildcard,
+        members_only: false,
     };
     let mut bound = Vec::with_capacity(import.names.len() + 1);
     for name in &import.names {
@@ -357,9 +442,19 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
     }
-    if import.wildcard && import.alias.is_none() {
+    let names_types = import.names.iter().any(|name| name.name.starts_with(char::is_uppercase));
+    if family == Family::Haskell && names_types && !import.wildcard {
+        bound.push(BoundName { wildcard: true, members_only: true, ..base });
+    }
+    // Haskell's `import A as B` brings in everything and calls the module `B`.
+    let is_also_bound = family == Family::Haskell && import.alias.is_some();
+    if import.wildcard && (import.alias.is_none() || is_also_bound) {
         bound.push(base);
-    } else if import.names.is_empty() || import.alias.is_some() {
+    }
+    if import.wildcard && import.alias.is_none() {
+        return bound;
+    }
+    if import.names.is_empty() || import.alias.is_some() {
         let local = import.alias.as_deref().unwrap_or_else(|| default_binding(&import.module, family));
         bound.push(BoundName { local: Name::of(local), wildcard: false, ..base });
     }
@@ -371,6 +466,8 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
+        // An import that no variable or constant is set to binds nothing.
+        Family::Lua | Family::Zig => "",
         _ => last_part(module),
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
     if file.family.rules().package_scope {
         add(key(Space::Package, [family, file.namespace(), Name::EMPTY]), Item::File);
     }
+    for (index, definition) in file.definitions.iter().enumerate().filter(|(_, definition)| definition.at_top) {
+        let item = Item::Definition(index as u32);
+        add(key(Space::Member, [path, Name::EMPTY, definition.name]), item);
+        add(key(Space::PackageMember, [family, file.namespace(), definition.name]), item);
+    }
     for (index, definition) in file.definitions.iter().enumerate() {
         each_definition_key(file.family, path, definition, |key| add(key, Item::Definition(index as u32)));
     }
@@ -47,6 +52,9 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
 }
 
 fn each_definition_key(family: Family, path: Name, definition: &Definition, mut add: impl FnMut(u64)) {
+    if definition.nameless {
+        return;
+    }
     let rules = family.rules();
     let family = family.name();
     add(key(Space::Member, [path, definition.container, definition.name]));

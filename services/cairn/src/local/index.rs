@@ -167,7 +167,7 @@ impl Local {
 
     /// Hides a repository at once, then removes every trace of it.
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        self.store.delete(repository).await?;
+        self.store.delete(repository, self.clock.now_ms()).await?;
         self.sweep().await?;
         for path in [self.home.stats(repository), self.home.history(repository)] {
             let _ = std::fs::remove_file(path);
