@@ -34,15 +34,11 @@ impl Entry<'_> {
         self.mode & 0o170_000 == 0o040_000
     }
 
-    /// Git sorts a directory as if its name ended in a slash.
+    /// Git sorts a directory as if its name ended in a slash, which no name holds.
     fn order(&self, other: &Entry<'_>) -> Ordering {
-        let end = |entry: &Entry<'_>| entry.is_directory().then_some(b'/');
-        let name = |entry: &Entry<'_>| entry.name.to_vec().into_iter().chain(end(entry));
         let common = self.name.len().min(other.name.len());
-        match self.name[..common].cmp(&other.name[..common]) {
-            Ordering::Equal => name(self).skip(common).cmp(name(other).skip(common)),
-            unequal => unequal,
-        }
+        let next = |entry: &Entry<'_>| entry.name.get(common).copied().or_else(|| entry.is_directory().then_some(b'/'));
+        self.name[..common].cmp(&other.name[..common]).then_with(|| next(self).cmp(&next(other)))
     }
 }
 
