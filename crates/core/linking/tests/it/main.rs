@@ -11,4 +11,5 @@ mod python;
 mod rust;
 mod script;
 mod support;
+mod swift;
 mod zig;

@@ -131,9 +131,10 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
 /// A receiver as the facts say it: parts joined with `.`, `self` and `super` whatever the language calls them, `<expr>`
 /// for what is no chain. `own_name` is what the enclosing method calls its object, if the language lets it choose.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
-    // `value!!` of Kotlin is the value; Zig's grammar reads `!a.b()` as a member of `!a`.
+    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value; Zig's grammar reads `!a.b()` as a member of `!a`.
     let text = text.trim_start_matches('!');
-    match split_chain(row, text.strip_suffix("!!").unwrap_or(text)) {
+    let is_asserted = text.ends_with("!!") || row.separators.contains(&"!.");
+    match split_chain(row, if is_asserted { text.trim_end_matches('!') } else { text }) {
         Some(chain) => own_words(row, chain.joined(), own_name),
         None => "<expr>".to_owned(),
     }
