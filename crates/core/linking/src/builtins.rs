@@ -1351,7 +1351,9 @@ pub(crate) fn is_builtin(family: Family, name: &str) -> bool {
 
 pub(crate) fn is_common_method(name: &str) -> bool {
     let of_numbers = ["checked_", "saturating_", "wrapping_", "overflowing_"];
-    COMMON_METHODS.binary_search(&name).is_ok()
+    // Ruby ends the names of questions and of what changes its object so.
+    let plain = name.trim_end_matches(['?', '!', '=']);
+    COMMON_METHODS.binary_search(&plain).is_ok()
         || name.starts_with("__")
         || of_numbers.iter().any(|prefix| name.starts_with(prefix))
 }

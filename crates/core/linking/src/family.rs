@@ -42,6 +42,8 @@ pub(crate) struct Rules {
     pub(crate) constructors_need_new: bool,
     /// One name may have several definitions that differ by their parameters.
     pub(crate) overloads: bool,
+    /// A call with too many or too few arguments for all of them means none of them.
+    pub(crate) arity_is_strict: bool,
     /// Every import of a file can be imported from it.
     pub(crate) imports_are_members: bool,
     /// Definitions in inline modules see nothing of the modules around them.
@@ -80,6 +82,7 @@ const PLAIN: Rules = Rules {
     global_names: false,
     constructors_need_new: false,
     overloads: false,
+    arity_is_strict: false,
     imports_are_members: false,
     modules_are_closed: false,
     open_classes: false,
@@ -159,6 +162,7 @@ impl Family {
                 variables_hide_functions: false,
                 package_scope: true,
                 overloads: true,
+                arity_is_strict: true,
                 ecosystem: "maven",
                 ..PLAIN
             },
@@ -167,6 +171,7 @@ impl Family {
                 package_scope: true,
                 global_names: true,
                 overloads: true,
+                arity_is_strict: true,
                 open_classes: true,
                 ..PLAIN
             },
@@ -176,6 +181,7 @@ impl Family {
                 global_names: true,
                 constructors_need_new: true,
                 overloads: true,
+                arity_is_strict: true,
                 open_classes: true,
                 bases_are_mixed: true,
                 ecosystem: "nuget",

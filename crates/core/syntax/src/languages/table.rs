@@ -24,6 +24,7 @@ const BASE: LanguageRow = LanguageRow {
     modules: NO_MODULES,
     relative_imports: RelativeImports::None,
     separators: &["."],
+    root_marks: &[],
     generic_brackets: b"<",
     self_words: &["this"],
     super_words: &["super"],
@@ -1458,6 +1459,8 @@ const ELIXIR_BUILTINS: &[&str] = &[
 ];
 
 const HASKELL_BUILTINS: &[&str] = &[
+    "$",
+    "$!",
     "Applicative",
     "Bool",
     "Bounded",
@@ -1907,6 +1910,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         modules: ModuleRules { index_stems: &["lib", "main", "mod"], ..PATH_MODULES },
         relative_imports: RelativeImports::SuperParts,
         separators: &["::", "."],
+        root_marks: &["::"],
         self_words: &["self", "Self"],
         self_types: &["Self"],
         call_instantiates: true,
@@ -2185,6 +2189,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
             ..NO_TESTS
         },
         separators: &["::", "->", "."],
+        root_marks: &["::"],
         super_words: &[],
         transparent_types: &["unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"],
         type_modifiers: &["const", "struct", "class", "enum", "volatile", "static", "typename"],
@@ -2222,6 +2227,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         },
         modules: PATH_MODULES,
         separators: &["?.", "::", "."],
+        root_marks: &["global::"],
         super_words: &["base"],
         // `: this(…)` makes what its class makes.
         self_types: &["this"],
@@ -2260,6 +2266,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         },
         modules: ModuleRules { drop_leading: &["lib", "app"], ..PATH_MODULES },
         separators: &["&.", "::", "."],
+        root_marks: &["::"],
         generic_brackets: b"",
         self_words: &["self"],
         sigils: &['@', '$', ':'],
@@ -2325,6 +2332,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         },
         modules: PATH_MODULES,
         separators: &["?->", "->", "::", "\\"],
+        root_marks: &["\\"],
         generic_brackets: b"",
         self_words: &["$this", "self", "static"],
         super_words: &["parent"],
