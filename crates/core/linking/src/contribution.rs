@@ -53,6 +53,10 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object, which may stand beside a class of its name.
+    pub is_companion: bool,
+    /// No reference can name it: a test that a macro defines.
+    pub nameless: bool,
     /// Another name of what holds it: `const Self = @This();`.
     pub names_holder: bool,
     /// A member of a type that is a name of its file as well.
@@ -78,12 +82,14 @@ pub struct ImportFact {
     /// What it is called here; empty for wildcards.
     pub local: Name,
     pub wildcard: bool,
+    /// Of a wildcard: brings in constructors, fields and methods only (`import Shape (Shape (..))` of Haskell).
+    pub members_only: bool,
     pub reexport: bool,
     /// The inline module in which it stands.
     pub container: Name,
 }
 
-/// A field whose type is evident.
+/// A field whose type is evident, or a variable at the top of the file: its class is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// Last part of the qualified name of its class.
@@ -145,7 +151,7 @@ fn definitions(repository: RepositoryId, file: &LinkFile<'_>, family: Family) ->
     let mut definitions: Vec<Definition> = Vec::with_capacity(symbols.len());
     for (symbol, node) in symbols.iter().zip(keys) {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, node, parent.as_ref(), package, family));
+        definitions.push(definition(symbol, node, parent.as_ref(), package, family, &file.facts.language));
     }
     if matches!(file.facts.language.as_str(), "typescript" | "tsx") {
         mark_overloads(&mut definitions);
@@ -187,6 +193,7 @@ fn definition(
     parent: Option<&Definition>,
     package: Name,
     family: Family,
+    language: &str,
 ) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
@@ -196,6 +203,8 @@ fn definition(
         None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
     // The implementation of a protocol can only be called through the protocol.
     let is_implementation = rules.modules_are_types
         && symbol.kind == SymbolKind::Method
@@ -208,8 +217,8 @@ fn definition(
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
-        arity: if symbol.kind.is_callable() { arity(symbol, family) } else { Arity::UNKNOWN },
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
@@ -220,6 +229,8 @@ fn definition(
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
         names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
         at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
@@ -234,7 +245,7 @@ fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
         }
 }
 
-fn arity(symbol: &Symbol, family: Family) -> Arity {
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => Arity::of_clause(signature, name),
@@ -245,8 +256,24 @@ fn arity(symbol: &Symbol, family: Family) -> Arity {
             let Arity { min, max } = Arity::of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => Arity::of_signature(signature, name),
     }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
 fn is_secondary(symbol: &Symbol, family: Family) -> bool {
@@ -275,7 +302,8 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
             continue;
         };
         let name = match &reference.receiver {
-            Some(receiver) => format!("{receiver}.{}", reference.name),
+            // Bases that are written with their whole name are looked up by it.
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), reference.name),
             None => reference.name.clone(),
         };
         bases.push(Base { class, name, implements: reference.kind == ReferenceKind::Implement });
@@ -302,11 +330,12 @@ fn aliased(facts: &FileFacts) -> impl Iterator<Item = Base> + '_ {
 
 fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
     let mut fields = Vec::new();
-    for binding in &facts.bindings {
-        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else { continue };
-        if binding.type_name.is_empty() {
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else {
+            let (name, type_name) = (Name::of(&binding.name), binding.type_name.clone());
+            fields.push(FieldType { class: Name::EMPTY, name, type_name, scope: Name::EMPTY });
             continue;
-        }
+        };
         let own = binding.name.strip_prefix("self.");
         let class = if scope.kind.is_container() {
             scope.qualified
@@ -348,6 +377,7 @@ pub(crate) struct BoundName<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) local: Name,
     pub(crate) wildcard: bool,
+    pub(crate) members_only: bool,
 }
 
 impl BoundName<'_> {
@@ -358,6 +388,7 @@ impl BoundName<'_> {
             name: self.name.map(str::to_owned),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
             reexport,
             container,
         }
@@ -385,6 +416,7 @@ impl ImportFact {
             name: self.name.as_deref(),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
         }
     }
 }
@@ -397,6 +429,7 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         name: None,
         local: Name::EMPTY,
         wildcard: import.wildcard,
+        members_only: false,
     };
     let mut bound = Vec::with_capacity(import.names.len() + 1);
     for name in &import.names {
@@ -408,6 +441,10 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
             (None, false) => &name.name,
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
+    }
+    let names_types = import.names.iter().any(|name| name.name.starts_with(char::is_uppercase));
+    if family == Family::Haskell && names_types && !import.wildcard {
+        bound.push(BoundName { wildcard: true, members_only: true, ..base });
     }
     // Haskell's `import A as B` brings in everything and calls the module `B`.
     let is_also_bound = family == Family::Haskell && import.alias.is_some();
@@ -429,8 +466,8 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
-        // An import that no constant is set to binds nothing.
-        Family::Zig => "",
+        // An import that no variable or constant is set to binds nothing.
+        Family::Lua | Family::Zig => "",
         _ => last_part(module),
     }
 }

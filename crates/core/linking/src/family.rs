@@ -42,12 +42,22 @@ pub(crate) struct Rules {
     pub(crate) constructors_need_new: bool,
     /// One name may have several definitions that differ by their parameters.
     pub(crate) overloads: bool,
+    /// A call with too many or too few arguments for all of them means none of them.
+    pub(crate) arity_is_strict: bool,
     /// Every import of a file can be imported from it.
     pub(crate) imports_are_members: bool,
     /// Definitions in inline modules see nothing of the modules around them.
     pub(crate) modules_are_closed: bool,
     /// Members of a class may stand in several files.
     pub(crate) open_classes: bool,
+    /// Modules inside a file are values: what they hold is named through them only.
+    pub(crate) modules_are_values: bool,
+    /// Private names of a file cannot be named from others, whatever they are reached through.
+    pub(crate) files_hide_private: bool,
+    /// A call names a function, never a variable that holds one.
+    pub(crate) only_functions_are_called: bool,
+    /// A call may leave arguments out or pass more than are declared.
+    pub(crate) loose_arguments: bool,
     /// Definitions that differ in the number of their parameters have different names.
     pub(crate) arity_is_name: bool,
     /// Modules are named by their whole name wherever they stand, and hold the structure of that name.
@@ -68,9 +78,14 @@ const PLAIN: Rules = Rules {
     global_names: false,
     constructors_need_new: false,
     overloads: false,
+    arity_is_strict: false,
     imports_are_members: false,
     modules_are_closed: false,
     open_classes: false,
+    modules_are_values: false,
+    files_hide_private: false,
+    only_functions_are_called: false,
+    loose_arguments: false,
     arity_is_name: false,
     modules_are_types: false,
     members_at_top: false,
@@ -141,6 +156,7 @@ impl Family {
                 variables_hide_functions: false,
                 package_scope: true,
                 overloads: true,
+                arity_is_strict: true,
                 ecosystem: "maven",
                 ..PLAIN
             },
@@ -149,6 +165,7 @@ impl Family {
                 package_scope: true,
                 global_names: true,
                 overloads: true,
+                arity_is_strict: true,
                 open_classes: true,
                 ..PLAIN
             },
@@ -158,6 +175,7 @@ impl Family {
                 global_names: true,
                 constructors_need_new: true,
                 overloads: true,
+                arity_is_strict: true,
                 open_classes: true,
                 ecosystem: "nuget",
                 ..PLAIN
@@ -181,7 +199,22 @@ impl Family {
             Family::Swift => {
                 Rules { implicit_self: true, global_names: true, overloads: true, open_classes: true, ..PLAIN }
             }
-            Family::Lua | Family::Bash => Rules { global_names: true, ..PLAIN },
+            Family::Lua => Rules {
+                variables_hide_types: true,
+                global_names: true,
+                modules_are_values: true,
+                files_hide_private: true,
+                loose_arguments: true,
+                ..PLAIN
+            },
+            Family::Bash => Rules {
+                variables_hide_functions: false,
+                only_functions_are_called: true,
+                global_names: true,
+                imports_are_members: true,
+                loose_arguments: true,
+                ..PLAIN
+            },
             Family::Elixir => Rules {
                 variables_hide_functions: false,
                 package_scope: true,

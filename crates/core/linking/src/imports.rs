@@ -30,8 +30,8 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // In JavaScript an empty module stands for the file itself, which exports a name under another.
-        let is_own = |import: &Import| family == Family::Script && import.module.is_empty();
+        // An empty module stands for the file itself, which exports a name under another.
+        let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
             let mut targets: Vec<(NodeKey, Resolution)> = Vec::new();

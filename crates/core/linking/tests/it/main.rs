@@ -1,8 +1,15 @@
 //! Linking of small repositories in source form, language by language.
 
+mod bash;
+mod c;
+mod csharp;
 mod documents;
+mod elixir;
 mod go;
+mod haskell;
 mod java;
+mod lua;
+mod php;
 mod properties;
 mod python;
 mod rust;

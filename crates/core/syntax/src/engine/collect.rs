@@ -100,6 +100,8 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
+    /// Names of variables that are in truth something of that kind.
+    pub(super) becomes: Vec<(Place, SymbolKind)>,
     /// With whether it exports what it wraps.
     pub(super) wrappers: Vec<(Place, bool)>,
     pub(super) references: Vec<RawReference>,
@@ -125,6 +127,7 @@ pub(super) struct Raw {
 impl Raw {
     fn clear(&mut self) {
         self.definitions.clear();
+        self.becomes.clear();
         self.wrappers.clear();
         self.references.clear();
         self.bindings.clear();
@@ -217,6 +220,7 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::Definition(kind) => slots.definition = Some((place, Head::Symbol(kind))),
             Role::Scope => slots.definition = Some((place, Head::Scope)),
             Role::Local => slots.definition = Some((place, Head::Local)),
+            Role::Becomes(kind) => raw.becomes.push((place, kind)),
             Role::Name => slots.name = Some(place),
             Role::Path => slots.path = Some(place),
             Role::Body => slots.body_start = Some(place.start),

@@ -127,7 +127,7 @@ impl<'t> Statement<'t> {
             ImportRole::Wildcard => self.add_wildcard(),
             ImportRole::Module => self.add_module(text),
             ImportRole::Path => self.add_path(text),
-            ImportRole::Name => self.add_name(text, None),
+            ImportRole::Name => self.add_name(place.text(self.text), None),
             ImportRole::Default => self.add_name("default", Some(plain_name(self.row, text).to_owned())),
             ImportRole::Namespace => self.current().alias = Some(plain_name(self.row, text).to_owned()),
             ImportRole::Bound => self.bound = Some(plain_name(self.row, text)),

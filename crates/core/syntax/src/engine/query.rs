@@ -10,6 +10,8 @@ use crate::languages::LanguageRow;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
+    /// The name of a variable that is in truth something of that kind.
+    Becomes(SymbolKind),
     Name,
     Path,
     Body,
@@ -69,6 +71,9 @@ impl Role {
     fn parse(capture: &str) -> Option<Role> {
         if let Some(kind) = capture.strip_prefix("definition.") {
             return SymbolKind::parse(kind).map(Role::Definition);
+        }
+        if let Some(kind) = capture.strip_prefix("becomes.") {
+            return SymbolKind::parse(kind).map(Role::Becomes);
         }
         if let Some(kind) = capture.strip_prefix("reference.") {
             return ReferenceKind::parse(kind).map(Role::Reference);
@@ -161,6 +166,8 @@ pub(super) struct Properties {
     pub(super) capitalized: bool,
     /// Only announces what is defined elsewhere.
     pub(super) declaration: bool,
+    /// May declare or only set what is declared already.
+    pub(super) assigned: bool,
     /// One of several clauses that define a function together.
     pub(super) clause: bool,
     /// The name is a chain: its last part names the definition, the parts before name its owner.
@@ -187,6 +194,7 @@ impl Properties {
             "wildcard" => self.wildcard = true,
             "capitalized" => self.capitalized = true,
             "declaration" => self.declaration = true,
+            "assigned" => self.assigned = true,
             "clause" => self.clause = true,
             "dotted" => self.dotted = true,
             "preferred" => self.preferred = true,

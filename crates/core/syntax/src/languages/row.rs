@@ -139,12 +139,16 @@ pub struct LanguageRow {
     pub relative_imports: RelativeImports,
     /// What separates the parts of a name, longest first.
     pub separators: &'static [&'static str],
+    /// What stands before a name of the global namespace, e.g. `::`. Its receiver becomes `<root>`.
+    pub root_marks: &'static [&'static str],
     /// Brackets in names of types that are left out: `<` of generics, `[` of Python and Go.
     pub generic_brackets: &'static [u8],
     /// Words for the object itself, first parts of receivers.
     pub self_words: &'static [&'static str],
     /// Words for its base; `super()` where it is a call.
     pub super_words: &'static [&'static str],
+    /// An owner of several parts names a member of what its first parts name: `extension Outer.Inner`.
+    pub dotted_owners: bool,
     /// Words that stand for the enclosing type where a type is named: `Self`, `static`.
     pub self_types: &'static [&'static str],
     /// Characters in front of names that are not part of them: `$` in PHP, `@` in Ruby.
