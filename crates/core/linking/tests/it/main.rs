@@ -15,4 +15,5 @@ mod python;
 mod rust;
 mod script;
 mod support;
+mod swift;
 mod zig;
