@@ -53,6 +53,10 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object, which may stand beside a class of its name.
+    pub is_companion: bool,
+    /// No reference can name it: a test that a macro defines.
+    pub nameless: bool,
     /// Another name of what holds it: `const Self = @This();`.
     pub names_holder: bool,
     /// A member of a type that is a name of its file as well.
@@ -85,7 +89,7 @@ pub struct ImportFact {
     pub container: Name,
 }
 
-/// A field whose type is evident.
+/// A field whose type is evident, or a variable at the top of the file: its class is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// Last part of the qualified name of its class.
@@ -147,7 +151,7 @@ fn definitions(repository: RepositoryId, file: &LinkFile<'_>, family: Family) ->
     let mut definitions: Vec<Definition> = Vec::with_capacity(symbols.len());
     for (symbol, node) in symbols.iter().zip(keys) {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, node, parent.as_ref(), package, family));
+        definitions.push(definition(symbol, node, parent.as_ref(), package, family, &file.facts.language));
     }
     if matches!(file.facts.language.as_str(), "typescript" | "tsx") {
         mark_overloads(&mut definitions);
@@ -173,8 +177,21 @@ fn mark_overloads(definitions: &mut [Definition]) {
 fn namespace(family: Family, path: &RepoPath, package: Option<&str>) -> Name {
     match family {
         Family::Go => go_package(path.directory(), package),
+        Family::Swift => swift_target(path.directory()).map_or(Name::EMPTY, swift_module),
         _ => package.map_or(Name::EMPTY, Name::of),
     }
+}
+
+/// The target that a file belongs to as the package manager lays sources out: `Sources/Library/Model` is of `Library`.
+fn swift_target(directory: &str) -> Option<&str> {
+    let mut parts = directory.split('/');
+    parts.find(|part| matches!(*part, "Sources" | "Tests" | "Plugins"))?;
+    parts.next()
+}
+
+/// A module of Swift is a target.
+pub(crate) fn swift_module(target: &str) -> Name {
+    Name::of("swift:").then(target)
 }
 
 /// Go's packages are folders; tests of a package from outside are a second package in the same folder.
@@ -189,6 +206,7 @@ fn definition(
     parent: Option<&Definition>,
     package: Name,
     family: Family,
+    language: &str,
 ) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
@@ -213,7 +231,7 @@ fn definition(
         container_last: Name::of(holder_last),
         parent: symbol.parent,
         kind: if is_value { SymbolKind::Class } else { symbol.kind },
-        arity: if has_arity { arity(symbol, family) } else { Arity::UNKNOWN },
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
@@ -224,6 +242,8 @@ fn definition(
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
         names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
         at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
@@ -238,7 +258,7 @@ fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
         }
 }
 
-fn arity(symbol: &Symbol, family: Family) -> Arity {
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => Arity::of_clause(signature, name),
@@ -249,8 +269,24 @@ fn arity(symbol: &Symbol, family: Family) -> Arity {
             let Arity { min, max } = Arity::of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => Arity::of_signature(signature, name),
     }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
 fn is_secondary(symbol: &Symbol, family: Family) -> bool {
@@ -279,7 +315,8 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
             continue;
         };
         let name = match &reference.receiver {
-            Some(receiver) => format!("{receiver}.{}", reference.name),
+            // Bases that are written with their whole name are looked up by it.
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), reference.name),
             None => reference.name.clone(),
         };
         bases.push(Base { class, name, implements: reference.kind == ReferenceKind::Implement });
@@ -306,11 +343,12 @@ fn aliased(facts: &FileFacts) -> impl Iterator<Item = Base> + '_ {
 
 fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
     let mut fields = Vec::new();
-    for binding in &facts.bindings {
-        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else { continue };
-        if binding.type_name.is_empty() {
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else {
+            let (name, type_name) = (Name::of(&binding.name), binding.type_name.clone());
+            fields.push(FieldType { class: Name::EMPTY, name, type_name, scope: Name::EMPTY });
             continue;
-        }
+        };
         let own = binding.name.strip_prefix("self.");
         let class = if scope.kind.is_container() {
             scope.qualified

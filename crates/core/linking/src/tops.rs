@@ -111,7 +111,10 @@ impl<'e> Lookup<'e> {
             Some(index) => self.definition(file, index).full,
             None => contribution.namespace(),
         };
-        let found = self.in_package(contribution.family, namespace, name, ask);
+        let mut found = self.in_package(contribution.family, namespace, name, ask);
+        if contribution.family == Family::CSharp && found.is_nothing() {
+            found = self.in_outer_namespaces(contribution.package.as_deref().unwrap_or_default(), name, ask);
+        }
         match contribution.family {
             Family::Go => found,
             Family::Elixir if found.is_nothing() => self.in_package(contribution.family, Name::EMPTY, name, ask),
@@ -124,13 +127,30 @@ impl<'e> Lookup<'e> {
         }
     }
 
+    /// Code in the namespace `A.B` of C# sees the names of `A`.
+    fn in_outer_namespaces(&mut self, namespace: &str, name: &str, ask: Ask) -> Finding {
+        let mut namespace = namespace;
+        while let Some((outer, _)) = namespace.rsplit_once('.') {
+            namespace = outer;
+            let found = self.in_package(Family::CSharp, Name::of(outer), name, ask);
+            if !found.is_nothing() {
+                return found;
+            }
+        }
+        Finding::Nothing
+    }
+
     /// What `name` means at the top of a package.
     pub(crate) fn in_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let members = self.package_members(family, namespace, Name::of(name));
-        select(self, members, ask, family.rules())
+        let rules = family.rules();
+        let members: Vec<(FileId, u32)> = self
+            .package_members(family, namespace, Name::of(name))
+            .filter(|(file, index)| !rules.files_hide_private || !self.definition(*file, *index).private)
+            .collect();
+        select(self, members.into_iter(), ask, rules)
     }
 
     fn package_member(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
