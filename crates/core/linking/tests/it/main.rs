@@ -7,6 +7,7 @@ mod documents;
 mod elixir;
 mod go;
 mod haskell;
+mod hiding;
 mod java;
 mod lua;
 mod php;
