@@ -24,7 +24,7 @@ use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Import, Symbol};
 
 pub(crate) use lines::{Lines, Rows};
 pub(crate) use split::split_rows;
-pub use text::{chunk_text, embedded_text, line_starts};
+pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank_edges};
 pub use tokens::estimate_tokens;
 
 /// Part of the facts key: bump it with every change that can alter a chunk.
