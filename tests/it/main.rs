@@ -11,5 +11,8 @@ mod harness;
 mod hostile;
 mod mutation;
 mod readers;
+mod runs;
 mod secrets;
 mod since;
+mod usage;
+mod watch;

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use cairn_domain::{LineSpan, ManifestEntry, RepoPath, Scope, SourceText, SymbolEntry, View};
-use cairn_ports::{BlobStoreExt, NameMatch};
+use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, NameMatch};
 use cairn_ranking::truncate_lines;
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 
+use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
 
@@ -162,13 +163,13 @@ impl Searcher {
     /// The manifest of the generation that was published.
     pub(crate) async fn manifest(&self, known: &KnownRepository) -> Result<Option<Manifest>, SearchError> {
         let Some(published) = &known.published else { return Ok(None) };
-        let bytes = self.blobs.get_artifact(&published.manifest).await?;
+        let bytes = self.blobs.get_artifact(&published.manifest).await.map_err(lost)?;
         Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
     }
 
     pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, SearchError> {
         let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
-        let bytes: Bytes = self.blobs.get(&slot.artifact.key).await?;
+        let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(lost)?;
         let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
         Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
     }
@@ -235,9 +236,16 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Searc
     })
 }
 
+/// What the catalogue names must be there: an artifact that is not found is damage, not an answer.
+fn lost(error: BlobStoreError) -> SearchError {
+    let is_gone = error.kind == ErrorKind::NotFound;
+    let error = SearchError::from(error);
+    if is_gone { SearchError { code: SearchErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }
+}
+
 pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> SearchError {
     let message = format!("artifact `{key}` is damaged: {error}");
-    SearchError::new(SearchErrorCode::Corrupt, message).hint("`cairn index --rebuild <repository>` writes it anew")
+    SearchError::new(SearchErrorCode::Corrupt, message).hint(REBUILD)
 }
 
 /// Lines `first` to `last`, counted from 1, with their line ends.

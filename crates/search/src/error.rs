@@ -2,6 +2,9 @@
 
 use cairn_ports::{ErrorKind, PortError};
 
+/// What to do about damage.
+pub(crate) const REBUILD: &str = "`cairn doctor` names all that is damaged; `cairn index --rebuild` writes it anew";
+
 /// Codes that callers branch on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchErrorCode {
@@ -93,6 +96,7 @@ impl<E: PortError> From<E> for SearchError {
             message.push_str(&source.to_string());
             cause = source.source();
         }
-        SearchError::new(code, message)
+        let error = SearchError::new(code, message);
+        if code == SearchErrorCode::Corrupt { error.hint(REBUILD) } else { error }
     }
 }

@@ -1,13 +1,13 @@
 //! Reading and naming artifacts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use cairn_domain::{ArtifactRef, RepositoryId};
+use cairn_domain::{ArtifactRef, FileFacts, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
-use cairn_ports::{BlobStore, BlobStoreExt, ErrorKind};
-use cairn_wire::{ArtifactKind, Manifest, PackReader, Plan, decode};
+use cairn_ports::{BlobStore, BlobStoreError, BlobStoreExt, ErrorKind};
+use cairn_wire::{ArtifactKind, LinkSummary, Manifest, PackReader, Plan, decode};
 
 /// Manifests are read by every part of a run: the last few stay decoded.
 const MANIFESTS_KEPT: usize = 4;
@@ -73,6 +73,45 @@ impl Artifacts {
         };
         let reader = PackReader::open(ArtifactKind::FactsPack, bytes);
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
+    }
+
+    /// Reads every artifact that readers of the manifest's generation need, whole.
+    pub async fn verify(&self, manifest: &ArtifactRef) -> Result<(), StageError> {
+        let bytes = self.blobs.get_artifact(manifest).await?;
+        let corrupt = |key: &str, error| StageError::corrupt(key, &error);
+        let manifest: Manifest =
+            decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
+        if let Some(links) = &manifest.links {
+            let bytes = self.blobs.get_artifact(links).await?;
+            decode::<LinkSummary>(ArtifactKind::Links, &bytes).map_err(|error| corrupt(&links.key, error))?;
+        }
+        let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
+        let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
+        for slot in indexed.filter_map(|entry| entry.source.as_ref()) {
+            packs.entry(&slot.artifact.key).or_insert((&slot.artifact, BTreeSet::new())).1.insert(slot.index);
+        }
+        for (pack, slots) in packs.into_values() {
+            let mut texts = self.source_pack(pack).await?;
+            let facts_key = facts_key_of(pack);
+            let missing = || BlobStoreError::new(ErrorKind::NotFound, "get", &facts_key);
+            let mut facts = self.facts_pack(pack).await?.ok_or_else(missing)?;
+            for slot in slots {
+                texts.read::<SourceText>(slot).map_err(|error| corrupt(&pack.key, error))?;
+                facts.read::<FileFacts>(slot).map_err(|error| corrupt(&facts_key, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes every artifact of a repository that is no longer in the catalogue.
+    pub async fn purge(&self, repository: RepositoryId) -> Result<(), StageError> {
+        for folder in ["packs", "facts", "manifests", "plans", "links"] {
+            for found in self.blobs.list(&format!("{folder}/{repository}/")).await? {
+                self.blobs.delete(&found.key).await?;
+            }
+        }
+        self.manifests.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(())
     }
 
     /// Writes an artifact whose key ends in its own hash: writing it again is a no-op.

@@ -32,7 +32,7 @@ pub struct Arguments {
 pub enum Command {
     /// Index a repository: a path, a git URL, or a YAML list of repositories.
     #[command(
-        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'"
+        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service"
     )]
     Index(IndexArguments),
     /// Search code by words, by meaning and by name.
@@ -49,9 +49,13 @@ pub enum Command {
         path: String,
     },
     /// Ask the graph: callers, callees, dependencies, dependents, bases.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  cairn graph callers validateToken\n  cairn graph inherits Importer --repo service\n  cairn graph sample --class exact --seed 7 -n 10"
+    )]
     Graph(GraphCommand),
     /// Recurring shapes: what they are called, who follows them, who deviates.
+    #[command(after_help = "Examples:\n  cairn patterns\n  cairn patterns Importer --repo service")]
     Patterns {
         /// Only patterns whose name contains this.
         name: Option<String>,
@@ -59,12 +63,16 @@ pub enum Command {
         repositories: Vec<String>,
     },
     /// Indexed repositories.
+    #[command(after_help = "Example:\n  cairn repos --json")]
     Repos,
     /// What is indexed, how fresh it is, and what is under way.
+    #[command(after_help = "Example:\n  cairn status")]
     Status,
     /// Counts of what is stored.
+    #[command(after_help = "Example:\n  cairn stats")]
     Stats,
     /// Index runs, newest first.
+    #[command(after_help = "Examples:\n  cairn runs --repo service --limit 5\n  cairn runs cancel service")]
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
@@ -86,32 +94,43 @@ pub enum Command {
         summary: bool,
     },
     /// Secrets that were redacted: path, line and rule, never the value.
+    #[command(after_help = "Example:\n  cairn secrets service")]
     Secrets { repository: Option<String> },
-    /// Follow repositories and index what changes; Ctrl-C or SIGTERM ends it with exit code 0.
+    /// Follow repositories and index what changes.
     #[command(
-        after_help = "Working trees and directories are followed by their events, bare repositories and URLs are asked every 5 seconds.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
+        after_help = "Working trees and directories are followed by their events, bare repositories and URLs are asked every 5 seconds. Ctrl-C or SIGTERM ends it with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
     )]
     Watch {
         /// Names or paths; all repositories if none is given.
         repositories: Vec<String>,
     },
     /// Mark a file as changed and index its repository.
+    #[command(after_help = "Example:\n  cairn invalidate src/main.rs")]
     Invalidate {
         /// Path of the file on disk.
         path: PathBuf,
     },
     /// Forget a repository: hidden at once, then every trace removed.
+    #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
     /// A digest of everything readers can see, by repository and kind of record.
+    #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },
     /// Check the index and the machine; say what is wrong and what to do.
+    #[command(after_help = "Example:\n  cairn doctor")]
     Doctor,
     /// Speak the Model Context Protocol on standard input and output.
+    #[command(
+        after_help = "Example, in the configuration of an agent:\n  { \"command\": \"cairn\", \"args\": [\"mcp\"] }\nOr by hand: cairn mcp"
+    )]
     Mcp,
     /// Print a completion script.
+    #[command(
+        after_help = "Examples:\n  cairn completions bash > ~/.local/share/bash-completion/completions/cairn\n  cairn completions zsh > ~/.zfunc/_cairn"
+    )]
     Completions { shell: Shell },
     /// Parses what a parent process sends.
     #[command(name = "parse-worker", hide = true)]
@@ -120,27 +139,27 @@ pub enum Command {
 
 #[derive(Args, Debug)]
 pub struct IndexArguments {
-    /// Path, URL, or list file (`.yaml`, `.yml`).
-    pub target: String,
+    /// Path, URL, list file (`.yaml`, `.yml`), or name of a known repository. Default: every known repository again.
+    pub target: Option<String>,
     /// Only these files (glob on name or path). Repeatable.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
     /// Not these files. Repeatable.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", requires = "target")]
     pub exclude: Vec<String>,
     /// Bring back what the default excludes hide. Repeatable.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
     /// Largest file in bytes; 0 is the hard cap of 10 MiB.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", requires = "target")]
     pub max_size: Option<u64>,
     /// Name of the repository. Default: from the remote or the folder.
-    #[arg(long)]
+    #[arg(long, requires = "target")]
     pub name: Option<String>,
     /// Branch of a bare repository or URL. Default: its default branch.
-    #[arg(long)]
+    #[arg(long, requires = "target")]
     pub branch: Option<String>,
-    /// Make every record anew.
+    /// Make every record anew; what is damaged is removed first.
     #[arg(long)]
     pub rebuild: bool,
 }

@@ -79,7 +79,7 @@ const IS_TEST: u8 = 4;
 
 /// Bytes that are not a layer, or a damaged one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the index of names is damaged: {0}; rebuild it with `cairn index --rebuild`")]
+#[error("the index of names is damaged: {0}; `cairn index --rebuild` writes it anew")]
 pub(crate) struct DamagedLayer(pub(crate) &'static str);
 
 /// The bytes of a layer. They depend on the contents alone, not on their order.

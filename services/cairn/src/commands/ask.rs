@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
 use cairn_domain::{ChunkKind, Resolution};
 use cairn_gateway::json as as_json;
 use cairn_gateway::time::{rfc3339, seconds_of_moment};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::Cut;
 use cairn_search::{
-    CodeRequest, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer, SearchRequest, Stamp,
+    CodeRequest, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer, SearchError,
+    SearchErrorCode, SearchRequest, Stamp,
 };
 
 use super::{NOTHING_FOUND, Outcome};
@@ -52,7 +52,7 @@ fn filter(local: &Local, arguments: &SearchArguments) -> anyhow::Result<ChunkFil
     for word in &arguments.kind {
         let Some(kind) = ChunkKind::parse(word) else {
             let known: Vec<&str> = ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect();
-            bail!("`{word}` is no kind of chunk; there are {}", known.join(", "));
+            return Err(wrong(format!("`{word}` is no kind of chunk; there are {}", known.join(", "))));
         };
         kinds.push(kind);
     }
@@ -71,9 +71,14 @@ fn filter(local: &Local, arguments: &SearchArguments) -> anyhow::Result<ChunkFil
     })
 }
 
+/// An argument that cannot be used.
+fn wrong(message: String) -> anyhow::Error {
+    SearchError::new(SearchErrorCode::ValidationError, message).into()
+}
+
 fn since(local: &Local, text: &str) -> anyhow::Result<i64> {
-    seconds_of_moment(text, local.clock.now_ms())
-        .with_context(|| format!("`{text}` is no moment; write a day (2026-01-31) or how long ago (36h, 7d, 2w)"))
+    let wrong = || wrong(format!("`{text}` is no moment; write a day (2026-01-31) or how long ago (36h, 7d, 2w)"));
+    seconds_of_moment(text, local.clock.now_ms()).ok_or_else(wrong)
 }
 
 fn show_answer(answer: &SearchAnswer, explain: bool) {
@@ -166,7 +171,7 @@ pub(crate) fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first > 0 && first <= last => Ok((path, Some((first, last)))),
-        (Ok(_), Ok(_)) => bail!("`{lines}` are no lines; write FIRST-LAST, counted from 1"),
+        (Ok(_), Ok(_)) => Err(wrong(format!("`{lines}` are no lines; write FIRST-LAST, counted from 1"))),
         _ => Ok((text, None)),
     }
 }
@@ -231,7 +236,7 @@ fn show_graph(answer: &GraphAnswer, relation: Relation) {
 
 async fn sample(local: &Local, class: &str, seed: u64, count: usize, repositories: Vec<String>, json: bool) -> Outcome {
     let Some(class) = Resolution::parse(class) else {
-        bail!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous");
+        return Err(wrong(format!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous")));
     };
     let edges = local.searcher.sample_edges(&RepositorySelection(repositories), class, seed, count).await?;
     for edge in &edges {

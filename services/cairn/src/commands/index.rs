@@ -10,7 +10,7 @@ use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::Agent;
 use cairn_git::{locate, repository_name};
-use cairn_ports::{Catalogue, LedgerRead, RunRecord};
+use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::{RequestSettings, RunResult};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,7 +21,7 @@ use crate::output::{self, FAINT, NAME, styled};
 use crate::stop::Stop;
 
 pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> Outcome {
-    let requests = requests(local, &arguments)?;
+    let requests = requests(local, &arguments).await?;
     let several = requests.len() > 1;
     let mut stop = Stop::listen()?;
     let mut worst = ExitCode::SUCCESS;
@@ -74,24 +74,35 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Vec<IndexRequest>> {
+async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Vec<IndexRequest>> {
+    let known = local.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+    let again =
+        |record: &RepositoryRecord| Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? });
+    let Some(text) = &arguments.target else {
+        anyhow::ensure!(!known.is_empty(), "nothing is indexed yet; say what to index: `cairn index PATH`");
+        return known.iter().map(again).collect();
+    };
+    let target = Path::new(text);
+    let is_known = |record: &&RepositoryRecord| record.name.as_str() == text || record.id.to_string() == *text;
+    if let (false, Some(record)) = (target.exists(), known.iter().find(is_known)) {
+        return Ok(vec![again(record)?]);
+    }
     let settings = RequestSettings {
         include: arguments.include.clone(),
         exclude: arguments.exclude.clone(),
         include_override: arguments.include_override.clone(),
         max_file_size: arguments.max_size,
     };
-    let target = Path::new(&arguments.target);
     let is_list = target.is_file() && matches!(extension(target).as_deref(), Some("yaml" | "yml"));
     if !is_list {
-        let source = locate(&arguments.target, &local.remotes())?;
+        let source = locate(text, &local.remotes())?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
         return Ok(vec![IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild }]);
     }
-    let text = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
+    let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
-    let listed = parse_repository_list(&text, &arguments.target, directory)?;
+    let listed = parse_repository_list(&list, text, directory)?;
     listed.into_iter().map(|listed| of_list(local, arguments, settings.clone(), listed)).collect()
 }
 

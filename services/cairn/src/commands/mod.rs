@@ -19,6 +19,7 @@ use crate::local::{Local, find_home};
 use crate::output;
 
 /// Exit codes, as the help lists them.
+pub const WRONG_USAGE: u8 = 2;
 pub const NOTHING_FOUND: u8 = 3;
 pub const INVALID_SETTINGS: u8 = 4;
 pub const RUN_INCOMPLETE: u8 = 5;
@@ -88,7 +89,11 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
         } else {
             show_search_error(error);
         }
-        return ExitCode::from(if error.code == SearchErrorCode::NotFound { NOTHING_FOUND } else { 1 });
+        return ExitCode::from(match error.code {
+            SearchErrorCode::NotFound => NOTHING_FOUND,
+            SearchErrorCode::ValidationError | SearchErrorCode::InvalidCursor => WRONG_USAGE,
+            _ => 1,
+        });
     }
     let (code, message) = code_and_message(error);
     if json {

@@ -307,9 +307,11 @@ struct Check {
 pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
     let mut checks = vec![git_check(), directory_check(local)];
     for repository in known(local).await? {
-        let fault = local.verify(repository.record.id).await.err().map(|error| {
-            format!("{error:#}; `cairn index --rebuild {}` writes it anew", repository.record.source.location())
-        });
+        let fault = local
+            .verify(repository.record.id)
+            .await
+            .err()
+            .map(|error| format!("{error:#}; `cairn index --rebuild {}` writes it anew", repository.record.name));
         checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
         let model = &local.searcher.embedder.model().name;
         let other = repository.published.filter(|published| published.model != *model);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use cairn_domain::{RepositoryId, Scope, Source, Tenant};
 use cairn_ports::{Catalogue, RepositoryRecord};
-use notify::RecursiveMode;
+use notify::event::{AccessKind, AccessMode};
+use notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
@@ -36,7 +37,8 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
     let of_roots = roots.clone();
     let mut debouncer = new_debouncer(DEBOUNCE, None, move |events: DebounceEventResult| {
         let mut touched = BTreeSet::new();
-        for path in events.into_iter().flatten().flat_map(|event| event.paths.clone()) {
+        let changes = events.into_iter().flatten().filter(|event| is_change(event.kind));
+        for path in changes.flat_map(|event| event.paths.clone()) {
             if !is_own(&path, &home) {
                 touched.extend(of_roots.iter().filter(|(_, root)| path.starts_with(root)).map(|(id, _)| *id));
             }
@@ -108,6 +110,11 @@ fn root(record: &RepositoryRecord) -> Option<PathBuf> {
         Source::WorkTree { path } | Source::Directory { path } => Some(PathBuf::from(path)),
         Source::Bare { .. } | Source::Url { .. } => None,
     }
+}
+
+/// Reading a file is an event as well, and indexing reads them all.
+fn is_change(kind: EventKind) -> bool {
+    !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
 /// What Cairn writes itself, and git's own bookkeeping apart from what a commit or a checkout changes.

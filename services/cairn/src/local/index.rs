@@ -3,9 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Source, StageName, Tenant};
+use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
+use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
-use cairn_ports::{Broker, Catalogue, ErrorKind, Lane, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Broker, Catalogue, ChunkFilter, ErrorKind, Lane, Ledger, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_stages::{SweepReport, SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
@@ -18,7 +19,7 @@ pub struct IndexRequest {
     pub name: RepositoryName,
     pub branch: Option<String>,
     pub settings: RequestSettings,
-    /// Makes every record anew.
+    /// Makes every record anew. What is damaged is removed first, and then there is nothing to read until the end.
     pub rebuild: bool,
 }
 
@@ -54,10 +55,16 @@ impl Local {
             settings: request.settings.to_json(),
             aliases: Vec::new(),
         };
+        if request.rebuild && self.verify(repository).await.is_err() {
+            self.remove(repository).await?;
+            self.artifacts.purge(repository).await?;
+        }
         self.store.register(record.clone()).await?;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
-        let runner = tokio::spawn(self.runner().run(self.stages.clone()));
-        let indexed = self.index_registered(record, request.rebuild, progress).await;
+        // A broker of its own: what the runner had not answered when it was stopped would count as work for ever.
+        let broker = self.broker();
+        let runner = tokio::spawn(self.runner(&broker).run(self.stages.clone()));
+        let indexed = self.index_registered(&broker, record, request.rebuild, progress).await;
         runner.abort();
         let indexed = indexed?;
         self.sweep().await?;
@@ -66,11 +73,12 @@ impl Local {
 
     async fn index_registered(
         &self,
+        broker: &LocalBroker,
         record: RepositoryRecord,
         rebuild: bool,
         progress: &dyn Progress,
     ) -> anyhow::Result<Indexed> {
-        self.finish_earlier(record.id, progress).await?;
+        self.finish_earlier(broker, record.id, progress).await?;
         progress.reading(&record.name);
         let id = record.id;
         let known = self.home.source_cache(id);
@@ -82,7 +90,7 @@ impl Local {
             }
             Synced::Begun { run, cache, .. } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
-                self.drive(run, progress).await
+                self.drive(broker, run, progress).await
             }
         }
     }
@@ -105,21 +113,26 @@ impl Local {
     }
 
     /// A run that a process left behind goes on with the same generation and snapshot.
-    async fn finish_earlier(&self, repository: RepositoryId, progress: &dyn Progress) -> anyhow::Result<()> {
+    async fn finish_earlier(
+        &self,
+        broker: &LocalBroker,
+        repository: RepositoryId,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<()> {
         for run in self.store.unfinished().await? {
             if run.id.repository == repository {
-                self.drive(run.id, progress).await?;
+                self.drive(broker, run.id, progress).await?;
             }
         }
         Ok(())
     }
 
     /// Publishes the run's ready parts and waits until it has ended.
-    async fn drive(&self, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
+    async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
             // Also where an answer of the ledger was lost between the end of a part and the start of the next.
-            if self.is_idle().await? {
-                reconcile(self.broker.as_ref(), self.store.as_ref(), Some(run.repository), Lane::Bulk).await?;
+            if is_idle(broker).await? {
+                reconcile(broker, self.store.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
             tokio::time::sleep(POLL).await;
             let record = self.store.run(run).await?;
@@ -128,16 +141,6 @@ impl Local {
                 return self.ended(record).await;
             }
         }
-    }
-
-    /// Whether no job is waiting or worked on.
-    async fn is_idle(&self) -> anyhow::Result<bool> {
-        for stage in StageName::ALL {
-            if self.broker.depth(*stage).await? > 0 {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     async fn ended(&self, record: RunRecord) -> anyhow::Result<Indexed> {
@@ -180,12 +183,36 @@ impl Local {
         for store in &self.stores {
             store.verify(repository).await?;
         }
+        let view = self.store.view().await?;
+        let Some(published) = self.store.published(&view, repository).await? else { return Ok(()) };
+        self.artifacts.verify(&published.manifest).await?;
+        let scope = Scope::only(Tenant::local(), [repository]);
+        let expected = &published.result;
+        let num_chunks = self.searcher.vectors.count(&view, &scope, &ChunkFilter::default()).await?;
+        anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks are there", expected.chunks);
+        let (mut num_symbols, mut from) = (0, Some(0));
+        while let Some(start) = from {
+            let page = self.searcher.names.scroll(&view, &scope, repository, start).await?;
+            num_symbols += page.items.len() as u64;
+            from = page.next;
+        }
+        anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names are there", expected.symbols);
         Ok(())
     }
 
     pub(crate) fn shared(self) -> Arc<Self> {
         Arc::new(self)
     }
+}
+
+/// Whether no job is waiting or worked on.
+async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
+    for stage in StageName::ALL {
+        if broker.depth(*stage).await? > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What commands ask of the index directory beside indexing.
@@ -212,7 +239,7 @@ impl Local {
 
     /// The indexed working tree or directory that holds a directory of this machine.
     pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
-        let known = self.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+        let known = self.store.repositories(&Scope::all(Tenant::local())).await?;
         let holds = |record: &&RepositoryRecord| match &record.source {
             Source::WorkTree { path } | Source::Directory { path } => directory.starts_with(path),
             Source::Bare { .. } | Source::Url { .. } => false,

@@ -49,7 +49,7 @@ pub struct Local {
     pub operator: Arc<Operator>,
     pub store: Arc<LocalStore>,
     pub searcher: Searcher,
-    broker: Arc<LocalBroker>,
+    artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
     sync: Sync,
     sweep: Sweep,
@@ -136,7 +136,7 @@ impl Local {
         ];
         let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
         let sweep = Sweep {
-            artifacts,
+            artifacts: Arc::clone(&artifacts),
             sweeping: store.clone(),
             clock: Arc::clone(&clock),
             stores: stores.clone(),
@@ -154,15 +154,31 @@ impl Local {
             clock: Arc::clone(&clock),
             cursor_key: home.cursor_key,
         };
-        let broker =
-            Arc::new(LocalBroker::new(|_| QueueSettings { prefetch: num_workers, ..QueueSettings::default() }));
-        Ok(Self { home, operator, store, searcher, broker, clock, sync, sweep, stages, stores, num_workers, requested })
+        Ok(Self {
+            home,
+            operator,
+            store,
+            searcher,
+            artifacts,
+            clock,
+            sync,
+            sweep,
+            stages,
+            stores,
+            num_workers,
+            requested,
+        })
     }
 
-    fn runner(&self) -> Arc<Runner<LocalStore>> {
+    fn broker(&self) -> Arc<LocalBroker> {
+        let settings = QueueSettings { prefetch: self.num_workers, ..QueueSettings::default() };
+        Arc::new(LocalBroker::new(|_| settings))
+    }
+
+    fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<LocalStore>> {
         let config =
             RunnerConfig { concurrency: self.num_workers, deadline: PART_DEADLINE, ladder: RetryLadder::local() };
-        let broker: Arc<dyn Broker> = self.broker.clone();
+        let broker: Arc<dyn Broker> = broker.clone();
         Runner::new(broker, Arc::clone(&self.store), Arc::clone(&self.clock), config)
     }
 }

@@ -8,7 +8,7 @@ use cairn_ports::{ErrorKind, MaintenanceError, VectorStoreError};
 /// What went wrong with a segment.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SegmentError {
-    #[error("segment `{path}` is damaged: {what}; rebuild it with `cairn index --rebuild {repository}`")]
+    #[error("segment `{path}` is damaged: {what}; `cairn index --rebuild {repository}` writes it anew")]
     Damaged { path: PathBuf, what: &'static str, repository: String },
     #[error("{operation} `{path}`")]
     Io { operation: &'static str, path: PathBuf, source: io::Error },

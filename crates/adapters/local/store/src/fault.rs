@@ -12,7 +12,7 @@ pub(crate) struct Fault {
 
 /// The message that a damaged file ends in, whatever noticed it.
 #[derive(Debug, thiserror::Error)]
-#[error("the index is damaged ({detail}); rebuild it with `cairn index --rebuild`")]
+#[error("the index is damaged ({detail}); delete the index directory and index again")]
 pub(crate) struct Damaged {
     pub(crate) detail: String,
 }

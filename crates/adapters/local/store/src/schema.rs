@@ -50,7 +50,7 @@ impl Schema {
             Ok(version) if version <= known => Ok(version),
             _ => Err(Fault::invalid(format!(
                 "`{}` was written by a newer Cairn (version {version} of its tables; this build knows {known}): use that \
-                 build, or rebuild the index with `cairn index --rebuild`",
+                 build, or delete the index directory and index again",
                 self.file_name
             ))),
         }

@@ -194,7 +194,7 @@ async fn a_copy_works_elsewhere() -> anyhow::Result<()> {
 async fn a_damaged_file_names_the_remedy() -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
     std::fs::write(directory.path().join("cairn.db"), vec![7; 8192])?;
-    check_refused(directory.path(), "cairn index --rebuild")
+    check_refused(directory.path(), "delete the index directory and index again")
 }
 
 /// Nodes and edges that fill some hundred pages.
@@ -255,7 +255,7 @@ async fn damage_anywhere_is_noticed_and_names_the_remedy() -> anyhow::Result<()>
             Ok(count) => assert_eq!(count, expected, "round {round}: records are missing and nobody says so"),
             Err(error) => {
                 let chain = format!("{error:#}");
-                assert!(chain.contains("cairn index --rebuild"), "round {round}: {chain}");
+                assert!(chain.contains("delete the index directory and index again"), "round {round}: {chain}");
                 num_noticed += 1;
             }
         }

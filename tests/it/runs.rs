@@ -1,0 +1,282 @@
+//! Runs that are cancelled or meet each other, and index directories that are copied or damaged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Index, commit, fresh_fingerprint, repository, write};
+
+const DEADLINE: Duration = Duration::from_secs(120);
+
+fn write_many(root: &Path, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        let mut text = format!("class Worker{number}:\n");
+        for method in 0..12 {
+            text.push_str(&format!(
+                "    def step_{method}(self, value):\n        return self.step_0(value + {method})\n\n"
+            ));
+        }
+        write(root, &format!("app/part_{}/worker_{number}.py", number % 20), text);
+    }
+}
+
+fn start_index(index: &Index, root: &Path) -> Child {
+    let mut command = index.command(&["index", &root.to_string_lossy(), "--name", "r", "--json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// Whether a run was seen in progress before the process ended.
+fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
+    let started = Instant::now();
+    loop {
+        assert!(started.elapsed() < DEADLINE, "no run begins");
+        let status = index.json(&["status"]);
+        if status["runs_in_progress"].as_array().is_some_and(|runs| !runs.is_empty()) {
+            return true;
+        }
+        if child.try_wait().expect("a state").is_some() {
+            return false;
+        }
+    }
+}
+
+/// Indexes more and more files until something could be done while the run was under way.
+fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) -> bool) -> Output {
+    let mut num_files = 100;
+    loop {
+        write_many(root, 0..num_files);
+        write(root, "state.py", format!("state = {num_files}\n"));
+        commit(root, &format!("{num_files} files"));
+        let mut child = start_index(index, root);
+        let acted = is_in_mid_run(index, &mut child) && act(index, &child);
+        let output = child.wait_with_output().expect("the program ends");
+        if acted {
+            return output;
+        }
+        num_files *= 3;
+        assert!(num_files < 10_000, "every run ended too soon");
+    }
+}
+
+#[test]
+fn a_run_that_is_cancelled_leaves_the_old_generation() {
+    let directory = repository();
+    let root = directory.path();
+    write(root, "first.py", "def first():\n    return 1\n");
+    commit(root, "first");
+    for by_signal in [false, true] {
+        let index = Index::new();
+        index.index(root);
+        let mut before = index.fingerprint();
+        let output = in_mid_run(&index, root, |index, child| {
+            if by_signal {
+                let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+                kill.expect("kill starts").success()
+            } else {
+                let cancelled = index.json(&["runs", "cancel", "r"]);
+                cancelled["cancelled"].as_array().is_some_and(|runs| !runs.is_empty())
+            }
+        });
+        let newest = index.json(&["runs", "--limit", "2"])["runs"].clone();
+        if newest[0]["state"] != "cancelled" {
+            // The signal came when the run had just been published.
+            assert!(by_signal, "{newest}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
+        // Runs that ended too soon were published: then the last of those is what stays.
+        if newest[1]["state"] == "published" && index.fingerprint() != before {
+            before = index.fingerprint();
+        }
+        assert_eq!(index.fingerprint(), before);
+        index.index(root);
+        assert_eq!(index.fingerprint(), fresh_fingerprint(root));
+    }
+}
+
+#[test]
+fn two_processes_may_index_at_once() {
+    let directory = repository();
+    let root = directory.path();
+    write_many(root, 0..60);
+    commit(root, "first");
+    let other = repository();
+    write_many(other.path(), 100..140);
+    commit(other.path(), "other");
+    let index = Index::new();
+    let of_other = index
+        .command(&["index", &other.path().to_string_lossy(), "--name", "other", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let children = [start_index(&index, root), start_index(&index, root), start_index(&index, root), of_other];
+    for child in children {
+        let output = child.wait_with_output().expect("the program ends");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said} {}", String::from_utf8_lossy(&output.stdout));
+    }
+    let ours = index.json(&["fingerprint", "--repo", "r"])["fingerprints"][0]["kinds"].clone();
+    assert_eq!(ours, fresh_fingerprint(root));
+    assert_eq!(index.json(&["repos"])["repositories"].as_array().map(Vec::len), Some(2));
+    assert!(index.run(&["doctor"]).status.success());
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("copied");
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_an_index_works_elsewhere() {
+    let directory = repository();
+    let root = directory.path();
+    write_many(root, 0..20);
+    commit(root, "first");
+    let index = Index::new();
+    index.index(root);
+    let elsewhere = Index::new();
+    copy(index.path(), elsewhere.path());
+    let before = index.fingerprint();
+    drop(index);
+    assert_eq!(elsewhere.fingerprint(), before);
+    let found = elsewhere.json(&["search", "Worker7", "--repo", "r"]);
+    assert_eq!(found["results"][0]["path"], "app/part_7/worker_7.py");
+    assert!(elsewhere.ok(&["show", "r", "app/part_7/worker_7.py:1"]).contains("class Worker7"));
+    write(root, "app/part_7/worker_7.py", "class Replaced:\n    pass\n");
+    let again = elsewhere.index(root);
+    assert_eq!(again["result"]["files_parsed"], 1);
+    assert_eq!(elsewhere.fingerprint(), fresh_fingerprint(root));
+}
+
+/// Files of the index by what they are: the folder in which they lie, or their name.
+fn stored(folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut files = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                pending.push(path);
+                continue;
+            }
+            let relative = path.strip_prefix(folder).expect("inside").to_path_buf();
+            let parts: Vec<String> = relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            let kind = if parts[0] == "artifacts" { parts[1].clone() } else { parts[0].clone() };
+            files.push((kind, relative));
+        }
+    }
+    files.sort();
+    files
+}
+
+fn damage(path: &Path, how: &str) {
+    let bytes = fs::read(path).expect("a file");
+    match how {
+        "gone" => fs::remove_file(path).expect("removed"),
+        "torn" => fs::write(path, &bytes[..bytes.len() / 2]).expect("written"),
+        _ => {
+            let mut bytes = bytes;
+            let middle = bytes.len() / 2;
+            bytes[middle..].iter_mut().take(64).for_each(|byte| *byte ^= 0x5a);
+            fs::write(path, bytes).expect("written");
+        }
+    }
+}
+
+/// The commands that read, with what each says; none may crash.
+fn ask_everything(index: &Index) -> Vec<Output> {
+    let commands: [&[&str]; 7] = [
+        &["search", "Worker7 step", "--repo", "r"],
+        &["show", "r", "app/part_7/worker_7.py"],
+        &["coverage", "r"],
+        &["graph", "callers", "Worker7.step_0"],
+        &["secrets", "r"],
+        &["fingerprint"],
+        &["doctor"],
+    ];
+    let outputs: Vec<Output> = commands.iter().map(|command| index.run(command)).collect();
+    for (command, output) in commands.iter().zip(&outputs) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 100), "{command:?}: {:?} {said}", output.status);
+        assert!(!said.contains("panicked"), "{command:?}: {said}");
+    }
+    outputs
+}
+
+fn said(output: &Output) -> String {
+    [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
+}
+
+/// Damages every file of a kind in a copy of a sound index, and does what the program says should be done about it.
+fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &[PathBuf], how: &str) {
+    let index = Index::new();
+    copy(sound.path(), index.path());
+    for file in files {
+        damage(&index.path().join(file), how);
+    }
+    let outputs = ask_everything(&index);
+    let doctor = outputs.last().expect("an answer");
+    let told: String = outputs.iter().filter(|output| !output.status.success()).map(said).collect();
+    let noticed = !doctor.status.success();
+    let root = root.to_string_lossy();
+    if told.contains("index directory") {
+        fs::remove_dir_all(index.path()).expect("removed");
+        index.ok(&["index", &root, "--name", "r"]);
+    } else if told.contains("cairn index --rebuild") {
+        index.ok(&["index", "--rebuild", "r"]);
+    } else if told.contains("delete it") {
+        for file in files {
+            fs::remove_file(index.path().join(file)).expect("removed");
+        }
+    } else {
+        // Nothing is wrong: then nothing may be missing either, and the next run goes on as if nothing had happened.
+        assert!(!noticed, "{kind} {how}: no remedy in {told}");
+        assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing and nobody says so");
+        index.ok(&["index", &root, "--name", "r"]);
+    }
+    assert_eq!(index.fingerprint(), *before, "{kind} {how}: after the remedy");
+    assert!(index.run(&["doctor"]).status.success(), "{kind} {how}: after the remedy");
+}
+
+#[test]
+fn damage_of_every_kind_names_a_remedy_that_works() {
+    let directory = repository();
+    let root = directory.path();
+    write_many(root, 0..20);
+    write(root, "config.yaml", "name: x\n");
+    commit(root, "first");
+    let index = Index::new();
+    index.index(root);
+    let before = index.fingerprint();
+    let files = stored(index.path());
+    let mut kinds: Vec<&String> = files.iter().map(|(kind, _)| kind).collect();
+    kinds.dedup();
+    assert!(kinds.len() > 9, "{kinds:?}");
+    // What only its owner reads, and writes again: no answer comes from it.
+    for kind in
+        kinds.into_iter().filter(|kind| *kind != ".gitignore" && !kind.contains("-shm") && !kind.contains("-wal"))
+    {
+        let of_kind: Vec<PathBuf> =
+            files.iter().filter(|(other, _)| other == kind).map(|(_, path)| path.clone()).collect();
+        for how in ["torn", "flipped", "gone"] {
+            // Without its catalogue there is no index: nothing is known that could be missing.
+            if kind == "cairn.db" && how == "gone" {
+                continue;
+            }
+            check_damage(&index, &before, root, kind, &of_kind, how);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line as a user meets it: exit codes, machine-readable answers, help, and what is said about mistakes.
+
+use serde_json::Value;
+
+use crate::harness::{Index, commit, repository, write};
+
+/// An index with one small repository `r`.
+fn indexed() -> (Index, tempfile::TempDir) {
+    let directory = repository();
+    let root = directory.path();
+    write(
+        root,
+        "src/store.py",
+        "class Store:\n    def put(self, key):\n        return save(key)\n\n\ndef save(key):\n    return key\n",
+    );
+    write(root, "README.md", "# Service\n\nKeeps things.\n");
+    commit(root, "first");
+    let index = Index::new();
+    index.index(root);
+    (index, directory)
+}
+
+#[test]
+fn exit_codes_are_those_of_the_help() {
+    let (index, directory) = indexed();
+    let root = directory.path().to_string_lossy().into_owned();
+    let check = |arguments: &[&str], code: i32, expect: &str| {
+        let output = index.run(arguments);
+        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+    };
+    check(&["search", "save"], 0, "src/store.py");
+    check(&["index", &root, "--name", "r"], 0, "unchanged");
+    check(&["index", "r"], 0, "unchanged");
+    check(&["index"], 0, "unchanged");
+    check(&["index", "/no/such/place"], 1, "/no/such/place");
+    check(&["invalidate", "/no/such/file"], 1, "/no/such/file");
+    for (arguments, expect) in [
+        (&["frobnicate"][..], "Usage"),
+        (&["serch", "x"], "search"),
+        (&["search"], "QUERY"),
+        (&["search", ""], "empty"),
+        (&["search", "x", "--limit", "0"], "between 1 and 100"),
+        (&["search", "x", "--limit", "many"], "--limit"),
+        (&["search", "x", "--kind", "klass"], "class"),
+        (&["search", "x", "--since", "yesterday"], "2026-01-31"),
+        (&["search", "x", "--path", "["], "["),
+        (&["search", "x", "--tests", "maybe"], "exclude"),
+        (&["search", "x", "--cursor", "nonsense"], "cursor"),
+        (&["show", "r", "src/store.py:9-3"], "FIRST-LAST"),
+        (&["graph", "sample", "--class", "sure"], "heuristic"),
+        (&["index", "--include", "*.py"], "TARGET"),
+    ] {
+        check(arguments, 2, expect);
+    }
+    check(&["search", "zyzzyva", "--language", "cobol"], 3, "nothing found");
+    check(&["search", "x", "--repo", "q"], 3, "no repository is called `q`");
+    check(&["show", "r", "src/stor.py"], 3, "src/store.py");
+    check(&["graph", "callers", "sav"], 3, "save");
+    check(&["remove", "q"], 3, "no repository is called `q`");
+    check(&["coverage", "r", "--why", "store.py"], 3, "src/store.py");
+    write(directory.path(), ".cairn.yaml", "exclud: [x]\n");
+    check(&["index", &root, "--name", "r"], 4, "exclude");
+    std::fs::remove_file(directory.path().join(".cairn.yaml")).expect("removed");
+    check(&["index", &root, "--name", "r", "--include", "["], 4, "[");
+    // What was there is still there.
+    check(&["search", "save"], 0, "src/store.py");
+    let list = format!("repositories:\n  - path: {root}\n    name: good\n  - path: /no/such/place\n    name: bad\n");
+    let list = write(directory.path(), "list.yaml", list);
+    let output = index.run(&["index", &list.to_string_lossy()]);
+    assert!(matches!(output.status.code(), Some(1 | 5)), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/place"), "{output:?}");
+}
+
+#[test]
+fn every_command_answers_in_json() {
+    let (index, directory) = indexed();
+    let file = directory.path().join("src/store.py").to_string_lossy().into_owned();
+    let commands: [&[&str]; 18] = [
+        &["search", "save"],
+        &["show", "r", "src/store.py:1-2"],
+        &["graph", "callers", "save"],
+        &["graph", "callees", "Store.put"],
+        &["graph", "deps", "src/store.py"],
+        &["graph", "dependents", "src/store.py"],
+        &["graph", "inherits", "Store"],
+        &["patterns"],
+        &["repos"],
+        &["status"],
+        &["stats"],
+        &["runs"],
+        &["runs", "cancel"],
+        &["coverage", "r"],
+        &["secrets", "r"],
+        &["fingerprint"],
+        &["doctor"],
+        &["invalidate", &file],
+    ];
+    for command in commands {
+        let output = index.run(&[command, &["--json"]].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let answer: Result<Value, _> = serde_json::from_str(text.trim());
+        assert!(answer.is_ok_and(|answer| answer.is_object()), "{command:?}: {text}");
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {output:?}");
+    }
+    // Errors, too.
+    for (command, code) in [
+        (&["show", "q", "x"][..], "not_found"),
+        (&["search", "x", "--limit", "0"], "validation_error"),
+        (&["index", "/no/such/place"], "failed"),
+    ] {
+        let output = index.run(&[command, &["--json"]].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["error"]["code"], code, "{command:?}: {answer}");
+        assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer}");
+    }
+    assert_eq!(index.json(&["remove", "r"]), serde_json::json!({ "removed": "r" }));
+    assert_eq!(index.json(&["repos"]), serde_json::json!({ "repositories": [] }));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let index = Index::new();
+    let help = index.ok(&["--help"]);
+    assert!(help.contains("Exit codes") && help.contains("130 cancelled"), "{help}");
+    let listed = help.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() > 17, "{names:?}");
+    for name in names {
+        let help = index.ok(&[name, "--help"]);
+        assert!(help.contains("Example"), "{name}: {help}");
+        assert!(help.contains(&format!("cairn {name}")), "{name}: {help}");
+    }
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    let index = Index::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = index.ok(&["completions", shell]);
+        assert!(script.contains("cairn") && script.contains("fingerprint"), "{shell}");
+    }
+    assert_eq!(index.run(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+#[test]
+fn colours_and_bars_are_for_terminals() {
+    let (index, directory) = indexed();
+    write(directory.path(), "src/more.py", "def more():\n    return 1\n");
+    let root = directory.path().to_string_lossy().into_owned();
+    for arguments in [&["index", &root, "--name", "r"][..], &["search", "save"], &["search", "save", "--repo", "q"]] {
+        let output = index.run(arguments);
+        for text in [output.stdout, output.stderr] {
+            assert!(!text.contains(&0x1b), "{arguments:?}: {}", String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+#[test]
+fn a_list_and_a_file_url_are_indexed() {
+    let (_, directory) = indexed();
+    let root = directory.path().to_string_lossy().into_owned();
+    let index = Index::new();
+    let url = format!("file://{root}");
+    let refused = index.run(&["index", &url]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("allow_file"), "no word of the setting: {said}");
+    let mut command = index.command(&["index", &url, "--name", "by-url", "--branch", "main"]);
+    let output = command.env("CAIRN_ALLOW_FILE", "true").output().expect("starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let list = format!(
+        "repositories:\n  - path: {root}\n    name: one\n  - path: {root}\n    name: two\n    include: ['*.md']\n"
+    );
+    let list = write(directory.path(), "list.yaml", list);
+    index.ok(&["index", &list.to_string_lossy()]);
+    let repositories = index.json(&["repos"])["repositories"].clone();
+    let names: Vec<&str> =
+        repositories.as_array().expect("a list").iter().filter_map(|known| known["name"].as_str()).collect();
+    assert_eq!(names, ["by-url", "one", "two"]);
+    let found = index.json(&["search", "save", "--repo", "by-url"]);
+    assert_eq!(found["results"][0]["path"], "src/store.py");
+}

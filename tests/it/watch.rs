@@ -1,0 +1,159 @@
+//! `cairn watch`: follows what happens on disk, indexes it without being asked, and ends when it is told to.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::harness::{Index, commit, fresh_fingerprint, git, repository, write};
+
+/// Far longer than anything here takes.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Asks until the condition holds. Each question is a process of its own, so that asking takes time.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < DEADLINE, "not after {DEADLINE:?}: {what}");
+    }
+}
+
+/// A `cairn watch` that has begun to follow.
+struct Watch(Child);
+
+impl Watch {
+    fn start(index: &Index) -> Self {
+        let mut child = index.command(&["watch"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
+        let mut errors = BufReader::new(child.stderr.take().expect("standard error"));
+        let mut line = String::new();
+        while !line.contains("watching") {
+            line.clear();
+            assert!(errors.read_line(&mut line).expect("a line") > 0, "it ended before it followed anything");
+        }
+        // Read to the end, so that it never waits for a reader.
+        std::thread::spawn(move || errors.lines().for_each(drop));
+        Self(child)
+    }
+
+    /// Sends the signal, and gives the exit code.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        let mut code = None;
+        eventually("it ends", || {
+            code = self.0.try_wait().expect("a state");
+            code.is_some()
+        });
+        code.and_then(|code| code.code())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Only where a test has failed: the others have ended it.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn shows(index: &Index, path: &str, text: &str) -> bool {
+    String::from_utf8_lossy(&index.run(&["show", "r", path]).stdout).contains(text)
+}
+
+fn num_runs(index: &Index) -> usize {
+    index.json(&["runs", "--limit", "1000"])["runs"].as_array().expect("runs").len()
+}
+
+fn covered(index: &Index) -> Vec<String> {
+    let coverage = index.json(&["coverage", "r"]);
+    let entries = coverage["entries"].as_array().expect("entries").iter();
+    entries.map(|entry| entry["path"].as_str().expect("a path").to_owned()).collect()
+}
+
+fn function(name: &str) -> String {
+    format!("def {name}():\n    return \"{name}\"\n")
+}
+
+fn first_commits(root: &Path) {
+    write(root, ".gitignore", "ignored/\n*.log\n");
+    for number in 0..10 {
+        write(root, &format!("app/file_{number}.py"), function(&format!("first_{number}")));
+    }
+    commit(root, "first");
+}
+
+#[test]
+fn a_working_tree_is_followed() {
+    let directory = repository();
+    let root = directory.path();
+    first_commits(root);
+    git(root, &["checkout", "-q", "-b", "side"]);
+    write(root, "app/file_0.py", function("on_side"));
+    write(root, "only_on_side.py", function("only_on_side"));
+    commit(root, "side");
+    git(root, &["checkout", "-q", "main"]);
+    let index = Index::new();
+    index.index(root);
+    let watch = Watch::start(&index);
+
+    write(root, "app/file_1.py", function("edited"));
+    eventually("an edit shows", || shows(&index, "app/file_1.py", "edited"));
+    write(root, "new/deep/folder/added.py", function("added"));
+    eventually("a file in a new folder shows", || shows(&index, "new/deep/folder/added.py", "added"));
+    std::fs::remove_file(root.join("app/file_2.py")).expect("removed");
+    eventually("a deleted file is gone", || !covered(&index).contains(&"app/file_2.py".to_owned()));
+
+    let before = num_runs(&index);
+    for number in 0..100 {
+        write(root, &format!("burst/file_{number}.py"), function(&format!("burst_{number}")));
+    }
+    eventually("a burst shows", || covered(&index).iter().filter(|path| path.starts_with("burst/")).count() == 100);
+    let num_bursts = num_runs(&index) - before;
+    assert!(num_bursts < 20, "{num_bursts} runs for one burst of 100 files");
+
+    // What is ignored is not listed, and begins no run of its own.
+    let before = num_runs(&index);
+    write(root, "ignored/never.py", function("never"));
+    write(root, "noise.log", "never");
+    write(root, "app/file_3.py", function("after_ignored"));
+    eventually("what follows shows", || shows(&index, "app/file_3.py", "after_ignored"));
+    assert!(num_runs(&index) - before <= 2, "ignored files began runs");
+    assert!(covered(&index).iter().all(|path| !path.contains("never") && !path.contains("noise")));
+
+    commit(root, "all of it");
+    git(root, &["checkout", "-q", "side"]);
+    eventually("another branch shows", || {
+        shows(&index, "app/file_0.py", "on_side") && !covered(&index).iter().any(|path| path.starts_with("burst/"))
+    });
+    eventually("the last state is there", || index.fingerprint() == fresh_fingerprint(root));
+    assert_eq!(watch.end("-TERM"), Some(0));
+    assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
+    assert!(index.run(&["doctor"]).status.success());
+}
+
+#[test]
+fn a_bare_repository_is_asked_for_its_head() {
+    let directory = repository();
+    let root = directory.path();
+    first_commits(root);
+    let folder = tempfile::tempdir().expect("a folder");
+    let bare = folder.path().join("r.git");
+    git(root, &["clone", "-q", "--bare", ".", &bare.to_string_lossy()]);
+    let index = Index::new();
+    index.index(&bare);
+    let watch = Watch::start(&index);
+    write(root, "app/file_1.py", function("pushed"));
+    commit(root, "pushed");
+    git(root, &["push", "-q", &bare.to_string_lossy(), "main"]);
+    eventually("a push shows", || shows(&index, "app/file_1.py", "pushed"));
+    assert_eq!(watch.end("-INT"), Some(0));
+    assert_eq!(index.fingerprint(), fresh_fingerprint(&bare));
+}
+
+#[test]
+fn nothing_to_watch_is_said() {
+    let index = Index::new();
+    let output = index.run(&["watch"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("index a repository first"));
+}
