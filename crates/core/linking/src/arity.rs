@@ -1,40 +1,26 @@
 //! How many arguments a definition takes, read from its signature.
 
-/// Inclusive bounds. `max` is 255 where there is no bound or the signature does not tell.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Arity {
-    pub min: u8,
-    pub max: u8,
-}
+use cairn_domain::Arity;
 
-impl Arity {
-    pub const UNKNOWN: Arity = Arity { min: 0, max: u8::MAX };
-
-    /// Whether a call with so many arguments may mean this definition.
-    pub fn accepts(self, num_arguments: Option<u8>) -> bool {
-        num_arguments.is_none_or(|count| self.min <= count && count <= self.max)
-    }
-
-    /// Of the declaration of `name`. Parameters for the object itself do not count.
-    pub fn of_signature(signature: &str, name: &str) -> Arity {
-        let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
-        let mut arity = Arity { min: 0, max: 0 };
-        for (index, parameter) in split_parameters(list).enumerate() {
-            let parameter = parameter.trim();
-            if is_marker(parameter) || (index == 0 && is_self(parameter)) {
-                continue;
-            }
-            if is_variadic(parameter) {
-                arity.max = u8::MAX;
-                continue;
-            }
-            arity.max = arity.max.saturating_add(1);
-            if !is_optional(parameter) {
-                arity.min = arity.min.saturating_add(1);
-            }
+/// Of the declaration of `name`. Parameters for the object itself do not count.
+pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
+    let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
+    let mut arity = Arity { min: 0, max: 0 };
+    for (index, parameter) in split_parameters(list).enumerate() {
+        let parameter = parameter.trim();
+        if is_marker(parameter) || (index == 0 && is_self(parameter)) {
+            continue;
         }
-        arity
+        if is_variadic(parameter) {
+            arity.max = u8::MAX;
+            continue;
+        }
+        arity.max = arity.max.saturating_add(1);
+        if !is_optional(parameter) {
+            arity.min = arity.min.saturating_add(1);
+        }
     }
+    arity
 }
 
 /// The text between the brackets that follow the name; none if they do not close.
@@ -135,7 +121,7 @@ mod tests {
     use super::*;
 
     fn check(signature: &str, name: &str, min: u8, max: u8) {
-        assert_eq!(Arity::of_signature(signature, name), Arity { min, max }, "{signature}");
+        assert_eq!(of_signature(signature, name), Arity { min, max }, "{signature}");
     }
 
     #[test]
@@ -154,8 +140,8 @@ mod tests {
 
     #[test]
     fn what_does_not_tell_is_unknown() {
-        assert_eq!(Arity::of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
-        assert_eq!(Arity::of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
+        assert_eq!(of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
+        assert_eq!(of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
     }
 
     #[test]
