@@ -1,6 +1,7 @@
 //! Killed at any write, failing at any write: after the next run the index equals a build from scratch.
 
 use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
 
 use rand::prelude::*;
 use rand::rngs::StdRng;
@@ -8,82 +9,169 @@ use rand::rngs::StdRng;
 use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
 use crate::mutation::Mutation;
 
-/// Every point at which something is written, with the stage that passes it first.
-const POINTS: &[&str] = &[
+/// Where files are written, linked and removed. The transactions of the store come on top.
+const FILE_POINTS: [&str; 11] = [
     "blobs::write",
     "blobs::sync",
     "blobs::link",
     "blobs::linked",
+    "blobs::delete",
     "segments::create",
     "segments::write",
     "segments::sync",
     "segments::rename",
     "segments::sync_directory",
-    "store::commit::begin",
-    "store::committed::begin",
-    "store::commit::end_part",
-    "store::committed::end_part",
-    "store::commit::stage_graph",
-    "store::committed::stage_graph",
-    "store::commit::put_vectors",
-    "store::committed::put_vectors",
-    "store::commit::publish",
-    "store::committed::publish",
-    "store::commit::register",
-    "store::commit::lease",
+    "segments::remove",
 ];
+
+/// Transactions that the program never begins by itself: leases are renewed by runs that take longer than these.
+const NOT_REACHED: [&str; 2] = ["renew", "sweep_vectors"];
+
+/// A point that no change of this many reaches is a point that is not there.
+const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
 
-/// Runs `cairn index` with a fault armed; tells whether the process was killed by it.
-fn index_with(index: &Index, mutation: &Mutation, variable: &str, point: &str, count: u64) -> bool {
-    let root = mutation.root().to_string_lossy();
-    let mut command = index.command(&["index", &root, "--name", "r", "--json"]);
-    let output = command.env(variable, format!("{point}:{count}")).output().expect("the program starts");
-    output.status.signal() == Some(SIGKILL)
+/// Every point at which something is written.
+fn points() -> Vec<String> {
+    let operations = cairn_local_store::WRITE_OPERATIONS.iter().filter(|operation| !NOT_REACHED.contains(operation));
+    let transactions = operations
+        .flat_map(|operation| [format!("store::commit::{operation}"), format!("store::committed::{operation}")]);
+    FILE_POINTS.iter().map(|point| (*point).to_owned()).chain(transactions).collect()
+}
+
+/// What makes the program pass a point.
+#[derive(Clone, Copy)]
+enum Passing {
+    /// A run, and the sweep behind it.
+    Indexing,
+    /// Ending a run that was left behind.
+    Cancelling,
+    /// The sweep after a run was cancelled.
+    SweepingCancelled,
+    Removing,
+}
+
+impl Passing {
+    fn of(point: &str) -> Self {
+        match point.rsplit("::").next().unwrap_or_default() {
+            "abort" => Self::Cancelling,
+            "sweep_aborted" => Self::SweepingCancelled,
+            "delete" if point.starts_with("store") => Self::Removing,
+            "remove" | "remove_repository" => Self::Removing,
+            _ => Self::Indexing,
+        }
+    }
+}
+
+/// A repository that changes, and its index, which sweeps at once.
+struct Bench {
+    mutation: Mutation,
+    index: Index,
+}
+
+impl Bench {
+    fn new(seed: u64) -> Self {
+        let mutation = Mutation::new(seed, if is_soak() { 200 } else { 30 });
+        let bench = Self { mutation, index: Index::new() };
+        bench.succeed(&mut bench.indexing());
+        bench
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.index.command(arguments);
+        command.env("CAIRN_SWEEP_GRACE_MS", "0").env("CAIRN_LOG", "warn");
+        command
+    }
+
+    fn indexing(&self) -> Command {
+        self.command(&["index", &self.mutation.root().to_string_lossy(), "--name", "r", "--json"])
+    }
+
+    fn succeed(&self, command: &mut Command) {
+        let output = command.output().expect("the program starts");
+        assert!(output.status.success(), "{command:?}: {}; {:#?}", said(&output), self.mutation.log);
+    }
+
+    /// Changes the repository and does once what passes the point, with a fault there; false if it was not passed.
+    fn strike(&mut self, variable: &str, point: &str, count: u64) -> bool {
+        self.mutation.step();
+        let passing = Passing::of(point);
+        if matches!(passing, Passing::Cancelling | Passing::SweepingCancelled) {
+            let mut left_behind = self.indexing();
+            left_behind.env("CAIRN_KILL_AT", "store::committed::end_part:0").output().expect("the program starts");
+        }
+        if matches!(passing, Passing::Removing) {
+            self.mend();
+        }
+        if matches!(passing, Passing::SweepingCancelled) {
+            self.succeed(&mut self.command(&["runs", "cancel", "--json"]));
+        }
+        let mut command = match passing {
+            Passing::Cancelling => self.command(&["runs", "cancel", "--json"]),
+            Passing::Removing => self.command(&["remove", "r", "--json"]),
+            Passing::Indexing | Passing::SweepingCancelled => self.indexing(),
+        };
+        let output = command.env(variable, format!("{point}:{count}")).output().expect("the program starts");
+        output.status.signal() == Some(SIGKILL) || said(&output).contains("injected fault")
+    }
+
+    /// Strikes until it hits.
+    fn hit(&mut self, variable: &str, point: &str, count: u64) {
+        let hit = self.strike(variable, point, count) || (1..ATTEMPTS).any(|_| self.strike(variable, point, 0));
+        assert!(hit, "{point} is never passed; {:#?}", self.mutation.log);
+    }
+
+    /// The next run; a run that was left behind is finished first, for the older state.
+    fn mend(&self) {
+        self.succeed(&mut self.indexing());
+    }
+
+    fn equals_fresh(&self, what: &str) {
+        let (ours, fresh) = (self.index.fingerprint(), fresh_fingerprint(self.mutation.root()));
+        assert_eq!(ours, fresh, "{what}; {:#?}", self.mutation.log);
+    }
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout))
 }
 
 #[test]
 fn a_run_killed_at_any_write_is_finished_by_the_next() {
     let seed = seed();
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut mutation = Mutation::new(seed, if is_soak() { 200 } else { 30 });
-    let index = Index::new();
-    let rounds = if is_soak() { 11 } else { 1 };
-    let mut num_killed = 0;
-    for _ in 0..rounds {
-        for point in POINTS {
-            mutation.step();
+    let mut bench = Bench::new(seed);
+    let points = points();
+    let num_rounds = if is_soak() { 7 } else { 1 };
+    for round in 0..num_rounds {
+        for (number, point) in points.iter().enumerate() {
             let count = rng.random_range(0..4);
-            let killed = index_with(&index, &mutation, "CAIRN_KILL_AT", point, count)
-                || index_with(&index, &mutation, "CAIRN_KILL_AT", point, 0);
-            num_killed += usize::from(killed);
-            if killed && rng.random_bool(0.5) {
-                mutation.step();
+            bench.hit("CAIRN_KILL_AT", point, count);
+            if rng.random_bool(0.5) {
+                bench.mutation.step();
             }
-            index.index(mutation.root());
-            // A run that was left behind may have been finished for the older state; then this one is for the newer.
-            index.index(mutation.root());
-            if num_killed % 5 == 0 {
-                let (ours, fresh) = (index.fingerprint(), fresh_fingerprint(mutation.root()));
-                assert_eq!(ours, fresh, "killed at {point}:{count}; {:#?}", mutation.log);
+            bench.mend();
+            if is_soak() || (number + 1) % 10 == 0 {
+                bench.equals_fresh(&format!("round {round}, killed at {point}:{count}"));
             }
         }
     }
-    println!("killed {num_killed} times");
-    assert!(num_killed * 2 > POINTS.len() * rounds, "only {num_killed} kills");
-    assert_eq!(index.fingerprint(), fresh_fingerprint(mutation.root()), "{:#?}", mutation.log);
+    println!("killed {} times", points.len() * num_rounds);
+    bench.equals_fresh("at the end");
 }
 
 #[test]
 fn a_failing_write_loses_nothing() {
-    let seed = seed();
-    let mut mutation = Mutation::new(seed, if is_soak() { 200 } else { 30 });
-    let index = Index::new();
-    for point in POINTS {
-        mutation.step();
-        index_with(&index, &mutation, "CAIRN_FAIL_AT", point, 0);
-        index.index(mutation.root());
+    let mut bench = Bench::new(seed());
+    let points = points();
+    for (number, point) in points.iter().enumerate() {
+        bench.hit("CAIRN_FAIL_AT", point, 0);
+        bench.mend();
+        if is_soak() || (number + 1) % 10 == 0 {
+            bench.equals_fresh(&format!("failed at {point}"));
+        }
     }
-    assert_eq!(index.fingerprint(), fresh_fingerprint(mutation.root()), "{:#?}", mutation.log);
+    println!("failed at {} points", points.len());
+    bench.equals_fresh("at the end");
 }

@@ -8,7 +8,7 @@ use rand::prelude::*;
 use rand::rngs::StdRng;
 use tempfile::TempDir;
 
-use crate::harness::{commit, git, repository, write};
+use crate::harness::{self, commit, git, repository};
 
 /// A repository that is changed step by step.
 pub(crate) struct Mutation {
@@ -17,6 +17,24 @@ pub(crate) struct Mutation {
     num_names: u32,
     /// What was done, last last.
     pub log: Vec<String>,
+}
+
+/// Writes a file; a folder or a file that is in its way goes.
+fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
+    make_way(root, path);
+    harness::write(root, path, text);
+}
+
+fn make_way(root: &Path, path: &str) {
+    let file = root.join(path);
+    if file.is_dir() {
+        fs::remove_dir_all(&file).expect("removed");
+    }
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != root) {
+        if folder.is_file() {
+            fs::remove_file(folder).expect("removed");
+        }
+    }
 }
 
 type Operation = fn(&mut Mutation) -> String;
@@ -181,7 +199,11 @@ impl Mutation {
     fn rename(&mut self) -> String {
         let path = self.pick();
         let to = format!("moved/{}.{}", self.name(), Self::extension(&path));
+        if path.starts_with(&to) {
+            return self.edit();
+        }
         fs::create_dir_all(self.root().join("moved")).expect("a folder");
+        make_way(self.root(), &to);
         fs::rename(self.root().join(&path), self.root().join(&to)).expect("renamed");
         self.done(format!("rename {path} to {to}"))
     }

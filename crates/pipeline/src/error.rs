@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use cairn_ports::{ErrorClass, ErrorKind, PortError};
 use cairn_wire::DecodeError;
@@ -26,6 +27,12 @@ impl StageError {
         Self { code: ErrorKind::Cancelled.code(), class: ErrorClass::Cancelled, message, source: None }
     }
 
+    /// A handler that takes longer than any should; what it still writes is taken back by sweeping.
+    pub fn timed_out(after: Duration) -> Self {
+        let message = format!("no end after {} s", after.as_secs());
+        Self { code: ErrorKind::Timeout.code(), class: ErrorClass::Transient, message, source: None }
+    }
+
     /// A task of our own panicked: a bug, the same on every attempt.
     pub fn panicked(message: impl Into<String>) -> Self {
         Self::permanent("panic", message)
@@ -33,14 +40,18 @@ impl StageError {
 
     /// The whole chain of causes on one line.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
+        match self.source() {
+            Some(cause) => format!("{self}: {}", chain(cause)),
+            None => self.to_string(),
         }
-        text
+    }
+}
+
+/// An error and everything below it, in one line.
+fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", chain(cause)),
+        None => error.to_string(),
     }
 }
 
@@ -60,7 +71,7 @@ impl<E: PortError> From<E> for StageError {
     fn from(error: E) -> Self {
         // The port's own line becomes the message; what lies below it stays as the cause.
         let message = error.to_string();
-        let cause = error.source().map(|source| source.to_string());
+        let cause = error.source().map(chain);
         let source = cause.map(Box::<dyn Error + Send + Sync>::from);
         Self { code: error.kind().code(), class: error.class(), message, source }
     }
@@ -70,5 +81,24 @@ impl<E: PortError> From<E> for StageError {
 impl StageError {
     pub fn corrupt(key: &str, error: &DecodeError) -> Self {
         Self::permanent(ErrorKind::Corrupt.code(), format!("artifact `{key}`: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use cairn_ports::{BlobStoreError, MaintenanceError};
+
+    use super::*;
+
+    #[test]
+    fn the_chain_goes_down_to_the_first_cause() {
+        let disk = io::Error::other("the disk is full");
+        let blobs = BlobStoreError::new(ErrorKind::Io, "put", "packs/x").because(disk);
+        let error = StageError::from(MaintenanceError::new(ErrorKind::Io, "compact", "r").because(blobs));
+        let chain = error.chain();
+        assert!(chain.starts_with("maintenance: compact of `r` failed"), "{chain}");
+        assert!(chain.ends_with("put of `packs/x` failed: io: the disk is full"), "{chain}");
     }
 }

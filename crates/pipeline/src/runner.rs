@@ -82,7 +82,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let started = self.clock.monotonic();
         let context = StageContext { deadline: started + self.config.deadline };
-        let mut report = stage.run(job, context).await?;
+        let worked = tokio::time::timeout(self.config.deadline, stage.run(job, context)).await;
+        let mut report = worked.unwrap_or_else(|_| Err(StageError::timed_out(self.config.deadline)))?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
         self.end(job, PartEnd::Done, &report).await
     }

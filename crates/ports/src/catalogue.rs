@@ -72,7 +72,7 @@ pub trait Catalogue: Send + Sync {
 
     /// Hides the repository from every view from now on and returns the generation of the deletion: records that began below it
     /// are to be removed. An unfinished run is cancelled.
-    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError>;
+    async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError>;
 }
 
 /// What keeps a store clean: which generations may be swept.
@@ -92,8 +92,10 @@ pub trait CatalogueSweep: Send + Sync {
     /// What may be swept now; published generations only if they were published at least `grace_ms` ago.
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
 
-    /// What was swept in every store: never listed again. Aborted generations are no longer hidden, deleted repositories forgotten.
-    async fn swept(&self, swept: &SweepList) -> Result<(), CatalogueError>;
+    /// What was swept in every store before `now_ms`: never listed again, aborted generations are no longer hidden, deleted
+    /// repositories forgotten. Runs that were aborted less than `grace_ms` before stay hidden and listed, for a late
+    /// writer may still add to them; so do deletions that cancelled such a run.
+    async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
     /// Keys of the artifacts that live manifests, plans and unfinished runs may refer to: the manifests of the published generations that
     /// a view may still see, and of unfinished runs.

@@ -1,6 +1,7 @@
 //! sweep: removes what no view can see any more, from every store. Takes no input: what is to be swept stands in the
 //! catalogue, so a sweep that was stopped is simply done again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cairn_domain::ArtifactRef;
@@ -11,11 +12,11 @@ use rustc_hash::FxHashSet;
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of};
 use crate::link::link_state;
 
-/// Prefixes of artifacts that live while a live manifest names them.
-const FOLDERS: [&str; 7] = ["packs", "facts", "outlines", "manifests", "plans", "links", "patterns"];
-
 /// Longer than a cursor lives.
 pub const GRACE_MS: i64 = 15 * 60 * 1000;
+
+/// Prefixes of artifacts that live while a live manifest names them.
+const FOLDERS: [&str; 7] = ["packs", "facts", "outlines", "manifests", "plans", "links", "patterns"];
 
 pub struct Sweep {
     pub artifacts: Arc<Artifacts>,
@@ -36,7 +37,8 @@ pub struct SweepReport {
 
 impl Sweep {
     pub async fn run(&self) -> Result<SweepReport, StageError> {
-        let list = self.sweeping.sweep_list(self.clock.now_ms(), self.grace_ms).await?;
+        let now_ms = self.clock.now_ms();
+        let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
         let mut swept = SweepList { retired: list.retired.clone(), ..SweepList::default() };
         for run in &list.retired {
             for store in &self.stores {
@@ -58,9 +60,22 @@ impl Sweep {
             }
             swept.deleted.push((tenant.clone(), *repository, *before));
         }
-        self.sweeping.swept(&swept).await?;
+        self.compact(&list).await?;
+        self.sweeping.swept(&swept, now_ms, self.grace_ms).await?;
         let num_artifacts = self.sweep_artifacts().await?;
         Ok(SweepReport { num_generations: (swept.retired.len() + swept.aborted.len()) as u64, num_artifacts })
+    }
+
+    /// What was taken out leaves holes; each store decides whether they are worth moving the rest.
+    async fn compact(&self, list: &SweepList) -> Result<(), StageError> {
+        let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
+        let repositories: BTreeSet<_> = generations.chain(list.deleted.iter().map(|deleted| deleted.1)).collect();
+        for repository in repositories {
+            for store in &self.stores {
+                store.compact(repository).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace (a sync that has not

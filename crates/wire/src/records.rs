@@ -275,6 +275,7 @@ record!(domain::OutlineSymbol {
     private,
     secondary,
     is_default,
+    names_holder,
     decorators,
 });
 record!(domain::OutlineBase { class, name, receiver, implements });

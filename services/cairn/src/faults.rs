@@ -1,7 +1,10 @@
 //! Faults on demand, for tests: `CAIRN_KILL_AT=point:n` kills the process the n-th time that it passes a fail point,
-//! `CAIRN_FAIL_AT=point:n` makes that passage fail once.
+//! `CAIRN_FAIL_AT=point:n` makes that passage fail once, `CAIRN_SWEEP_GRACE_MS=n` sweeps what is older than that.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What an injected failure says, so that a test sees in the logs that it happened.
+const INJECTED: &str = "injected fault";
 
 /// Arms what the environment asks for.
 pub(crate) fn arm() {
@@ -18,9 +21,18 @@ pub(crate) fn arm() {
         armed.expect("a fail point can be armed");
     }
     if let Some((point, count)) = wanted("CAIRN_FAIL_AT") {
-        let action = if count == 0 { "1*return->off".to_owned() } else { format!("{count}*off->1*return->off") };
+        let action = if count == 0 {
+            format!("1*return({INJECTED})->off")
+        } else {
+            format!("{count}*off->1*return({INJECTED})->off")
+        };
         fail::cfg(point, &action).expect("a fail point can be armed");
     }
+}
+
+/// The grace that a test asks for, in milliseconds.
+pub(crate) fn sweep_grace_ms() -> Option<i64> {
+    std::env::var("CAIRN_SWEEP_GRACE_MS").ok()?.parse().ok()
 }
 
 fn wanted(variable: &str) -> Option<(String, u64)> {

@@ -39,6 +39,8 @@ pub struct OutlineSymbol {
     pub secondary: bool,
     /// What the file exports by default.
     pub is_default: bool,
+    /// Another name of what holds it.
+    pub names_holder: bool,
     /// Of types: what they are decorated with, without arguments.
     pub decorators: Vec<String>,
 }

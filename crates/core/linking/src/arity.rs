@@ -2,6 +2,18 @@
 
 use cairn_domain::Arity;
 
+/// Of a clause that names patterns: `def get(%{id: id} = item, opts \\\\ [])`. Without brackets it takes none.
+pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
+    let Some(list) = parameter_list(signature, name) else {
+        let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
+        return if is_bare { Arity { min: 0, max: 0 } } else { Arity::UNKNOWN };
+    };
+    let num = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+    let max = split_parameters(list).count();
+    let num_optional = split_parameters(list).filter(|parameter| parameter.contains("\\\\")).count();
+    Arity { min: num(max - num_optional), max: num(max) }
+}
+
 /// Of the declaration of `name`. Parameters for the object itself do not count.
 pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
@@ -136,6 +148,17 @@ mod tests {
         check("public static <T> List<T> of(T first, T... rest)", "of", 1, 255);
         check("function f(a: string, b?: number, c = 1): void", "f", 1, 3);
         check("int main(void)", "main", 0, 0);
+    }
+
+    #[test]
+    fn clauses_are_counted_by_their_patterns() {
+        let check = |signature: &str, name: &str, min: u8, max: u8| {
+            assert_eq!(of_clause(signature, name), Arity { min, max }, "{signature}");
+        };
+        check("def get(%{id: id} = item, [head | tail])", "get", 2, 2);
+        check("defp page(query, number \\\\ 1, size \\\\ 20) when number > 0", "page", 1, 3);
+        check("def parse(<<size, rest::binary>>)", "parse", 1, 1);
+        check("def now", "now", 0, 0);
     }
 
     #[test]

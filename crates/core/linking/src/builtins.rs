@@ -741,6 +741,53 @@ const PHP: &[&str] = &[
     "stdClass",
 ];
 
+/// Functions and libraries of Lua.
+const LUA: &[&str] = &[
+    "_ENV",
+    "_G",
+    "_VERSION",
+    "assert",
+    "bit",
+    "bit32",
+    "collectgarbage",
+    "coroutine",
+    "debug",
+    "dofile",
+    "error",
+    "getfenv",
+    "getmetatable",
+    "io",
+    "ipairs",
+    "jit",
+    "load",
+    "loadfile",
+    "loadstring",
+    "math",
+    "module",
+    "next",
+    "os",
+    "package",
+    "pairs",
+    "pcall",
+    "print",
+    "rawequal",
+    "rawget",
+    "rawlen",
+    "rawset",
+    "require",
+    "select",
+    "setfenv",
+    "setmetatable",
+    "string",
+    "table",
+    "tonumber",
+    "tostring",
+    "type",
+    "unpack",
+    "utf8",
+    "xpcall",
+];
+
 /// Names of methods so common, also among those of built-in types, that one definition in a repository is no evidence.
 const COMMON_METHODS: &[&str] = &[
     "Add",
@@ -1165,6 +1212,83 @@ const COMMON_METHODS: &[&str] = &[
     "zip",
 ];
 
+/// Modules of Elixir's standard library, by the first part of their names.
+const ELIXIR: &[&str] = &[
+    "Access",
+    "Agent",
+    "Application",
+    "ArgumentError",
+    "ArithmeticError",
+    "Atom",
+    "Base",
+    "Behaviour",
+    "Bitwise",
+    "Calendar",
+    "CaseClauseError",
+    "Code",
+    "Collectable",
+    "Config",
+    "Date",
+    "DateTime",
+    "Dict",
+    "DynamicSupervisor",
+    "Enum",
+    "Enumerable",
+    "ErlangError",
+    "ExUnit",
+    "Exception",
+    "File",
+    "Float",
+    "Function",
+    "FunctionClauseError",
+    "GenEvent",
+    "GenServer",
+    "HashDict",
+    "HashSet",
+    "IEx",
+    "IO",
+    "Inspect",
+    "Integer",
+    "JSON",
+    "Kernel",
+    "KeyError",
+    "Keyword",
+    "List",
+    "Logger",
+    "Macro",
+    "Map",
+    "MapSet",
+    "MatchError",
+    "Mix",
+    "Module",
+    "NaiveDateTime",
+    "Node",
+    "OptionParser",
+    "PartitionSupervisor",
+    "Path",
+    "Port",
+    "Process",
+    "Protocol",
+    "Range",
+    "Record",
+    "Regex",
+    "Registry",
+    "RuntimeError",
+    "Set",
+    "Stream",
+    "String",
+    "StringIO",
+    "Supervisor",
+    "System",
+    "Task",
+    "Time",
+    "Tuple",
+    "URI",
+    "UndefinedFunctionError",
+    "Version",
+    "WithClauseError",
+];
+
 pub(crate) fn is_python_stdlib(module: &str) -> bool {
     PYTHON_STDLIB.binary_search(&module).is_ok()
 }
@@ -1179,6 +1303,8 @@ pub(crate) fn is_builtin(family: Family, name: &str) -> bool {
         Family::Jvm => JVM,
         Family::Ruby => RUBY,
         Family::Php => PHP,
+        Family::Lua => LUA,
+        Family::Elixir => ELIXIR,
         _ => return false,
     };
     names.binary_search(&name).is_ok()
@@ -1202,6 +1328,9 @@ pub(crate) fn is_builtin_module(family: Family, module: &str) -> bool {
         Family::Jvm => matches!(first, "java" | "javax" | "kotlin" | "scala"),
         Family::CSharp => first == "System",
         Family::C => module.starts_with('<'),
+        Family::Lua => matches!(first, "bit" | "ffi" | "jit" | "string" | "table"),
+        Family::Elixir => ELIXIR.binary_search(&first).is_ok(),
+        Family::Zig => matches!(module, "std" | "builtin" | "root"),
         _ => false,
     }
 }
@@ -1212,7 +1341,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, COMMON_METHODS] {
+        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, LUA, ELIXIR, COMMON_METHODS] {
             assert!(list.is_sorted_by(|a, b| a < b), "{:?}", list.windows(2).find(|pair| pair[0] >= pair[1]));
         }
     }

@@ -60,6 +60,10 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// Another name of what holds it: `const Self = @This();`.
+    pub names_holder: bool,
+    /// A member of a type that is a name of its file as well.
+    pub at_top: bool,
 }
 
 /// A base of a class, as written.
@@ -152,7 +156,7 @@ fn definitions(place: &FilePlace<'_>, outline: &Outline, family: Family) -> Vec<
     let mut definitions: Vec<Definition> = Vec::with_capacity(outline.symbols.len());
     for symbol in &outline.symbols {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, parent.as_ref(), package));
+        definitions.push(definition(symbol, parent.as_ref(), package, family));
     }
     definitions
 }
@@ -171,14 +175,20 @@ pub(crate) fn go_package(directory: &str, package: Option<&str>) -> Name {
     if package.is_some_and(|package| package.ends_with("_test")) { folder.then("#test") } else { folder }
 }
 
-fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name) -> Definition {
+fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name, family: Family) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
+    let rules = family.rules();
     let is_named_from_top = match parent {
-        None => holder.is_empty(),
+        None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
+    let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
+    // The implementation of a protocol can only be called through the protocol.
+    let is_implementation = rules.modules_are_types
+        && symbol.kind == SymbolKind::Method
+        && parent.is_none_or(|parent| parent.kind == SymbolKind::Module);
     let dotted = |name: &str| if name.is_empty() { package } else { package.dot(name) };
     Definition {
         name: Name::of(&symbol.name),
@@ -186,18 +196,29 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
-        kind: symbol.kind,
+        kind: if is_value { SymbolKind::Class } else { symbol.kind },
         ordinal: symbol.ordinal,
         arity: symbol.arity,
         exported: symbol.exported,
         private: symbol.private,
-        local: parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
+        local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
         secondary: symbol.secondary,
         holder: dotted(holder),
         in_package: is_named_from_top,
         full: dotted(&symbol.qualified_name),
         is_default: symbol.is_default,
+        names_holder: symbol.names_holder,
+        at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
+}
+
+/// Constructors and fields of a type, and what a class declares; methods of an instance are no names.
+fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
+    parent.in_package
+        && match parent.kind {
+            SymbolKind::Trait => true,
+            _ => parent.kind.is_type() && matches!(kind, SymbolKind::Constant | SymbolKind::Field),
+        }
 }
 
 fn bases(outline: &Outline, family: Family) -> Vec<Base> {
@@ -237,6 +258,9 @@ fn imports(outline: &Outline, family: Family, definitions: &[Definition]) -> Vec
     let mut kept = Vec::new();
     for import in &outline.imports {
         let scope = import.enclosing.and_then(|scope| definitions.get(scope as usize));
+        if scope.is_some_and(|scope| scope.local || scope.kind != SymbolKind::Module) {
+            continue;
+        }
         let container = scope.map_or(Name::EMPTY, |scope| scope.qualified);
         for bound in bound_names(import, family) {
             kept.push(bound.to_fact(container, import.reexport));
@@ -322,9 +346,15 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
     }
-    if import.wildcard && import.alias.is_none() {
+    // Haskell's `import A as B` brings in everything and calls the module `B`.
+    let is_also_bound = family == Family::Haskell && import.alias.is_some();
+    if import.wildcard && (import.alias.is_none() || is_also_bound) {
         bound.push(base);
-    } else if import.names.is_empty() || import.alias.is_some() {
+    }
+    if import.wildcard && import.alias.is_none() {
+        return bound;
+    }
+    if import.names.is_empty() || import.alias.is_some() {
         let local = import.alias.as_deref().unwrap_or_else(|| default_binding(&import.module, family));
         bound.push(BoundName { local: Name::of(local), wildcard: false, ..base });
     }
@@ -336,6 +366,8 @@ fn default_binding(module: &str, family: Family) -> &str {
     match family {
         Family::Python => module.split('.').next().unwrap_or(module),
         Family::Go => go_package_name(module),
+        // An import that no variable or constant is set to binds nothing.
+        Family::Lua | Family::Zig => "",
         _ => last_part(module),
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
     if file.family.rules().package_scope {
         add(key(Space::Package, [family, file.namespace(), Name::EMPTY]), Item::File);
     }
+    for (index, definition) in file.definitions.iter().enumerate().filter(|(_, definition)| definition.at_top) {
+        let item = Item::Definition(index as u32);
+        add(key(Space::Member, [path, Name::EMPTY, definition.name]), item);
+        add(key(Space::PackageMember, [family, file.namespace(), definition.name]), item);
+    }
     for (index, definition) in file.definitions.iter().enumerate() {
         each_definition_key(file.family, path, definition, |key| add(key, Item::Definition(index as u32)));
     }

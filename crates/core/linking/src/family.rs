@@ -48,6 +48,22 @@ pub(crate) struct Rules {
     pub(crate) modules_are_closed: bool,
     /// Members of a class may stand in several files.
     pub(crate) open_classes: bool,
+    /// Modules inside a file are values: what they hold is named through them only.
+    pub(crate) modules_are_values: bool,
+    /// Private names of a file cannot be named from others, whatever they are reached through.
+    pub(crate) files_hide_private: bool,
+    /// A call names a function, never a variable that holds one.
+    pub(crate) only_functions_are_called: bool,
+    /// A call may leave arguments out or pass more than are declared.
+    pub(crate) loose_arguments: bool,
+    /// Definitions that differ in the number of their parameters have different names.
+    pub(crate) arity_is_name: bool,
+    /// Modules are named by their whole name wherever they stand, and hold the structure of that name.
+    pub(crate) modules_are_types: bool,
+    /// Constructors, fields and methods of a class are names of the file as well.
+    pub(crate) members_at_top: bool,
+    /// Every file is a package of its own, even if two are called the same.
+    pub(crate) packages_are_files: bool,
     /// The ecosystem of its packages.
     pub(crate) ecosystem: &'static str,
 }
@@ -63,6 +79,14 @@ const PLAIN: Rules = Rules {
     imports_are_members: false,
     modules_are_closed: false,
     open_classes: false,
+    modules_are_values: false,
+    files_hide_private: false,
+    only_functions_are_called: false,
+    loose_arguments: false,
+    arity_is_name: false,
+    modules_are_types: false,
+    members_at_top: false,
+    packages_are_files: false,
     ecosystem: "",
 };
 
@@ -169,16 +193,35 @@ impl Family {
             Family::Swift => {
                 Rules { implicit_self: true, global_names: true, overloads: true, open_classes: true, ..PLAIN }
             }
-            Family::Lua | Family::Bash => Rules { global_names: true, ..PLAIN },
+            Family::Lua => Rules {
+                variables_hide_types: true,
+                global_names: true,
+                modules_are_values: true,
+                files_hide_private: true,
+                loose_arguments: true,
+                ..PLAIN
+            },
+            Family::Bash => Rules {
+                variables_hide_functions: false,
+                only_functions_are_called: true,
+                global_names: true,
+                imports_are_members: true,
+                loose_arguments: true,
+                ..PLAIN
+            },
             Family::Elixir => Rules {
                 variables_hide_functions: false,
                 package_scope: true,
                 overloads: true,
+                arity_is_name: true,
+                modules_are_types: true,
                 ecosystem: "hex",
                 ..PLAIN
             },
-            Family::Haskell => Rules { package_scope: true, ..PLAIN },
-            Family::Zig | Family::Other => PLAIN,
+            Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
+            // What a structure declares is visible in all of it.
+            Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
+            Family::Other => PLAIN,
         }
     }
 

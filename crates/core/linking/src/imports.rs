@@ -30,8 +30,8 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // In JavaScript an empty module stands for the file itself, which exports a name under another.
-        let is_own = |import: &Import| family == Family::Script && import.module.is_empty();
+        // An empty module stands for the file itself, which exports a name under another.
+        let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
             let mut targets: Vec<(NodeKey, Resolution)> = Vec::new();
@@ -114,6 +114,7 @@ impl FileLinker<'_> {
             Place::File { file, .. } if file == self.resolver.file => return,
             Place::File { file, .. } => targets.push((self.file_node(file), resolution)),
             Place::Package(family, namespace) => match self.face_of_package(family, namespace) {
+                Some(file) if file == self.resolver.file => return,
                 Some(file) => {
                     targets.push((self.file_node(file), resolution));
                     return self.reach(Place::File { file, container: Name::EMPTY });

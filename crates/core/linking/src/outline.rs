@@ -7,7 +7,7 @@ use cairn_domain::{
 use rustc_hash::FxHashMap;
 
 use crate::Family;
-use crate::arity::of_signature;
+use crate::arity::{of_clause, of_signature};
 
 /// Counts up when the outline of the same facts comes out differently.
 pub const OUTLINE_VERSION: u64 = 1;
@@ -31,14 +31,14 @@ pub fn outline(facts: &FileFacts) -> Outline {
         num_chunks: facts.chunks.len() as u32,
         package: facts.package.clone(),
         symbols,
-        bases: bases(facts),
+        bases: bases(facts, family),
         imports: facts.imports.iter().filter(|import| is_outside(import, &facts.symbols)).cloned().collect(),
         fields: fields(facts),
     }
 }
 
 fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family) -> OutlineSymbol {
-    let is_callable = symbol.kind.is_callable();
+    let has_arity = symbol.kind.is_callable() && !family.rules().loose_arguments;
     OutlineSymbol {
         name: symbol.name.clone(),
         qualified_name: symbol.qualified_name.clone(),
@@ -46,18 +46,34 @@ fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family) -> OutlineSymbo
         ordinal,
         parent: symbol.parent,
         span: symbol.span,
-        arity: if is_callable { of_signature(&symbol.signature, &symbol.name) } else { Arity::UNKNOWN },
+        arity: if has_arity { arity(symbol, family) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         secondary: is_secondary(symbol, family),
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
         decorators: if symbol.kind.is_type() {
             symbol.decorators.iter().map(|decorator| head(decorator)).collect()
         } else {
             Vec::new()
         },
+    }
+}
+
+fn arity(symbol: &Symbol, family: Family) -> Arity {
+    let Symbol { signature, name, .. } = symbol;
+    match family {
+        Family::Elixir => of_clause(signature, name),
+        // Types and equations do not tell how much of a function a call applies.
+        Family::Haskell => Arity::UNKNOWN,
+        Family::Zig if symbol.kind == SymbolKind::Method => {
+            // The object itself is the first parameter, whatever it is called.
+            let Arity { min, max } = of_signature(signature, name);
+            Arity { min: min.saturating_sub(1), max }
+        }
+        _ => of_signature(signature, name),
     }
 }
 
@@ -76,6 +92,8 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         // A prototype ends where a body would begin.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
+        // A test is called like what it tests, and nothing calls it.
+        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
         _ => false,
     }
 }
@@ -94,7 +112,7 @@ fn mark_overloads(symbols: &mut [OutlineSymbol]) {
     }
 }
 
-fn bases(facts: &FileFacts) -> Vec<OutlineBase> {
+fn bases(facts: &FileFacts, family: Family) -> Vec<OutlineBase> {
     let mut bases = Vec::new();
     for reference in &facts.references {
         let (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) = (reference.kind, reference.enclosing)
@@ -108,9 +126,29 @@ fn bases(facts: &FileFacts) -> Vec<OutlineBase> {
             implements: reference.kind == ReferenceKind::Implement,
         });
     }
+    if family == Family::Zig {
+        bases.extend(aliased(facts));
+    }
     // Stable, so that the bases of a class keep their order.
     bases.sort_by_key(|base| base.class);
     bases
+}
+
+/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
+fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
+    facts.references.iter().filter_map(|reference| {
+        let class = reference.enclosing?;
+        let symbol = &facts.symbols[class as usize];
+        let (_, value) = symbol.signature.split_once(" = ").filter(|_| symbol.kind == SymbolKind::Type)?;
+        let mut rest = value;
+        if let Some(receiver) = &reference.receiver {
+            rest = rest.strip_prefix(receiver.as_str())?.strip_prefix('.')?;
+        }
+        rest = rest.strip_prefix(reference.name.as_str())?;
+        let (name, receiver) = (reference.name.clone(), reference.receiver.clone());
+        let is_whole = rest.is_empty() || rest.starts_with('(');
+        is_whole.then_some(OutlineBase { class, name, receiver, implements: false })
+    })
 }
 
 /// Whether an import stands at the top of the file or of inline modules only.

@@ -134,13 +134,18 @@ impl Want {
     fn accepts(self, kind: SymbolKind, rules: Rules) -> bool {
         use SymbolKind::{Constant, Enum, Field, Function, Macro, Module, Variable};
         match self {
+            Want::Call if rules.only_functions_are_called => kind.is_callable(),
             Want::Call => {
                 kind.is_callable()
                     || matches!(kind, Variable | Constant | Field | Enum)
                     || kind.is_type() && !rules.constructors_need_new
             }
             // Inside a class its constructors are methods that are called like it; the class is meant.
-            Want::Instance => kind.is_type() || matches!(kind, Function | Macro | Variable | Constant),
+            Want::Instance => {
+                kind.is_type()
+                    || matches!(kind, Function | Macro | Variable | Constant)
+                    || kind == Module && rules.modules_are_types
+            }
             Want::Type => {
                 kind.is_type() || kind == Module || rules.variables_hide_types && matches!(kind, Variable | Constant)
             }
@@ -185,12 +190,22 @@ pub(crate) fn select(
     let kind = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
     narrow(&mut fitting, |candidate| ask.want.prefers(kind(candidate).kind));
     narrow(&mut fitting, |candidate| !kind(candidate).secondary);
+    if rules.arity_is_name && ask.want == Want::Call {
+        fitting.retain(|candidate| kind(candidate).arity.accepts(ask.num_arguments));
+    }
     let num_choices = fitting.len();
     if rules.overloads {
         narrow(&mut fitting, |candidate| kind(candidate).arity.accepts(ask.num_arguments));
     }
     let mut places = Places::default();
-    fitting.iter().for_each(|(file, index)| places.add(Place::Definition { file: *file, index: *index }));
+    for (file, index) in &fitting {
+        let definition = lookup.definition(*file, *index);
+        places.add(match definition.parent {
+            Some(holder) if definition.names_holder => Place::Definition { file: *file, index: holder },
+            None if definition.names_holder => Place::File { file: *file, container: Name::EMPTY },
+            _ => Place::Definition { file: *file, index: *index },
+        });
+    }
     let is_overloaded = num_choices > 1 && fitting.len() == 1;
     Finding::of(places, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
 }

@@ -48,7 +48,10 @@ impl<'e> Resolver<'e> {
             },
             Subject::External => Outcome::Unresolved(Unresolved::External),
             Subject::Builtin => Outcome::Unresolved(Unresolved::Builtin),
-            Subject::Unknown => self.by_method_name(name, ask),
+            Subject::Unknown => match self.whole_module(receiver, name, ask) {
+                Finding::Found(places, resolution) => Outcome::of(places, resolution),
+                _ => self.by_method_name(name, ask),
+            },
         }
     }
 
@@ -125,6 +128,15 @@ impl<'e> Resolver<'e> {
         }
     }
 
+    /// A module by its whole name, the beginning of which is no module itself: `Shop.Shape`.
+    fn whole_module(&mut self, receiver: &str, name: &str, ask: Ask) -> Finding {
+        if !self.rules.modules_are_types || ask.want == Want::Call {
+            return Finding::Nothing;
+        }
+        let bound = BoundName { module: receiver, level: 0, name: Some(name), local: Name::EMPTY, wildcard: false };
+        import_target(&mut self.lookup, self.file, Name::EMPTY, &bound, ask)
+    }
+
     /// A name written with its whole package.
     fn full_name(&mut self, receiver: &str) -> Option<Subject> {
         let bound = BoundName { module: receiver, level: 0, name: None, local: Name::EMPTY, wildcard: false };
@@ -140,8 +152,13 @@ impl<'e> Resolver<'e> {
     fn first_part(&mut self, first: &'e str, enclosing: Option<u32>) -> Subject {
         if matches!(first, "self" | "Self" | "cls") {
             let class = self.own_class(enclosing);
+            let container = self.scopes.module_around(enclosing);
             return match class.and_then(|class| class.symbol) {
                 Some(index) => Subject::Object(self.file, index),
+                // `__MODULE__` of Elixir.
+                None if class.is_none() && self.rules.modules_are_types => {
+                    Subject::Scope(Place::File { file: self.file, container }, Resolution::Exact)
+                }
                 None => class.map_or(Subject::Unknown, |class| self.object_of(class.name, enclosing)),
             };
         }
@@ -221,7 +238,7 @@ impl<'e> Resolver<'e> {
             },
             Some(_) => self.lookup.dotted(self.file, container, type_name, Ask::TYPE),
         };
-        object(found)
+        object(found, self.family)
     }
 
     fn next_part(&mut self, subject: Subject, part: &str) -> Subject {
@@ -240,7 +257,7 @@ impl<'e> Resolver<'e> {
 
     /// The object that a field of a class holds, if its type is evident.
     fn field(&mut self, file: FileId, class: u32, name: &str) -> Option<Subject> {
-        field_type(&mut self.lookup, file, class, Name::of(name)).map(object)
+        field_type(&mut self.lookup, file, class, Name::of(name)).map(|found| object(found, self.family))
     }
 
     /// A method of an object of unknown class: one definition of a telling name in the repository is some evidence.
@@ -267,10 +284,12 @@ impl<'e> Resolver<'e> {
     }
 }
 
-fn object(found: Finding) -> Subject {
+fn object(found: Finding, family: Family) -> Subject {
     match found {
         Finding::Found(places, _) => match places.single() {
             Some(Place::Definition { file, index }) => Subject::Object(file, index),
+            // Files of Zig are structures.
+            Some(place @ Place::File { .. }) if family == Family::Zig => Subject::Scope(place, Resolution::Heuristic),
             _ => Subject::Unknown,
         },
         Finding::External => Subject::External,

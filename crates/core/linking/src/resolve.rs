@@ -166,14 +166,17 @@ impl<'e> Resolver<'e> {
         is_direct: bool,
         ask: Ask,
     ) -> Finding {
-        if definition.kind == SymbolKind::Module || !is_direct && !self.rules.implicit_self {
+        let is_direct = is_direct || self.rules.implicit_self;
+        if definition.kind == SymbolKind::Module || !is_direct {
             return Finding::Nothing;
         }
         if definition.kind.is_container() {
             let class = OwnClass { symbol: Some(scope), class: *definition, name, is_doubtful: false };
             return self.member_of_own(&class, name, ask);
         }
-        let is_outside = definition.parent.is_none() && !definition.container.is_empty() && self.rules.implicit_self;
+        // Functions of an implementation see each other, as those of any module.
+        let sees_members = self.rules.implicit_self || self.rules.modules_are_types;
+        let is_outside = definition.parent.is_none() && !definition.container.is_empty() && sees_members;
         match self.own_class(Some(scope)).filter(|_| is_outside) {
             Some(class) => self.member_of_own(&class, name, ask),
             None => Finding::Nothing,

@@ -67,7 +67,11 @@ impl<'e> Lookup<'e> {
         let hashed = Name::of(name);
         let members: Vec<(FileId, u32)> = self
             .members(file, container, hashed)
-            .filter(|(file, index)| !self.definition(*file, *index).local)
+            .filter(|(file, index)| {
+                let definition = self.definition(*file, *index);
+                let is_hidden = view == View::Outside && rules.files_hide_private && definition.private;
+                !definition.local && !is_hidden
+            })
             .collect();
         // In Rust a module is declared where it belongs and stands in a file of its own.
         if ask.want == Want::Any
@@ -99,7 +103,8 @@ impl<'e> Lookup<'e> {
     /// Names of the package or namespace that the file belongs to.
     fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let contribution = self.contribution(file);
-        if !contribution.family.rules().package_scope {
+        let rules = contribution.family.rules();
+        if !rules.package_scope || rules.packages_are_files {
             return Finding::Nothing;
         }
         let namespace = match self.module_definition(file, container) {
@@ -109,6 +114,8 @@ impl<'e> Lookup<'e> {
         let found = self.in_package(contribution.family, namespace, name, ask);
         match contribution.family {
             Family::Go => found,
+            Family::Elixir if found.is_nothing() => self.in_package(contribution.family, Name::EMPTY, name, ask),
+            Family::Elixir => found,
             // Without a declared package the whole repository shares one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
             // A namespace says what a name may mean, an include or a load whether it is there.

@@ -273,6 +273,7 @@ pub(crate) fn outlines() -> Vec<Outline> {
         private: number % 2 == 1,
         secondary: number % 3 == 0,
         is_default: number % 3 == 1,
+        names_holder: number % 3 == 2,
         decorators: texts(&["app.route"]),
     };
     let base = |receiver: Option<&str>, implements| OutlineBase {

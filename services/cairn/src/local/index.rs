@@ -168,7 +168,7 @@ impl Local {
 
     /// Hides a repository at once, then removes every trace of it.
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        self.store.delete(repository).await?;
+        self.store.delete(repository, self.clock.now_ms()).await?;
         self.sweep().await?;
         let _ = std::fs::remove_file(self.home.stat_cache(repository));
         Ok(())

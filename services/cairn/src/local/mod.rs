@@ -141,7 +141,7 @@ impl Local {
             sweeping: store.clone(),
             clock: Arc::clone(&clock),
             stores: stores.clone(),
-            grace_ms: cairn_stages::GRACE_MS,
+            grace_ms: sweep_grace_ms(),
         };
         let searcher = Searcher {
             tenant,
@@ -174,4 +174,15 @@ fn num_workers(operator: &Operator) -> usize {
         0 => cores,
         workers => workers as usize,
     }
+}
+
+#[cfg(not(feature = "failpoints"))]
+fn sweep_grace_ms() -> i64 {
+    cairn_stages::GRACE_MS
+}
+
+/// Tests that read nothing meanwhile need not wait.
+#[cfg(feature = "failpoints")]
+fn sweep_grace_ms() -> i64 {
+    crate::faults::sweep_grace_ms().unwrap_or(cairn_stages::GRACE_MS)
 }

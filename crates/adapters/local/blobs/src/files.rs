@@ -35,7 +35,11 @@ pub(crate) fn prepare(root: &Path) -> io::Result<()> {
 
 pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     let path = root.join(key);
-    if path.is_file() {
+    if let Some(file) = found_or_none(missing_directory_is_missing(File::open(&path)))?
+        && file.metadata()?.is_file()
+    {
+        // Whoever puts it now has not named it anywhere yet; a sweep that goes by age must take it for new.
+        file.set_modified(SystemTime::now())?;
         // Whoever linked it may not have synced the directory yet, and success here promises durability.
         sync_parent(&path)?;
         return Ok(Put::AlreadyThere);

@@ -51,8 +51,9 @@ impl Catalogue for LocalStore {
         self.write("publish", key, Durability::Synced, move |connection| publish(connection, &published)).await
     }
 
-    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError> {
-        self.write("delete", repository, Durability::Synced, move |connection| delete(connection, repository)).await
+    async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
+        self.write("delete", repository, Durability::Synced, move |connection| delete(connection, repository, now_ms))
+            .await
     }
 }
 
@@ -280,21 +281,22 @@ fn check_publishable(connection: &Connection, run: RunId) -> Result<Option<Publi
     Ok(None)
 }
 
-fn delete(connection: &Connection, repository: RepositoryId) -> Result<GenerationId, Fault> {
+fn delete(connection: &Connection, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, Fault> {
     let key = repository.0.0;
     let hidden = connection.execute("UPDATE repository SET deleted = 1 WHERE key = ?1 AND deleted = 0", [key])?;
     if hidden == 0 {
         return pending_deletion(connection, repository)?.ok_or_else(Fault::not_found);
     }
     connection.execute(
-        "UPDATE generation SET state = ?2, message = 'the repository was deleted' WHERE repository = ?1 AND state = ?3",
-        params![key, state_number(RunState::Cancelled), state_number(RunState::Running)],
+        "UPDATE generation SET state = ?2, ended_at_ms = ?4, message = 'the repository was deleted'
+         WHERE repository = ?1 AND state = ?3",
+        params![key, state_number(RunState::Cancelled), state_number(RunState::Running), now_ms],
     )?;
     connection.execute(
         "INSERT INTO generation (repository, state, manifest_key, manifest_size, manifest_hash, plan_key, plan_size,
              plan_hash, revision, model, result, started_at_ms)
-         VALUES (?1, ?2, '', 0, x'', '', 0, x'', '', '', '', 0)",
-        params![key, DELETION],
+         VALUES (?1, ?2, '', 0, x'', '', 0, x'', '', '', '', ?3)",
+        params![key, DELETION, now_ms],
     )?;
     Ok(GenerationId(connection.last_insert_rowid() as u64))
 }

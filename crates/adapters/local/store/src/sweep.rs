@@ -17,9 +17,10 @@ impl CatalogueSweep for LocalStore {
         self.read("sweep_list", "", move |connection| sweep_list(connection, now_ms - grace_ms)).await
     }
 
-    async fn swept(&self, swept: &SweepList) -> Result<(), CatalogueError> {
+    async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError> {
         let list = swept.clone();
-        self.write("swept", "", Durability::Ordered, move |connection| mark_swept(connection, &list)).await
+        let mark = move |connection: &rusqlite::Transaction<'_>| mark_swept(connection, &list, now_ms - grace_ms);
+        self.write("swept", "", Durability::Ordered, mark).await
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError> {
@@ -63,7 +64,7 @@ fn generations(connection: &Connection, condition: &str, key: impl Params) -> Re
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn mark_swept(connection: &Connection, list: &SweepList) -> Result<(), Fault> {
+fn mark_swept(connection: &Connection, list: &SweepList, until_ms: i64) -> Result<(), Fault> {
     for run in &list.retired {
         connection.execute(
             "UPDATE generation SET swept = 1 WHERE id = ?1 AND published_seq IS NOT NULL",
@@ -72,14 +73,29 @@ fn mark_swept(connection: &Connection, list: &SweepList) -> Result<(), Fault> {
     }
     for run in &list.aborted {
         connection.execute(
-            "UPDATE generation SET swept = 1 WHERE id = ?1 AND state IN (?2, ?3)",
-            params![run.generation.0, state_number(RunState::Failed), state_number(RunState::Cancelled)],
+            "UPDATE generation SET swept = 1 WHERE id = ?1 AND state IN (?2, ?3) AND ended_at_ms <= ?4",
+            params![run.generation.0, state_number(RunState::Failed), state_number(RunState::Cancelled), until_ms],
         )?;
     }
     for (_, repository, deletion) in &list.deleted {
-        forget(connection, *repository, *deletion)?;
+        if !has_late_writers(connection, *repository, *deletion, until_ms)? {
+            forget(connection, *repository, *deletion)?;
+        }
     }
     Ok(())
+}
+
+/// Whether the deletion cancelled a run, or followed on one, that may still be at work somewhere.
+fn has_late_writers(
+    connection: &Connection,
+    repository: RepositoryId,
+    deletion: GenerationId,
+    until_ms: i64,
+) -> Result<bool, Fault> {
+    let aborted = "SELECT 1 FROM generation
+        WHERE repository = ?1 AND id < ?2 AND state IN (?3, ?4) AND ended_at_ms > ?5 LIMIT 1";
+    let (failed, cancelled) = (state_number(RunState::Failed), state_number(RunState::Cancelled));
+    Ok(connection.prepare_cached(aborted)?.exists(params![repository.0.0, deletion.0, failed, cancelled, until_ms])?)
 }
 
 /// Forgets a deleted repository's past; what was registered or indexed again since stays.

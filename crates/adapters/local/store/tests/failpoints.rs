@@ -164,7 +164,7 @@ impl Scenario {
         self.until_done(async || store.abort(second, RunState::Cancelled, "", 2001).await).await?;
         self.until_done(async || store.sweep_aborted(repository, second.generation).await).await?;
         let aborted = SweepList { aborted: vec![second], ..SweepList::default() };
-        self.until_done(async || store.swept(&aborted).await).await?;
+        self.until_done(async || store.swept(&aborted, 2001, 0).await).await?;
         seen.push(self.sight().await?);
 
         let third = self.begin(Some(first.generation), 3000).await?;
@@ -177,10 +177,10 @@ impl Scenario {
         store.verify(repository).await?;
 
         self.play_vectors(&mut seen).await?;
-        let deletion = self.until_done(async || store.delete(repository).await).await?.context("no deletion")?;
+        let deletion = self.until_done(async || store.delete(repository, 9000).await).await?.context("no deletion")?;
         self.until_done(async || store.remove_repository(&tenant, repository, deletion).await).await?;
         let deleted = SweepList { deleted: vec![(tenant.clone(), repository, deletion)], ..SweepList::default() };
-        self.until_done(async || store.swept(&deleted).await).await?;
+        self.until_done(async || store.swept(&deleted, 9000, 0).await).await?;
         seen.push(self.sight().await?);
         Ok(seen)
     }

@@ -156,7 +156,7 @@ async fn what_an_aborted_run_retired_is_retired_by_the_next() -> anyhow::Result<
     assert_eq!((list.aborted.as_slice(), list.retired.as_slice()), ([second].as_slice(), [first, third].as_slice()));
     assert_eq!(fixture.store.sweep_aborted(fixture.repository, second.generation).await?, 0);
     fixture.store.sweep_retired(fixture.repository, &[third.generation]).await?;
-    fixture.store.swept(&list).await?;
+    fixture.store.swept(&list, 5, 0).await?;
     fixture.store.verify(fixture.repository).await?;
     assert_eq!(fixture.callers("b").await?, Vec::<String>::new());
     Ok(())
@@ -284,8 +284,8 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let first = fixture.begin(None, 0).await?;
     fixture.publish(first, 0).await?;
-    let deletion = fixture.store.delete(fixture.repository).await?;
-    fixture.store.swept(&fixture.store.sweep_list(0, 0).await?).await?;
+    let deletion = fixture.store.delete(fixture.repository, 0).await?;
+    fixture.store.swept(&fixture.store.sweep_list(0, 0).await?, 0, 0).await?;
     let view = fixture.store.view().await?;
     assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
     let record = RepositoryRecord {

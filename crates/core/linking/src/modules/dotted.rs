@@ -25,12 +25,12 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     // Names at the top of a repository that declares no packages.
     let found = walk(lookup, Place::Package(family, Name::EMPTY), &parts, ask);
     match found {
-        Finding::Found(..) if matches!(family, Family::Php | Family::Elixir) => found.at_most(Resolution::Import),
+        Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),
         _ => Finding::External,
     }
 }
 
-fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
+pub(super) fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
     let mut place = start;
     let mut found = Finding::of(Places::one(start), Resolution::Import);
     for (index, part) in parts.iter().enumerate() {

@@ -8,17 +8,35 @@ use crate::places::{Ask, Finding};
 use crate::{Family, Name};
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
+    if import.module.is_empty() {
+        // `return { open = Account.new }`: a name of the file itself.
+        return import.name.map_or(Finding::Nothing, |name| lookup.dotted(file, Name::EMPTY, name, ask));
+    }
     let Some(found) = included(lookup, file, import.module) else { return Finding::External };
     match import.name {
-        None => file_place(found),
-        Some(name) => lookup.exported(found, Name::EMPTY, name, ask),
+        None if import.wildcard || lookup.contribution(file).family != Family::Lua => file_place(found),
+        None => returned(lookup, found, ask),
+        Some(name) => match returned(lookup, found, Ask::ANY) {
+            Finding::Found(places, _) if lookup.contribution(file).family == Family::Lua => match places.single() {
+                Some(place) => lookup.member_of(place, name, ask),
+                None => Finding::Nothing,
+            },
+            _ => lookup.exported(found, Name::EMPTY, name, ask),
+        },
     }
+}
+
+/// What a file of Lua returns; the file itself where no definition says that it is.
+fn returned(lookup: &mut Lookup<'_>, found: FileId, ask: Ask) -> Finding {
+    let default = lookup.exported(found, Name::EMPTY, "default", ask);
+    if default.is_nothing() { file_place(found) } else { default }
 }
 
 fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileId> {
     let contribution = lookup.contribution(file);
     let family = contribution.family;
     let path = module.trim_matches(['"', '\'', '<', '>']);
+    let path = if family == Family::Bash { literal_end(path)? } else { path };
     let beside = paths::join(contribution.path.directory(), path);
     if let Some(found) = beside.and_then(|path| with_endings(lookup, family, &path)) {
         return Some(found);
@@ -28,10 +46,22 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
         Family::Ruby => path.trim_end_matches(".rb").to_owned(),
         // A system header is never one of the repository's unless its path says more than a file name.
         Family::C if module.starts_with('<') && !path.contains('/') => return None,
-        Family::C => path.trim_start_matches("../").trim_start_matches("./").to_owned(),
+        Family::C | Family::Bash => path.trim_start_matches("./").trim_start_matches("../").to_owned(),
         _ => return None,
     };
     nearest(lookup, file, family, &suffix)
+}
+
+/// The part of a script's path behind what the shell fills in, which mostly is the folder of the script or a root of the
+/// repository: `$(dirname "$0")/lib/log.sh`. None for paths from the root of the machine or of a user, and where
+/// nothing is left.
+fn literal_end(path: &str) -> Option<&str> {
+    let rest = match path.rfind(['$', '`', ')', '}']) {
+        Some(at) => path[at..].split_once('/').map_or("", |(_, rest)| rest),
+        None if path.starts_with(['/', '~']) => "",
+        None => path,
+    };
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<FileId> {

@@ -1,6 +1,7 @@
 //! From what an import writes to files and packages, language by language.
 
 mod dotted;
+mod elixir;
 mod include;
 mod python;
 mod rust;
@@ -35,9 +36,8 @@ pub(crate) fn import_target(
         Family::C | Family::Ruby | Family::Lua | Family::Bash | Family::Zig => {
             include::target(lookup, file, import, ask)
         }
-        Family::Jvm | Family::CSharp | Family::Php | Family::Elixir | Family::Haskell => {
-            dotted::target(lookup, file, import, ask)
-        }
+        Family::Jvm | Family::CSharp | Family::Php | Family::Haskell => dotted::target(lookup, file, import, ask),
+        Family::Elixir => elixir::target(lookup, container, import, ask),
         Family::Swift | Family::Other => Finding::External,
     }
 }

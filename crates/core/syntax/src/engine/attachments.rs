@@ -60,7 +60,7 @@ impl<'t> Attachments<'t> {
         if end > to || !gap.bytes().all(|byte| byte.is_ascii_whitespace()) {
             return false;
         }
-        attachment.is_decorator || {
+        attachment.is_decorator || attachment.doc.is_some() || {
             let adjacent = self.lines.line_of(to) <= self.lines.last_line(start, end) + 1;
             let line_start = self.lines.start_of(self.lines.line_of(start));
             let before = Place { start: line_start, end: start }.text(self.text);
@@ -95,8 +95,10 @@ impl<'t> Attachments<'t> {
     pub(super) fn doc(&self, row: &LanguageRow, preamble: &Preamble) -> Option<String> {
         let mut doc = String::new();
         for attachment in &self.sorted[preamble.first..preamble.end] {
-            if !attachment.is_decorator {
-                add_comment(row, attachment.place.text(self.text), &mut doc);
+            match attachment.doc.and_then(|place| docstring(place.text(self.text))) {
+                Some(text) => push_line(&mut doc, &text),
+                None if attachment.is_decorator => {}
+                None => add_comment(row, attachment.place.text(self.text), &mut doc),
             }
         }
         finish_doc(&doc)

@@ -52,6 +52,8 @@ pub(super) struct RawDefinition {
     pub(super) self_name: Option<Place>,
     pub(super) visibility: Option<Place>,
     pub(super) receiver: Option<Place>,
+    /// Of a clause, where the pattern captures its parameters.
+    pub(super) num_parameters: Option<u8>,
     pub(super) pattern: u16,
 }
 
@@ -83,6 +85,8 @@ pub(super) struct RawBinding {
 pub(super) struct RawAttachment {
     pub(super) place: Place,
     pub(super) is_decorator: bool,
+    /// A text in it that documents the definition (`@doc "…"`).
+    pub(super) doc: Option<Place>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +100,8 @@ pub(super) struct RawExportName {
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
+    /// Names of variables that are in truth something of that kind.
+    pub(super) becomes: Vec<(Place, SymbolKind)>,
     /// With whether it exports what it wraps.
     pub(super) wrappers: Vec<(Place, bool)>,
     pub(super) references: Vec<RawReference>,
@@ -109,6 +115,8 @@ pub(super) struct Raw {
     pub(super) import_parts: Vec<(Place, ImportRole)>,
     pub(super) export_names: Vec<RawExportName>,
     pub(super) type_parameters: Vec<Place>,
+    /// Code in which calls are uses of types.
+    pub(super) types: Vec<Place>,
     /// Where names start that are no references, though a pattern finds them.
     pub(super) not_references: Vec<u32>,
     pub(super) package: Option<Place>,
@@ -119,6 +127,7 @@ pub(super) struct Raw {
 impl Raw {
     fn clear(&mut self) {
         self.definitions.clear();
+        self.becomes.clear();
         self.wrappers.clear();
         self.references.clear();
         self.bindings.clear();
@@ -129,6 +138,7 @@ impl Raw {
         self.import_parts.clear();
         self.export_names.clear();
         self.type_parameters.clear();
+        self.types.clear();
         self.not_references.clear();
         self.package = None;
         self.sections.clear();
@@ -169,6 +179,8 @@ pub(super) fn collect(
 struct Slots {
     definition: Option<(Place, Head)>,
     reference: Option<(Place, ReferenceKind)>,
+    attachment: Option<(Place, bool)>,
+    doc: Option<Place>,
     binding: Option<BindingEvidence>,
     name: Option<Place>,
     path: Option<Place>,
@@ -208,6 +220,7 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::Definition(kind) => slots.definition = Some((place, Head::Symbol(kind))),
             Role::Scope => slots.definition = Some((place, Head::Scope)),
             Role::Local => slots.definition = Some((place, Head::Local)),
+            Role::Becomes(kind) => raw.becomes.push((place, kind)),
             Role::Name => slots.name = Some(place),
             Role::Path => slots.path = Some(place),
             Role::Body => slots.body_start = Some(place.start),
@@ -218,7 +231,11 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::Receiver => slots.receiver = Some(place),
             Role::Arguments => {
                 slots.has_arguments = true;
-                slots.num_arguments = count_arguments(query, capture.node, walk);
+                let count = count_arguments(query, capture.node, walk);
+                slots.num_arguments = match query.properties[pattern as usize].holds_callee {
+                    true => count.and_then(|count| count.checked_sub(1)),
+                    false => count,
+                };
             }
             Role::Argument => slots.num_more_arguments += 1,
             Role::Binding(evidence) => slots.binding = Some(evidence),
@@ -230,14 +247,15 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::ExportName => slots.export_name = Some(place),
             Role::ExportAlias => slots.export_alias = Some(place),
             Role::Section => raw.sections.push(place),
-            Role::Doc => raw.docs.push(place),
-            Role::Comment => raw.attachments.push(RawAttachment { place, is_decorator: false }),
-            Role::Decorator => raw.attachments.push(RawAttachment { place, is_decorator: true }),
+            Role::Doc => slots.doc = Some(place),
+            Role::Comment => slots.attachment = Some((place, false)),
+            Role::Decorator => slots.attachment = Some((place, true)),
             Role::Wrapper => raw.wrappers.push((place, false)),
             Role::Export => raw.wrappers.push((place, true)),
             Role::Import => raw.imports.push((place, pattern)),
             Role::ImportPart(part) => raw.import_parts.push((place, part)),
             Role::TypeParameter => raw.type_parameters.push(place),
+            Role::Types => raw.types.push(place),
             Role::Package => raw.package = raw.package.or(Some(place)),
             Role::NotReference => raw.not_references.push(place.start),
             Role::Ignored => {}
@@ -257,8 +275,14 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
             self_name: slots.self_name,
             visibility: slots.visibility,
             receiver: slots.receiver,
+            num_parameters: slots.num_arguments,
             pattern,
         });
+    }
+    match (slots.attachment, slots.doc) {
+        (Some((place, is_decorator)), doc) => raw.attachments.push(RawAttachment { place, is_decorator, doc }),
+        (None, Some(doc)) => raw.docs.push(doc),
+        (None, None) => {}
     }
     if let Some((place, kind)) = slots.reference {
         raw.references.push(RawReference {

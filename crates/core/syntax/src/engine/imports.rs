@@ -61,7 +61,12 @@ fn order(role: ImportRole) -> u8 {
         ImportRole::Prefix => 2,
         ImportRole::Wildcard => 3,
         ImportRole::Module => 4,
-        ImportRole::Part | ImportRole::Path | ImportRole::Name | ImportRole::Default | ImportRole::Namespace => 5,
+        ImportRole::Part
+        | ImportRole::Path
+        | ImportRole::Name
+        | ImportRole::Default
+        | ImportRole::Namespace
+        | ImportRole::Bound => 5,
         ImportRole::Alias => 6,
     }
 }
@@ -85,6 +90,8 @@ struct Statement<'t> {
     groups: Vec<(u32, String)>,
     /// A path that the grammar gives in parts, as far as it has been read.
     path: Option<Place>,
+    /// What the statement binds, wherever that stands.
+    bound: Option<&'t str>,
     reexport: bool,
 }
 
@@ -92,7 +99,7 @@ impl<'t> Statement<'t> {
     fn new(row: &'t LanguageRow, text: &'t str) -> Self {
         let (imports, groups) = (Vec::new(), Vec::new());
         let alias_target = AliasTarget::Module;
-        Self { row, text, imports, is_pending: false, alias_target, groups, path: None, reexport: false }
+        Self { row, text, imports, is_pending: false, alias_target, groups, path: None, bound: None, reexport: false }
     }
 
     fn add(&mut self, place: Place, role: ImportRole) {
@@ -120,9 +127,10 @@ impl<'t> Statement<'t> {
             ImportRole::Wildcard => self.add_wildcard(),
             ImportRole::Module => self.add_module(text),
             ImportRole::Path => self.add_path(text),
-            ImportRole::Name => self.add_name(text, None),
+            ImportRole::Name => self.add_name(place.text(self.text), None),
             ImportRole::Default => self.add_name("default", Some(plain_name(self.row, text).to_owned())),
             ImportRole::Namespace => self.current().alias = Some(plain_name(self.row, text).to_owned()),
+            ImportRole::Bound => self.bound = Some(plain_name(self.row, text)),
             ImportRole::Alias => self.add_alias(plain_name(self.row, text)),
         }
     }
@@ -253,12 +261,22 @@ impl<'t> Statement<'t> {
 
     fn finish(mut self) -> impl Iterator<Item = Import> {
         self.end_path(false);
-        let Self { row, imports, reexport, .. } = self;
+        let Self { row, imports, bound, reexport, .. } = self;
         imports.into_iter().map(move |mut import| {
             import.reexport = reexport;
+            bind(&mut import, bound);
             make_relative(row, &mut import);
             import
         })
+    }
+}
+
+/// The name taken from the module is called `bound`, or the module itself if none is taken.
+fn bind(import: &mut Import, bound: Option<&str>) {
+    match (bound, import.names.last_mut()) {
+        (Some(bound), Some(name)) if name.name != bound => name.alias = Some(bound.to_owned()),
+        (Some(bound), None) => import.alias = Some(bound.to_owned()),
+        _ => {}
     }
 }
 

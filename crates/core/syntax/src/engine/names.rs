@@ -131,7 +131,8 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
 /// A receiver as the facts say it: parts joined with `.`, `self` and `super` whatever the language calls them, `<expr>`
 /// for what is no chain. `own_name` is what the enclosing method calls its object, if the language lets it choose.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
-    // `value!!` of Kotlin is the value.
+    // `value!!` of Kotlin is the value; Zig's grammar reads `!a.b()` as a member of `!a`.
+    let text = text.trim_start_matches('!');
     match split_chain(row, text.strip_suffix("!!").unwrap_or(text)) {
         Some(chain) => own_words(row, chain.joined(), own_name),
         None => "<expr>".to_owned(),
@@ -239,8 +240,10 @@ fn first_argument(text: &str) -> &str {
     text
 }
 
-/// A plain name without quotes, sigils and raw markers.
+/// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
+    let trimmed = text.trim_end();
+    let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
     let text = text.trim_matches(['"', '\'', '`']);
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)

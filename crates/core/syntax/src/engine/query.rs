@@ -10,6 +10,8 @@ use crate::languages::LanguageRow;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
+    /// The name of a variable that is in truth something of that kind.
+    Becomes(SymbolKind),
     Name,
     Path,
     Body,
@@ -27,6 +29,8 @@ pub(super) enum Role {
     Scope,
     Local,
     TypeParameter,
+    /// Code in which calls are uses of types (specifications).
+    Types,
     Reference(ReferenceKind),
     Receiver,
     Arguments,
@@ -57,6 +61,7 @@ pub(super) enum ImportRole {
     Group,
     Prefix,
     Namespace,
+    Bound,
     Wildcard,
     Reexport,
 }
@@ -66,6 +71,9 @@ impl Role {
     fn parse(capture: &str) -> Option<Role> {
         if let Some(kind) = capture.strip_prefix("definition.") {
             return SymbolKind::parse(kind).map(Role::Definition);
+        }
+        if let Some(kind) = capture.strip_prefix("becomes.") {
+            return SymbolKind::parse(kind).map(Role::Becomes);
         }
         if let Some(kind) = capture.strip_prefix("reference.") {
             return ReferenceKind::parse(kind).map(Role::Reference);
@@ -92,6 +100,7 @@ impl Role {
             "scope" => Role::Scope,
             "local" => Role::Local,
             "type_parameter" => Role::TypeParameter,
+            "types" => Role::Types,
             "receiver" => Role::Receiver,
             "arguments" => Role::Arguments,
             "argument" => Role::Argument,
@@ -123,6 +132,7 @@ impl ImportRole {
             "group" => ImportRole::Group,
             "prefix" => ImportRole::Prefix,
             "namespace" => ImportRole::Namespace,
+            "bound" => ImportRole::Bound,
             "wildcard" => ImportRole::Wildcard,
             _ => return None,
         })
@@ -156,6 +166,16 @@ pub(super) struct Properties {
     pub(super) capitalized: bool,
     /// Only announces what is defined elsewhere.
     pub(super) declaration: bool,
+    /// May declare or only set what is declared already.
+    pub(super) assigned: bool,
+    /// One of several clauses that define a function together.
+    pub(super) clause: bool,
+    /// The name is a chain: its last part names the definition, the parts before name its owner.
+    pub(super) dotted: bool,
+    /// Wins over all other patterns that find a reference at the same name.
+    pub(super) preferred: bool,
+    /// The node captured as `@arguments` also holds what is called.
+    pub(super) holds_callee: bool,
 }
 
 impl Properties {
@@ -174,6 +194,11 @@ impl Properties {
             "wildcard" => self.wildcard = true,
             "capitalized" => self.capitalized = true,
             "declaration" => self.declaration = true,
+            "assigned" => self.assigned = true,
+            "clause" => self.clause = true,
+            "dotted" => self.dotted = true,
+            "preferred" => self.preferred = true,
+            "holds_callee" => self.holds_callee = true,
             _ => return None,
         }
         Some(())

@@ -20,6 +20,9 @@ fn declares(parameters: &str, name: &str) -> bool {
     })
 }
 
+/// What may stand before the first letter of a name.
+const NAME_MARKS: [char; 4] = ['_', '#', '$', '@'];
+
 /// Where a reference stands, and which of several at one place wins (the least).
 type Site = (u32, u8, u32);
 
@@ -67,9 +70,17 @@ pub(super) fn references<'t>(
     let mut locator = Locator::new(&outline.regions);
     let mut line = 1;
     let mut references = Vec::new();
-    for (start, _, index) in sites(row, text, raw, outline) {
+    raw.types.sort_unstable();
+    let sites = sites(row, query, text, raw, outline);
+    let mut types = raw.types.iter().peekable();
+    for (start, _, index) in sites {
         let region = locator.locate(start);
-        if let Some(mut reference) = builder.build(&raw.references[index as usize], start, region) {
+        while types.next_if(|place| place.end <= start).is_some() {}
+        let mut found = raw.references[index as usize];
+        if found.kind == ReferenceKind::Call && types.peek().is_some_and(|place| place.contains(start)) {
+            found.kind = ReferenceKind::TypeUse;
+        }
+        if let Some(mut reference) = builder.build(&found, start, region) {
             reference.line = lines.line_from(&mut line, start);
             references.push(reference);
         }
@@ -86,7 +97,7 @@ fn bound_names(import: &Import) -> impl Iterator<Item = &str> {
 }
 
 /// One site per place, in order of position, without names of definitions and what stands in imports.
-fn sites(row: &LanguageRow, text: &str, raw: &mut Raw, outline: &Outline<'_>) -> Vec<Site> {
+fn sites(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw, outline: &Outline<'_>) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::with_capacity(raw.references.len());
     for (index, reference) in raw.references.iter().enumerate() {
         let start = match reference.is_path {
@@ -95,7 +106,14 @@ fn sites(row: &LanguageRow, text: &str, raw: &mut Raw, outline: &Outline<'_>) ->
             }
             false => Some(reference.name.start),
         };
-        sites.extend(start.map(|start| (start, rank(reference.kind), index as u32)));
+        let properties = &query.properties[reference.pattern as usize];
+        let is_capitalized = |start: u32| {
+            let name = text.get(start as usize..).unwrap_or_default();
+            name.trim_start_matches(NAME_MARKS).starts_with(char::is_uppercase)
+        };
+        let start = start.filter(|start| !properties.capitalized || is_capitalized(*start));
+        let rank = if properties.preferred { 0 } else { 1 + rank(reference.kind) };
+        sites.extend(start.map(|start| (start, rank, index as u32)));
     }
     sites.sort_unstable();
     sites.dedup_by(|later, first| {
@@ -130,10 +148,10 @@ impl Builder<'_, '_> {
     fn build(&self, raw: &RawReference, start: u32, region: Option<u32>) -> Option<Reference> {
         let (name, receiver) = self.name_and_receiver(raw, start, region)?;
         let name = plain_name(self.row, name);
-        let first = name.trim_start_matches(['_', '#', '$', '@']).chars().next().unwrap_or('_');
-        if !(first.is_alphanumeric() || name.starts_with('$'))
-            || self.query.properties[raw.pattern as usize].capitalized && !first.is_uppercase()
-        {
+        let first = name.trim_start_matches(NAME_MARKS).chars().next().unwrap_or('_');
+        // Operators are recorded where the file defines or imports them.
+        let is_name = first.is_alphanumeric() || name.starts_with('$') || first != '_' && self.known.contains(name);
+        if !is_name {
             return None;
         }
         let makes_own_type =
@@ -222,11 +240,15 @@ impl Builder<'_, '_> {
         if !self.row.self_types.contains(&name) {
             return None;
         }
+        // `__MODULE__` is the word for the object itself as well.
+        let is_module_word = self.row.self_words.contains(&name);
         ancestors(&self.outline.regions, region).find_map(|region| {
-            let owner = region.owner.as_deref().map(|owner| owner.rsplit('.').next().unwrap_or(owner));
             let symbol = region.symbol.map(|symbol| &self.outline.symbols[symbol as usize]);
-            let is_type = |kind: SymbolKind| kind.is_container() && kind != SymbolKind::Module;
-            owner.or_else(|| symbol.filter(|symbol| is_type(symbol.kind)).map(|symbol| symbol.name.as_str()))
+            let is_type = |kind: SymbolKind| kind.is_container() && (kind != SymbolKind::Module || is_module_word);
+            let container = symbol.filter(|symbol| is_type(symbol.kind) && !region.is_local);
+            let owner = region.owner.as_deref().map(|owner| owner.rsplit('.').next().unwrap_or(owner));
+            let owner = owner.filter(|_| symbol.is_none_or(|symbol| symbol.kind != SymbolKind::Module));
+            owner.or_else(|| container.map(|symbol| symbol.name.as_str()))
         })
     }
 }

@@ -12,7 +12,7 @@ use super::query::{CompiledQuery, Properties};
 use super::regions::{Locator, Region};
 use super::visibility::{self, Declaration};
 use super::wrappers::{self, Wrapped};
-use crate::languages::LanguageRow;
+use crate::languages::{LanguageRow, VisibilityRule};
 
 /// Longest signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;
@@ -39,6 +39,30 @@ struct Builder<'t, 'q> {
     member_visibility: Vec<Option<Visibility>>,
     /// Fields set on the object itself, so that each counts once.
     fields: FxHashSet<(u32, &'t str)>,
+    /// The same for methods that stand outside of their class, by the name of the class.
+    outside_fields: FxHashSet<(String, &'t str)>,
+    /// Symbols of those fields.
+    outside: Vec<(u32, String)>,
+    /// First symbol of a name, by region, owner and name as written; none for a variable that is left out.
+    declared: FxHashMap<(Option<u32>, &'t str, &'t str), Option<u32>>,
+    /// What shows that a variable is more than that: its name, where that stands, the kind.
+    becomes: FxHashMap<&'t str, Vec<(u32, SymbolKind)>>,
+    /// By region (`u32::MAX`: the file), the last function in it, if it is one of clauses.
+    clauses: FxHashMap<u32, Clause>,
+}
+
+/// What holds a definition.
+struct Holder {
+    region: Option<u32>,
+    /// The class, for a field that a method sets which stands outside of it.
+    class: Option<String>,
+}
+
+/// A function that is defined by clauses, as far as they have been read.
+#[derive(Clone, Copy)]
+struct Clause {
+    region: u32,
+    num_parameters: Option<u8>,
 }
 
 pub(super) fn outline<'t>(
@@ -49,6 +73,7 @@ pub(super) fn outline<'t>(
     raw: &mut Raw,
     limits: &ParseLimits<'_>,
 ) -> Outline<'t> {
+    split_dotted(row, query, text, &mut raw.definitions);
     let definitions = sorted_definitions(raw, limits);
     let attachments = Attachments::new(text, lines, &raw.attachments);
     let wrapped = wrappers::resolve(text, raw, &definitions, &attachments);
@@ -64,7 +89,15 @@ pub(super) fn outline<'t>(
         outline,
         member_visibility: Vec::new(),
         fields: FxHashSet::default(),
+        outside_fields: FxHashSet::default(),
+        outside: Vec::new(),
+        declared: FxHashMap::default(),
+        becomes: FxHashMap::default(),
+        clauses: FxHashMap::default(),
     };
+    for (place, kind) in &raw.becomes {
+        builder.becomes.entry(place.text(text)).or_default().push((place.start, *kind));
+    }
     raw.sections.sort_unstable();
     builder.build(&definitions, &wrapped, &raw.sections);
     builder.attach_owners();
@@ -98,6 +131,18 @@ fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec<RawDefinit
     let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
     sorted.sort_by_key(|raw| (raw.place.start, u32::MAX - raw.place.end, holds_members(raw.head)));
     sorted
+}
+
+/// `Foo.Bar` as a name: `Bar` of the owner `Foo`.
+fn split_dotted(row: &LanguageRow, query: &CompiledQuery, text: &str, definitions: &mut [RawDefinition]) {
+    let is_dotted = |definition: &RawDefinition| query.properties[definition.pattern as usize].dotted;
+    for definition in definitions.iter_mut().filter(|definition| is_dotted(definition)) {
+        let Some(name) = definition.name else { continue };
+        let Some(chain) = split_chain(row, name.text(text)).filter(|chain| !chain.prefix.is_empty()) else { continue };
+        let last = name.start + chain.last_start as u32;
+        definition.owner = Some(Place { start: name.start, end: last - 1 });
+        definition.name = Some(Place { start: last, end: name.end });
+    }
 }
 
 fn imports_test_library(row: &LanguageRow, text: &str, raw: &Raw) -> bool {
@@ -174,7 +219,11 @@ impl<'t> Builder<'t, '_> {
     /// Qualified name of an owner that is named at `place`.
     fn owner_name(&self, place: Place, around: Option<u32>) -> Option<String> {
         let chain = split_chain(self.row, place.text(self.text))?;
-        let (name, prefix) = (plain_name(self.row, chain.last), self.qualified_prefix(around));
+        let prefix = self.qualified_prefix(around);
+        if self.row.dotted_owners && !chain.prefix.is_empty() {
+            return Some(qualify(prefix, &chain.joined()));
+        }
+        let name = plain_name(self.row, chain.last);
         // Extensions of a type in its own companion belong to the type itself.
         let own = prefix.filter(|prefix| prefix.rsplit('.').next() == Some(name));
         Some(own.map_or_else(|| qualify(prefix, name), str::to_owned))
@@ -206,8 +255,16 @@ impl<'t> Builder<'t, '_> {
             return None;
         }
         let of_object = definition.receiver.is_some() || properties.of_object;
-        let around = if of_object { self.container_of_field(definition, around)? } else { around };
+        let holder =
+            if of_object { self.holder_of_field(definition, around)? } else { Holder { region: around, class: None } };
+        let around = holder.region;
         let kind = self.kind_of(kind, name, definition, around);
+        let written = definition.name.map_or("", |place| place.text(self.text));
+        let owner = definition.owner.map_or("", |owner| owner.text(self.text));
+        let earlier = *self.declared.entry((around, owner, written)).or_insert(None);
+        if properties.assigned && !kind.is_callable() && (earlier.is_some() || !self.is_own(owner, around)) {
+            return None;
+        }
         if !of_object && kind == SymbolKind::Variable && !properties.keep_local && self.is_local(around) {
             return None;
         }
@@ -218,24 +275,71 @@ impl<'t> Builder<'t, '_> {
         if properties.declaration && self.is_local(around) {
             return None;
         }
-        if kind == SymbolKind::Variable && self.import_places.contains(&definition.place) {
+        let can_be_import =
+            matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field | SymbolKind::Type);
+        if can_be_import && self.import_places.contains(&definition.place) {
             // `const fs = require("fs")` is an import.
             return None;
         }
         if kind == SymbolKind::Field {
             let field = definition.name.map_or("", |place| plain_name(self.row, place.text(self.text)));
-            let is_new = self.fields.insert((around.unwrap_or(u32::MAX), field));
+            let is_new = match &holder.class {
+                Some(owner) => self.outside_fields.insert((owner.clone(), field)),
+                None => self.fields.insert((around.unwrap_or(u32::MAX), field)),
+            };
             if of_object && !is_new {
                 return None;
             }
         }
         self.outline.name_starts.extend(definition.name.map(|place| place.start));
         self.outline.name_starts.extend(definition.owner.map(|place| place.start));
-        let symbol = self.new_symbol(definition, kind, name, wrapped, around, properties);
+        if let Some(region) = self.continued(definition, kind, name, around, properties) {
+            return Some(region);
+        }
+        let mut symbol = self.new_symbol(definition, kind, name, wrapped, &holder, properties);
+        if let Some(earlier) = earlier.filter(|_| properties.assigned) {
+            let Symbol { visibility, exported, .. } = self.outline.symbols[earlier as usize];
+            (symbol.visibility, symbol.exported) = (visibility, exported);
+        }
         let outer = self.outer_place(definition, wrapped);
+        let index = self.outline.symbols.len() as u32;
+        self.declared.entry((around, owner, written)).and_modify(|first| *first = first.or(Some(index)));
+        if let Some(owner) = holder.class {
+            self.outside.push((index, owner));
+        }
         self.outline.symbols.push(symbol);
         // The value of a field that a method sets belongs to the method.
-        (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties))
+        let region = (!of_object).then(|| self.add_symbol_region(definition, outer, around, properties));
+        let clause = region.filter(|_| properties.clause);
+        match clause.map(|region| Clause { region, num_parameters: definition.num_parameters }) {
+            Some(clause) => self.clauses.insert(around.unwrap_or(u32::MAX), clause),
+            None => self.clauses.remove(&around.unwrap_or(u32::MAX)),
+        };
+        region
+    }
+
+    /// The region of the function right before, if the definition is another clause of it: the function reaches to its
+    /// end then.
+    fn continued(
+        &mut self,
+        definition: &RawDefinition,
+        kind: SymbolKind,
+        name: &str,
+        around: Option<u32>,
+        properties: &Properties,
+    ) -> Option<u32> {
+        let last = *self.clauses.get(&around.unwrap_or(u32::MAX)).filter(|_| properties.clause)?;
+        let outline = &mut self.outline;
+        let region = &mut outline.regions[last.region as usize];
+        let symbol = &mut outline.symbols[region.symbol? as usize];
+        if symbol.name != name || symbol.kind != kind || last.num_parameters != definition.num_parameters {
+            return None;
+        }
+        let end = definition.place.end;
+        region.inner.end = region.inner.end.max(end);
+        region.outer.end = region.outer.end.max(end);
+        symbol.span.end = symbol.span.end.max(self.lines.last_line(region.outer.start, end));
+        Some(last.region)
     }
 
     fn add_symbol_region(
@@ -258,8 +362,9 @@ impl<'t> Builder<'t, '_> {
         Place { start: self.attachments.preamble(wrapped.place.start, name_start).start, end: wrapped.place.end }
     }
 
-    /// The region of the class whose method sets a field on its own object.
-    fn container_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Option<u32>> {
+    /// The region of the class whose method sets a field on its own object, or the region around the method and the name
+    /// of the class, if the method stands outside of it.
+    fn holder_of_field(&self, definition: &RawDefinition, around: Option<u32>) -> Option<Holder> {
         if let Some(receiver) = definition.receiver {
             self.row.self_words.iter().find(|word| **word == receiver.text(self.text))?;
         }
@@ -272,7 +377,10 @@ impl<'t> Builder<'t, '_> {
                     .symbol
                     .map_or(region.owner.is_some(), |symbol| self.outline.symbols[symbol as usize].kind.is_container());
             if is_container {
-                return Some(Some(index));
+                return Some(Holder { region: Some(index), class: None });
+            }
+            if region.owner.is_some() {
+                return Some(Holder { region: region.parent, class: region.owner.clone() });
             }
             at = region.parent;
         }
@@ -289,6 +397,9 @@ impl<'t> Builder<'t, '_> {
             }
             None => region.owner.is_some(),
         });
+        if let Some(shown) = self.shown_kind(kind, definition, around) {
+            return shown;
+        }
         match kind {
             SymbolKind::Function if in_type || has_owner => SymbolKind::Method,
             SymbolKind::Variable if self.row.upper_case_constants && is_upper_case(name) && !self.is_local(around) => {
@@ -297,6 +408,43 @@ impl<'t> Builder<'t, '_> {
             SymbolKind::Variable if in_type => SymbolKind::Field,
             other => other,
         }
+    }
+
+    /// What the code around a variable shows it to be; functions of what is only a module are no methods.
+    fn shown_kind(&self, kind: SymbolKind, definition: &RawDefinition, around: Option<u32>) -> Option<SymbolKind> {
+        if self.becomes.is_empty() {
+            return None;
+        }
+        let owner = definition.owner.map(|owner| owner.text(self.text));
+        let name = definition.name?.text(self.text);
+        match kind {
+            SymbolKind::Function => {
+                self.becomes(owner?, around).filter(|shown| *shown == SymbolKind::Module).map(|_| kind)
+            }
+            SymbolKind::Variable | SymbolKind::Field | SymbolKind::Constant => {
+                self.becomes(&qualify(owner, name), around)
+            }
+            _ => None,
+        }
+    }
+
+    /// A type before anything else.
+    fn becomes(&self, written: &str, around: Option<u32>) -> Option<SymbolKind> {
+        let evidence = self.becomes.get(written)?;
+        let region = around.map(|index| self.outline.regions[index as usize].inner);
+        let kinds = evidence.iter().filter(|(start, _)| region.is_none_or(|region| region.contains(*start)));
+        kinds.map(|(_, kind)| *kind).max_by_key(|kind| kind.is_type())
+    }
+
+    /// Whether the file itself declares what a field is set of.
+    fn is_own(&self, owner: &str, around: Option<u32>) -> bool {
+        let root = self
+            .row
+            .separators
+            .iter()
+            .find_map(|separator| owner.split_once(separator))
+            .map_or(owner, |(root, _)| root);
+        root.is_empty() || self.declared.get(&(around, "", root)).is_some_and(Option::is_some)
     }
 
     /// Whether a variable there is local: in anything but a container or the file itself.
@@ -314,9 +462,10 @@ impl<'t> Builder<'t, '_> {
         kind: SymbolKind,
         name: &str,
         wrapped: Wrapped,
-        around: Option<u32>,
+        holder: &Holder,
         properties: &Properties,
     ) -> Symbol {
+        let around = holder.region;
         let name_place =
             definition.name.unwrap_or(Place { start: definition.place.start, end: definition.place.start });
         let head_end = definition.body_start.map_or(name_place.start, |body| body.min(name_place.start));
@@ -325,13 +474,14 @@ impl<'t> Builder<'t, '_> {
         let parent = self.symbol_of(around);
         let signature = self.signature(definition, wrapped, properties);
         let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
-        let qualified_name = qualify(owner.as_deref().or(self.qualified_prefix(around)), name);
+        let qualified_name =
+            qualify(holder.class.as_deref().or(owner.as_deref()).or(self.qualified_prefix(around)), name);
         let parent_symbol = parent.map(|parent| &self.outline.symbols[parent as usize]);
         let declared = self.declared_visibility(definition, around, properties);
         let declaration = Declaration {
             name,
             parent: parent_symbol,
-            has_owner: owner.is_some(),
+            has_owner: owner.is_some() || holder.class.is_some(),
             in_function: self.is_in_function(around),
             exported: wrapped.exported || properties.exported,
         };
@@ -419,7 +569,7 @@ impl<'t> Builder<'t, '_> {
 
     /// Gives scopes and definitions with an owner the symbol that they belong to, where the file defines it.
     fn attach_owners(&mut self) {
-        if self.outline.regions.iter().all(|region| region.owner.is_none()) {
+        if self.outside.is_empty() && self.outline.regions.iter().all(|region| region.owner.is_none()) {
             return;
         }
         // A type if there is one of that name; functions are classes in old JavaScript.
@@ -440,6 +590,9 @@ impl<'t> Builder<'t, '_> {
                 parents.push((symbol, owner));
             }
         }
+        for (symbol, owner) in &self.outside {
+            parents.extend(named.get(owner.as_str()).map(|owner| (*symbol, *owner)));
+        }
         for (region, owner) in self.outline.regions.iter_mut().zip(&owners) {
             if region.symbol.is_none() && !region.is_local {
                 region.symbol = *owner;
@@ -448,10 +601,11 @@ impl<'t> Builder<'t, '_> {
         for (symbol, owner) in parents.into_iter().filter(|(symbol, owner)| owner < symbol) {
             let has_parent = self.outline.symbols[symbol as usize].parent.is_some_and(|parent| parent > owner);
             if !has_parent {
-                let owner_exported = self.outline.symbols[owner as usize].exported;
+                let Symbol { exported: owner_exported, is_test, .. } = self.outline.symbols[owner as usize];
                 let symbol = &mut self.outline.symbols[symbol as usize];
                 symbol.parent = Some(owner);
                 symbol.exported &= owner_exported;
+                symbol.is_test |= is_test;
             }
         }
     }
@@ -471,6 +625,13 @@ impl<'t> Builder<'t, '_> {
                 symbol.visibility = Visibility::Public;
             } else if parent_exports == Some(true) && symbol.visibility == Visibility::Public {
                 symbol.exported = true;
+            } else if matches!(self.row.visibility, VisibilityRule::Listed) {
+                // Members follow what holds them; those of a type of another file stand without parent.
+                let is_top = parent_exports.is_none() && symbol.name == symbol.qualified_name;
+                if is_top {
+                    symbol.visibility = Visibility::Private;
+                }
+                symbol.exported &= !is_top && parent_exports != Some(false);
             }
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn resolve(
 fn by_rule(row: &LanguageRow, declaration: &Declaration<'_>) -> Visibility {
     let Declaration { name, parent, .. } = declaration;
     match row.visibility {
-        VisibilityRule::Public => Visibility::Public,
+        VisibilityRule::Public | VisibilityRule::Listed => Visibility::Public,
         VisibilityRule::Underscore => by_underscore(name, *parent),
         VisibilityRule::Capital if name.starts_with(char::is_uppercase) => Visibility::Public,
         VisibilityRule::Capital => Visibility::Internal,

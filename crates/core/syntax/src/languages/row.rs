@@ -49,6 +49,8 @@ pub struct DocStyle {
 pub enum VisibilityRule {
     /// Everything is public.
     Public,
+    /// What the file lists as public, or everything if it lists nothing.
+    Listed,
     /// `__name` is private; `_name` is protected in a class and internal elsewhere; `__name__` is public.
     Underscore,
     /// Public if the name starts with a capital letter, internal otherwise.
@@ -143,6 +145,8 @@ pub struct LanguageRow {
     pub self_words: &'static [&'static str],
     /// Words for its base; `super()` where it is a call.
     pub super_words: &'static [&'static str],
+    /// An owner of several parts names a member of what its first parts name: `extension Outer.Inner`.
+    pub dotted_owners: bool,
     /// Words that stand for the enclosing type where a type is named: `Self`, `static`.
     pub self_types: &'static [&'static str],
     /// Characters in front of names that are not part of them: `$` in PHP, `@` in Ruby.

@@ -136,7 +136,7 @@ pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore)
     let (a, b) = (runs.publish("a", None, 0).await?, runs.publish("b", None, 0).await?);
     let repository = runs.case.repository("a");
     let before = store.view().await?;
-    let deletion = store.delete(repository).await?;
+    let deletion = store.delete(repository, 3).await?;
     ensure!(deletion > a.generation && deletion > b.generation, "the deletion is not the newest generation");
     let view = store.view().await?;
     ensure!(!view.sees_repository(repository), "a deleted repository is seen");
@@ -144,8 +144,8 @@ pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore)
     expect_eq!(runs.published_now("a").await?, None);
     expect_eq!(runs.published_now("b").await?, Some(b.generation));
     expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["b"]);
-    expect_eq!(store.delete(repository).await?, deletion);
-    expect_kind!(store.delete(runs.case.repository("nobody")).await, NotFound);
+    expect_eq!(store.delete(repository, 3).await?, deletion);
+    expect_kind!(store.delete(runs.case.repository("nobody"), 3).await, NotFound);
     let lease = runs.lease("a", 0).await?;
     expect_kind!(store.begin(lease, runs.new_run("a", None, &[], 0)).await, NotFound);
     Ok(())
@@ -155,7 +155,7 @@ pub(super) async fn deleting_cancels_the_unfinished_run(store: &dyn RunStore) ->
     let runs = Runs::new(store, "delete-run");
     runs.register(&["a"]).await?;
     let run = runs.begin("a", None, &[part(StageName::Parse, 0)], 0).await?;
-    store.delete(runs.case.repository("a")).await?;
+    store.delete(runs.case.repository("a"), 3).await?;
     expect_eq!(store.run(run).await?.state, RunState::Cancelled);
     expect_kind!(runs.store.publish(runs.publication(run, 0)).await, Conflict);
     let unfinished: BTreeSet<_> = store.unfinished().await?.into_iter().map(|run| run.id).collect();
@@ -169,7 +169,7 @@ pub(super) async fn indexing_again_during_a_deletion_is_safe(store: &dyn RunStor
     let repository = runs.case.repository("a");
     let first = runs.publish("a", None, 0).await?;
     let second = runs.publish("a", Some(first), 1).await?;
-    store.delete(repository).await?;
+    store.delete(repository, 3).await?;
     runs.register(&["a"]).await?;
     expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["a"]);
     expect_eq!(runs.published_now("a").await?, None);
@@ -181,7 +181,7 @@ pub(super) async fn indexing_again_during_a_deletion_is_safe(store: &dyn RunStor
         ensure!(!view.published(old.generation), "records from before the deletion are seen again");
     }
     let list = store.sweep_list(10, 1000).await?;
-    store.swept(&list).await?;
+    store.swept(&list, 9000, 1000).await?;
     expect_eq!(runs.published_now("a").await?, Some(again.generation));
     expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["a"]);
     Ok(())

@@ -29,10 +29,11 @@ enum Fault {
     RunsOldestFirst,
     IgnoresGrace,
     ListsSweptAgain,
+    ForgetsAtOnce,
     ForgetsManifests,
 }
 
-const ALL: [(&str, Fault); 16] = [
+const ALL: [(&str, Fault); 17] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -48,6 +49,7 @@ const ALL: [(&str, Fault); 16] = [
     ("lists runs oldest first", Fault::RunsOldestFirst),
     ("ignores the grace period", Fault::IgnoresGrace),
     ("lists what was swept again", Fault::ListsSweptAgain),
+    ("forgets aborted generations at once", Fault::ForgetsAtOnce),
     ("forgets live manifests", Fault::ForgetsManifests),
 ];
 
@@ -110,8 +112,8 @@ impl Catalogue for Faulty {
         Ok(if self.fault == Fault::PublishesTwice && is_again { PublishedSeq(seq.0 + 1) } else { seq })
     }
 
-    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError> {
-        self.inner.delete(repository).await
+    async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
+        self.inner.delete(repository, now_ms).await
     }
 }
 
@@ -122,8 +124,12 @@ impl CatalogueSweep for Faulty {
         self.inner.sweep_list(now_ms, grace_ms).await
     }
 
-    async fn swept(&self, swept: &SweepList) -> Result<(), CatalogueError> {
-        if self.fault == Fault::ListsSweptAgain { Ok(()) } else { self.inner.swept(swept).await }
+    async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError> {
+        match self.fault {
+            Fault::ListsSweptAgain => Ok(()),
+            Fault::ForgetsAtOnce => self.inner.swept(swept, i64::MAX, 0).await,
+            _ => self.inner.swept(swept, now_ms, grace_ms).await,
+        }
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError> {

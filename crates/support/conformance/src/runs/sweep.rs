@@ -27,7 +27,7 @@ pub(super) async fn published_generations_are_swept_after_the_grace_period(store
     expect_eq!(retired(1499).await?, []);
     expect_eq!(retired(1500).await?, [first]);
     expect_eq!(retired(2500).await?, [first, second]);
-    store.swept(&SweepList { retired: vec![first], ..SweepList::default() }).await?;
+    store.swept(&SweepList { retired: vec![first], ..SweepList::default() }, 2500, 500).await?;
     expect_eq!(retired(9000).await?, [second]);
     expect_eq!(runs.published_now("a").await?, Some(second.generation));
     Ok(())
@@ -43,11 +43,15 @@ pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &
     let list = own(&runs, store.sweep_list(4, 1000).await?);
     expect_eq!(list.aborted, [failed]);
     // Saying that a running generation was swept must not let it be seen.
-    store.swept(&SweepList { aborted: vec![running], ..SweepList::default() }).await?;
+    store.swept(&SweepList { aborted: vec![running], ..SweepList::default() }, 9000, 1000).await?;
     let view = store.view().await?;
     ensure!(view.hidden.contains(&failed.generation), "an aborted generation is seen before it is swept");
     ensure!(view.hidden.contains(&running.generation), "a running generation is seen");
-    store.swept(&list).await?;
+    store.swept(&list, 1000, 1000).await?;
+    let view = store.view().await?;
+    ensure!(view.hidden.contains(&failed.generation), "what a late writer adds to an aborted generation is seen");
+    expect_eq!(own(&runs, store.sweep_list(1000, 1000).await?).aborted, [failed]);
+    store.swept(&list, 1001, 1000).await?;
     ensure!(!store.view().await?.hidden.contains(&failed.generation), "a swept generation is hidden for ever");
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?).aborted, []);
     Ok(())
@@ -58,10 +62,13 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
     runs.register(&["a", "b"]).await?;
     let first = runs.publish("a", None, 0).await?;
     let aborted = runs.begin("a", Some(first), &[], 1).await?;
-    let deletion = store.delete(runs.case.repository("a")).await?;
+    let deletion = store.delete(runs.case.repository("a"), 4).await?;
     let list = own(&runs, store.sweep_list(5, 1000).await?);
     expect_eq!(list.deleted, [(runs.case.tenant.clone(), runs.case.repository("a"), deletion)]);
-    store.swept(&list).await?;
+    // The deletion cancelled a run, the writers of which may not have noticed yet.
+    store.swept(&list, 1003, 1000).await?;
+    expect_eq!(own(&runs, store.sweep_list(1003, 1000).await?), list);
+    store.swept(&list, 1004, 1000).await?;
     expect_eq!(own(&runs, store.sweep_list(9000, 0).await?), SweepList::default());
     let view = store.view().await?;
     ensure!(view.sees_repository(runs.case.repository("a")), "a forgotten repository is hidden for ever");
@@ -81,7 +88,7 @@ pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn Ru
     let first = runs.publish("a", None, 1000).await?;
     let second = runs.publish("a", Some(first), 2000).await?;
     let doomed = runs.publish("b", None, 2000).await?;
-    store.delete(runs.case.repository("b")).await?;
+    store.delete(runs.case.repository("b"), 2050).await?;
     let aborted = runs.begin("a", Some(second), &[], 2100).await?;
     store.abort(aborted, RunState::Cancelled, "by a person", 2200).await?;
     let running = runs.begin("a", Some(second), &[part(StageName::Parse, 0)], 2300).await?;

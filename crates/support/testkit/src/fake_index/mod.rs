@@ -385,7 +385,7 @@ impl Catalogue for FakeIndex {
         Err(CatalogueError::new(ErrorKind::Forbidden, "publish", published.run.to_string()))
     }
 
-    async fn delete(&self, repository: RepositoryId) -> Result<GenerationId, CatalogueError> {
+    async fn delete(&self, repository: RepositoryId, _now_ms: i64) -> Result<GenerationId, CatalogueError> {
         Err(CatalogueError::new(ErrorKind::Forbidden, "delete", repository.to_string()))
     }
 }

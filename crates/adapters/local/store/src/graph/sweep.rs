@@ -157,6 +157,11 @@ fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
 /// Moves versions out of blocks of which most is dead.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
+    // Blocks are few; the versions in them are many and need not be looked at if no block is sparse.
+    let is_sparse = "SELECT 1 FROM node_block WHERE live * 2 < slots LIMIT 1";
+    if !connection.prepare_cached(is_sparse)?.exists([])? {
+        return Ok(());
+    }
     let sparse = "SELECT node, gen_from, gen_to, block, slot FROM node_version JOIN node_block ON block = id
         WHERE owner = ?1 AND live * 2 < slots ORDER BY path, line, node, gen_from";
     let versions = collect(connection, sparse, [owner], |row| {

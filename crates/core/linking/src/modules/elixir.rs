@@ -1,0 +1,37 @@
+//! Elixir: modules are named by their whole name, whatever file and module they stand in.
+
+use cairn_domain::Resolution;
+
+use super::dotted::walk;
+use crate::contribution::BoundName;
+use crate::environment::Lookup;
+use crate::places::{Ask, Finding};
+use crate::{Family, Name};
+
+/// The word for the module around an import.
+const OWN_MODULE: &str = "__MODULE__";
+
+/// The longest beginning of the name that is a module of the repository, then members from there. `container` is the
+/// module in which the import stands.
+pub(super) fn target(lookup: &mut Lookup<'_>, container: Name, import: &BoundName<'_>, ask: Ask) -> Finding {
+    let mut parts: Vec<&str> = import.module.split('.').chain(import.name).filter(|part| !part.is_empty()).collect();
+    let mut root = Name::EMPTY;
+    if parts.first() == Some(&OWN_MODULE) {
+        parts.remove(0);
+        root = container;
+    }
+    for num_parts in (1..=parts.len()).rev() {
+        let (last, holder) = (parts[num_parts - 1], &parts[..num_parts - 1]);
+        let holder = holder.iter().fold(root, |name, part| name.dot(part));
+        let is_whole = num_parts == parts.len();
+        let found = lookup.in_package(Family::Elixir, holder, last, if is_whole { ask } else { Ask::ANY });
+        let Finding::Found(places, _) = found else { continue };
+        if is_whole {
+            return found.at_most(Resolution::Import);
+        }
+        if let Some(module) = places.single() {
+            return walk(lookup, module, &parts[num_parts..], ask).at_most(Resolution::Import);
+        }
+    }
+    Finding::External
+}
