@@ -275,6 +275,8 @@ record!(domain::OutlineSymbol {
     private,
     secondary,
     is_default,
+    is_companion,
+    nameless,
     names_holder,
     decorators,
 });

@@ -138,7 +138,8 @@ pub struct Reference {
     /// Last part of what is named: `baz` in `foo.bar.baz()`.
     pub name: String,
     /// What stands before it, as written with parts joined by `.`: `foo.bar`; `self` for the object itself whatever the language calls
-    /// it, `super` for its base; `<expr>` where it is no chain of names.
+    /// it, `super` for its base; `<root>` for the global namespace where the language writes it (`::open`);
+    /// `<expr>` where it is no chain of names.
     pub receiver: Option<String>,
     /// Index of the innermost enclosing symbol.
     pub enclosing: Option<u32>,

@@ -39,6 +39,10 @@ pub struct OutlineSymbol {
     pub secondary: bool,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object beside the class of its name.
+    pub is_companion: bool,
+    /// Nothing can name it: a test that a macro declares.
+    pub nameless: bool,
     /// Another name of what holds it.
     pub names_holder: bool,
     /// Of types: what they are decorated with, without arguments.
@@ -59,8 +63,8 @@ pub struct OutlineBase {
 /// A field or variable whose type is evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineField {
-    /// Index of the symbol in which it is bound.
-    pub scope: u32,
+    /// Index of the symbol in which it is bound; none at the top of the file.
+    pub scope: Option<u32>,
     /// `self.name` where it is set on the object itself.
     pub name: String,
     pub type_name: String,

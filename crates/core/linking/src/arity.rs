@@ -20,6 +20,11 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let mut arity = Arity { min: 0, max: 0 };
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
+        if index == 0 && parameter.starts_with("this ") {
+            // What a method of C# extends stands before the dot or among the arguments.
+            arity.max = 1;
+            continue;
+        }
         if is_marker(parameter) || (index == 0 && is_self(parameter)) {
             continue;
         }
@@ -40,6 +45,11 @@ fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
         let after = from + found + name.len();
+        // The end of a longer name.
+        if signature[..from + found].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
+            from = after;
+            continue;
+        }
         let rest = skip_type_parameters(&signature[after..]);
         if let Some(open) = rest.trim_start().strip_prefix('(') {
             return matching_close(open).map(|close| &open[..close]);
@@ -116,8 +126,9 @@ fn is_variadic(parameter: &str) -> bool {
     parameter.starts_with('*') && !parameter.contains(' ')
         || parameter.starts_with("**")
         || parameter.contains("...")
-        || parameter.starts_with("vararg ")
-        || parameter.starts_with("params ")
+        || parameter.contains("vararg ")
+        || parameter.contains("params ")
+        || parameter.contains(": ") && parameter.ends_with('*')
         || parameter.starts_with('&') && !parameter.contains([' ', ':'])
 }
 

@@ -1,9 +1,9 @@
 //! Members of classes: their own, then those of their bases.
 
-use cairn_domain::Resolution;
+use cairn_domain::{Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
-use crate::places::{Ask, Finding, Place, select};
+use crate::places::{Ask, Finding, Place, Places, Want, select};
 use crate::{Definition, Family, Name};
 
 /// Deepest chain of bases that is followed.
@@ -26,6 +26,45 @@ impl Lookup<'_> {
         self.inherited(file, class, name, ask, 0)
     }
 
+    /// What `super(…)` calls: the constructor of the base class, or the class itself where none is written.
+    pub(crate) fn base_constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
+        let mut is_open = false;
+        for base in self.bases(file, class) {
+            let Finding::Found(places, resolution) = self.base_places(file, class, &base.name) else {
+                is_open = true;
+                continue;
+            };
+            let Some(Place::Definition { file: base_file, index }) = places.single() else { continue };
+            let kind = self.definition(base_file, index).kind;
+            if matches!(kind, SymbolKind::Interface | SymbolKind::Trait) || (base_file, index) == (file, class) {
+                continue;
+            }
+            let found = match self.constructor(base_file, index, ask) {
+                Finding::Nothing => Finding::of(Places::one(Place::Definition { file: base_file, index }), resolution),
+                found => found.at_most(resolution),
+            };
+            return if is_open { found.at_most(Resolution::Heuristic) } else { found };
+        }
+        if is_open { Finding::External } else { Finding::Nothing }
+    }
+
+    /// The constructor that is written in a class: it is called like the class, or `constructor`.
+    pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
+        let rules = self.contribution(file).family.rules();
+        let definition = *self.definition(file, class);
+        let ask = Ask { want: Want::Call, ..ask };
+        for name in [definition.name, Name::of("constructor")] {
+            let members = self.members(file, definition.qualified, name).collect::<Vec<_>>();
+            let is_method = |(file, index): &(FileId, u32)| self.definition(*file, *index).kind == SymbolKind::Method;
+            let methods: Vec<(FileId, u32)> = members.into_iter().filter(is_method).collect();
+            let found = select(self, methods.into_iter(), ask, rules);
+            if !found.is_nothing() {
+                return found;
+            }
+        }
+        Finding::Nothing
+    }
+
     /// Depth first, from left to right: the order of every language with single inheritance, and of others unless bases
     /// share a base of their own; so what is found further up behind several bases is not sure.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
@@ -44,6 +83,8 @@ impl Lookup<'_> {
                 continue;
             };
             if (base_file, index) == (file, class) {
+                // A base of the same name stands elsewhere.
+                is_open = true;
                 continue;
             }
             match self.in_hierarchy(base_file, index, name, ask, depth + 1) {
@@ -93,20 +134,26 @@ impl Lookup<'_> {
         let rules = family.rules();
         let name = Name::of(name);
         let here: Vec<(FileId, u32)> = self.members(file, qualified, name).collect();
+        if !rules.open_classes {
+            return select(self, here.into_iter(), ask, rules);
+        }
+        let is_the_only_one = self.is_only_type(family, class);
+        // In C++ a class declares its methods in a header and defines them elsewhere.
         let is_primary = |(file, index): &(FileId, u32)| !self.definition(*file, *index).secondary;
-        if !rules.open_classes || here.iter().any(is_primary) {
+        if (family != Family::C || !is_the_only_one) && here.iter().any(is_primary) {
             return select(self, here.into_iter(), ask, rules);
         }
         let elsewhere: Vec<(FileId, u32)> = self
             .methods(family, class.name, name)
             .filter(|(file, index)| self.definition(*file, *index).holder == class.full)
             .collect();
-        if elsewhere.is_empty() {
-            return Finding::Nothing;
-        }
-        let is_the_only_one = self.is_only_type(family, class);
         let found = select(self, elsewhere.into_iter(), ask, rules);
         found.at_most(if is_the_only_one { Resolution::Exact } else { Resolution::Heuristic })
+    }
+
+    /// Whether a type of that name stands anywhere in the repository.
+    pub(crate) fn is_type_of_repository(&mut self, family: Family, class: &Definition) -> bool {
+        self.named(family, class.name).any(|(file, index)| self.definition(file, index).kind.is_type())
     }
 
     /// Whether no other type of the repository has its qualified name.

@@ -60,6 +60,10 @@ pub struct Definition {
     pub full: Name,
     /// What the file exports by default.
     pub is_default: bool,
+    /// An object, which may stand beside a class of its name.
+    pub is_companion: bool,
+    /// No reference can name it: a test that a macro defines.
+    pub nameless: bool,
     /// Another name of what holds it: `const Self = @This();`.
     pub names_holder: bool,
     /// A member of a type that is a name of its file as well.
@@ -85,12 +89,14 @@ pub struct ImportFact {
     /// What it is called here; empty for wildcards.
     pub local: Name,
     pub wildcard: bool,
+    /// Of a wildcard: brings in constructors, fields and methods only (`import Shape (Shape (..))` of Haskell).
+    pub members_only: bool,
     pub reexport: bool,
     /// The inline module in which it stands.
     pub container: Name,
 }
 
-/// A field whose type is evident.
+/// A field whose type is evident, or a variable at the top of the file: its class is empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FieldType {
     /// Last part of the qualified name of its class.
@@ -165,8 +171,21 @@ fn definitions(place: &FilePlace<'_>, outline: &Outline, family: Family) -> Vec<
 fn namespace(family: Family, path: &RepoPath, package: Option<&str>) -> Name {
     match family {
         Family::Go => go_package(path.directory(), package),
+        Family::Swift => swift_target(path.directory()).map_or(Name::EMPTY, swift_module),
         _ => package.map_or(Name::EMPTY, Name::of),
     }
+}
+
+/// The target that a file belongs to as the package manager lays sources out: `Sources/Library/Model` is of `Library`.
+fn swift_target(directory: &str) -> Option<&str> {
+    let mut parts = directory.split('/');
+    parts.find(|part| matches!(*part, "Sources" | "Tests" | "Plugins"))?;
+    parts.next()
+}
+
+/// A module of Swift is a target.
+pub(crate) fn swift_module(target: &str) -> Name {
+    Name::of("swift:").then(target)
 }
 
 /// Go's packages are folders; tests of a package from outside are a second package in the same folder.
@@ -207,6 +226,8 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
         in_package: is_named_from_top,
         full: dotted(&symbol.qualified_name),
         is_default: symbol.is_default,
+        is_companion: symbol.is_companion,
+        nameless: symbol.nameless,
         names_holder: symbol.names_holder,
         at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
@@ -228,7 +249,8 @@ fn bases(outline: &Outline, family: Family) -> Vec<Base> {
     let base = |base: &cairn_domain::OutlineBase| Base {
         class: base.class,
         name: match &base.receiver {
-            Some(receiver) => format!("{receiver}.{}", base.name),
+            // Bases that are written with their whole name are looked up by it.
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), base.name),
             None => base.name.clone(),
         },
         implements: base.implements,
@@ -239,14 +261,16 @@ fn bases(outline: &Outline, family: Family) -> Vec<Base> {
 fn fields(outline: &Outline, definitions: &[Definition]) -> Vec<FieldType> {
     let mut fields = Vec::with_capacity(outline.fields.len());
     for field in &outline.fields {
-        let Some(scope) = definitions.get(field.scope as usize) else { continue };
-        let is_class = scope.kind.is_container();
-        fields.push(FieldType {
-            class: if is_class { scope.name } else { scope.container_last },
-            name: Name::of(field.name.strip_prefix("self.").unwrap_or(&field.name)),
-            type_name: field.type_name.clone(),
-            scope: if is_class { scope.qualified } else { scope.container },
-        });
+        let scope = field.scope.and_then(|scope| definitions.get(scope as usize));
+        let (class, scope) = match scope {
+            None => (Name::EMPTY, Name::EMPTY),
+            Some(scope) if scope.kind.is_container() => (scope.name, scope.qualified),
+            Some(scope) => (scope.container_last, scope.container),
+        };
+        // Outside of all symbols nothing is set on an object.
+        let own = field.scope.and_then(|_| field.name.strip_prefix("self."));
+        let name = Name::of(own.unwrap_or(&field.name));
+        fields.push(FieldType { class, name, type_name: field.type_name.clone(), scope });
     }
     fields.sort_by(|a, b| (a.class, a.name, &a.type_name, a.scope).cmp(&(b.class, b.name, &b.type_name, b.scope)));
     fields.dedup();
@@ -277,6 +301,7 @@ pub(crate) struct BoundName<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) local: Name,
     pub(crate) wildcard: bool,
+    pub(crate) members_only: bool,
 }
 
 impl BoundName<'_> {
@@ -287,6 +312,7 @@ impl BoundName<'_> {
             name: self.name.map(str::to_owned),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
             reexport,
             container,
         }
@@ -322,6 +348,7 @@ impl ImportFact {
             name: self.name.as_deref(),
             local: self.local,
             wildcard: self.wildcard,
+            members_only: self.members_only,
         }
     }
 }
@@ -334,6 +361,7 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
         name: None,
         local: Name::EMPTY,
         wildcard: import.wildcard,
+        members_only: false,
     };
     let mut bound = Vec::with_capacity(import.names.len() + 1);
     for name in &import.names {
@@ -345,6 +373,10 @@ pub(crate) fn bound_names(import: &cairn_domain::Import, family: Family) -> Vec<
             (None, false) => &name.name,
         };
         bound.push(BoundName { name: taken, local: Name::of(called), wildcard: false, ..base });
+    }
+    let names_types = import.names.iter().any(|name| name.name.starts_with(char::is_uppercase));
+    if family == Family::Haskell && names_types && !import.wildcard {
+        bound.push(BoundName { wildcard: true, members_only: true, ..base });
     }
     // Haskell's `import A as B` brings in everything and calls the module `B`.
     let is_also_bound = family == Family::Haskell && import.alias.is_some();

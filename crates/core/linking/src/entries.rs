@@ -52,6 +52,9 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
 }
 
 fn each_definition_key(family: Family, path: Name, definition: &Definition, mut add: impl FnMut(u64)) {
+    if definition.nameless {
+        return;
+    }
     let rules = family.rules();
     let family = family.name();
     add(key(Space::Member, [path, definition.container, definition.name]));

@@ -19,7 +19,7 @@ pub fn outline(facts: &FileFacts) -> Outline {
     let mut symbols: Vec<OutlineSymbol> = Vec::with_capacity(facts.symbols.len());
     for symbol in &facts.symbols {
         let ordinal = ordinals.entry((&symbol.qualified_name, symbol.kind)).or_insert(0);
-        symbols.push(outline_symbol(symbol, *ordinal, family));
+        symbols.push(outline_symbol(symbol, *ordinal, family, &facts.language));
         *ordinal += 1;
     }
     if matches!(facts.language.as_str(), "typescript" | "tsx") {
@@ -37,7 +37,7 @@ pub fn outline(facts: &FileFacts) -> Outline {
     }
 }
 
-fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family) -> OutlineSymbol {
+fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family, language: &str) -> OutlineSymbol {
     let has_arity = symbol.kind.is_callable() && !family.rules().loose_arguments;
     OutlineSymbol {
         name: symbol.name.clone(),
@@ -46,13 +46,15 @@ fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family) -> OutlineSymbo
         ordinal,
         parent: symbol.parent,
         span: symbol.span,
-        arity: if has_arity { arity(symbol, family) } else { Arity::UNKNOWN },
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
         exported: symbol.exported,
         private: symbol.visibility == Visibility::Private,
         secondary: is_secondary(symbol, family),
         is_default: symbol.name == "default"
             || symbol.signature.starts_with("export default ")
             || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
         names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
         decorators: if symbol.kind.is_type() {
             symbol.decorators.iter().map(|decorator| head(decorator)).collect()
@@ -62,7 +64,7 @@ fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family) -> OutlineSymbo
     }
 }
 
-fn arity(symbol: &Symbol, family: Family) -> Arity {
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => of_clause(signature, name),
@@ -73,8 +75,24 @@ fn arity(symbol: &Symbol, family: Family) -> Arity {
             let Arity { min, max } = of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => of_signature(signature, name),
     }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
 /// `app.route("/x")` counts as `app.route`.
@@ -166,11 +184,10 @@ fn is_outside(import: &Import, symbols: &[Symbol]) -> bool {
 
 fn fields(facts: &FileFacts) -> Vec<OutlineField> {
     let mut fields = Vec::new();
-    for binding in &facts.bindings {
-        let Some(scope) = binding.scope else { continue };
-        let Some(symbol) = facts.symbols.get(scope as usize) else { continue };
-        let is_field = symbol.kind.is_container() || binding.name.starts_with("self.");
-        if is_field && !binding.type_name.is_empty() {
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let scope = binding.scope.filter(|scope| (*scope as usize) < facts.symbols.len());
+        let is_class = scope.is_none_or(|scope| facts.symbols[scope as usize].kind.is_container());
+        if is_class || binding.name.starts_with("self.") {
             let (name, type_name) = (binding.name.clone(), binding.type_name.clone());
             fields.push(OutlineField { scope, name, type_name });
         }

@@ -1,6 +1,6 @@
 //! What a name can denote, and how sure that is.
 
-use cairn_domain::{Resolution, SymbolKind};
+use cairn_domain::{Arity, Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
 use crate::family::Rules;
@@ -147,10 +147,18 @@ impl Want {
                     || kind == Module && rules.modules_are_types
             }
             Want::Type => {
-                kind.is_type() || kind == Module || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                kind.is_type()
+                    || kind == Module
+                    || rules.variables_hide_types && matches!(kind, Variable | Constant)
+                    || rules.members_at_top && kind == Constant
             }
             Want::Value | Want::Any => true,
         }
+    }
+
+    /// Whether a class and not the object of its name is meant, where the language has both.
+    fn is_of_type(self) -> bool {
+        matches!(self, Want::Instance | Want::Type)
     }
 
     /// Where several kinds of things share a name, what such a reference means.
@@ -187,15 +195,26 @@ pub(crate) fn select(
 ) -> Finding {
     let mut fitting: Vec<(FileId, u32)> =
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
-    let kind = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
-    narrow(&mut fitting, |candidate| ask.want.prefers(kind(candidate).kind));
-    narrow(&mut fitting, |candidate| !kind(candidate).secondary);
+    let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
+    narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
+    narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
+    narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
     if rules.arity_is_name && ask.want == Want::Call {
-        fitting.retain(|candidate| kind(candidate).arity.accepts(ask.num_arguments));
+        fitting.retain(|candidate| definition(candidate).arity.accepts(ask.num_arguments));
     }
-    let num_choices = fitting.len();
+    let mut num_choices = fitting.iter().filter(|candidate| !definition(candidate).secondary).count();
+    let mut is_declared_elsewhere = false;
     if rules.overloads {
-        narrow(&mut fitting, |candidate| kind(candidate).arity.accepts(ask.num_arguments));
+        let admitted = admitted(&fitting, definition, ask);
+        is_declared_elsewhere = declares_more_than_it_defines(&admitted, definition);
+        if !admitted.is_empty() || rules.arity_is_strict {
+            fitting = admitted;
+        }
+    }
+    if is_declared_elsewhere {
+        num_choices = fitting.len();
+    } else {
+        narrow(&mut fitting, |candidate| !definition(candidate).secondary);
     }
     let mut places = Places::default();
     for (file, index) in &fitting {
@@ -208,6 +227,38 @@ pub(crate) fn select(
     }
     let is_overloaded = num_choices > 1 && fitting.len() == 1;
     Finding::of(places, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
+}
+
+/// Those whose parameters take the arguments. A definition also takes what its declaration does, which may state
+/// defaults that the definition does not repeat.
+fn admitted<'d>(
+    candidates: &[(FileId, u32)],
+    definition: impl Fn(&(FileId, u32)) -> &'d Definition,
+    ask: Ask,
+) -> Vec<(FileId, u32)> {
+    let accepts = |candidate: &&(FileId, u32)| definition(candidate).arity.accepts(ask.num_arguments);
+    let is_declared = |arity: Arity| {
+        let mut declarations = candidates.iter().filter(accepts).map(&definition);
+        declarations.any(|declaration| declaration.secondary && declaration.arity.max == arity.max)
+    };
+    let fits = |candidate: &&(FileId, u32)| accepts(candidate) || is_declared(definition(candidate).arity);
+    candidates.iter().filter(fits).copied().collect()
+}
+
+/// Whether a class declares more methods of a name than are defined: which of them is meant is not known.
+fn declares_more_than_it_defines<'d>(
+    candidates: &[(FileId, u32)],
+    definition: impl Fn(&(FileId, u32)) -> &'d Definition,
+) -> bool {
+    if candidates.iter().any(|candidate| definition(candidate).kind != SymbolKind::Method) {
+        return false;
+    }
+    let declared: Vec<FileId> =
+        candidates.iter().filter(|candidate| definition(candidate).secondary).map(|(file, _)| *file).collect();
+    // The class may be declared in more than one file, in each of them whole.
+    let num_in = |file: &FileId| declared.iter().filter(|other| *other == file).count();
+    let num_defined = candidates.len() - declared.len();
+    num_defined > 0 && declared.iter().map(num_in).max() > Some(num_defined)
 }
 
 /// Keeps what satisfies the condition, unless nothing does.

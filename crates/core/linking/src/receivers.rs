@@ -11,6 +11,13 @@ use crate::resolve::{Local, Outcome, Resolver};
 use crate::scopes::Variable;
 use crate::{Family, Name};
 
+/// What facts say before a name of the global namespace: `\\strlen`, `::open`.
+const ROOT: &str = "<root>";
+const ROOT_PREFIX: &str = "<root>.";
+
+/// What facts call that which `super(…)` calls.
+const CONSTRUCTOR: &str = "constructor";
+
 /// What stands before the dot.
 #[derive(Clone, Copy, Debug)]
 enum Subject {
@@ -39,6 +46,9 @@ impl<'e> Resolver<'e> {
         if let Some(outcome) = own {
             return outcome;
         }
+        if receiver == ROOT {
+            return self.at_root(name, ask);
+        }
         match self.subject(receiver, enclosing) {
             Subject::Scope(place, resolution) => self.in_scope(place, resolution, name, ask),
             Subject::Object(file, class) => match self.lookup.class_member(file, class, name, ask) {
@@ -50,16 +60,49 @@ impl<'e> Resolver<'e> {
             Subject::Builtin => Outcome::Unresolved(Unresolved::Builtin),
             Subject::Unknown => match self.whole_module(receiver, name, ask) {
                 Finding::Found(places, resolution) => Outcome::of(places, resolution),
-                _ => self.by_method_name(name, ask),
+                _ => self.by_method_name(name, enclosing, ask),
             },
         }
     }
 
+    /// A name written as one of the global namespace.
+    fn at_root(&mut self, name: &str, ask: Ask) -> Outcome {
+        let limit = if self.family == Family::C { Resolution::Heuristic } else { Resolution::Import };
+        match self.lookup.in_package(self.family, Name::EMPTY, name, ask) {
+            Finding::Found(places, resolution) if self.rules.package_scope => {
+                Outcome::of(places, resolution.max(limit))
+            }
+            _ if is_builtin(self.family, name) => Outcome::Unresolved(Unresolved::Builtin),
+            _ => Outcome::Unresolved(Unresolved::External),
+        }
+    }
+
     fn in_scope(&mut self, place: Place, resolution: Resolution, name: &str, ask: Ask) -> Outcome {
-        match self.lookup.member_of(place, name, ask) {
+        let found = match self.lookup.member_of(place, name, ask) {
+            Finding::Nothing => self.member_of_default(place, name, ask),
+            found => found,
+        };
+        match found {
             Finding::Found(places, found) => Outcome::of(places, found.max(resolution)),
             Finding::External => Outcome::Unresolved(Unresolved::External),
             Finding::Nothing => Outcome::Unresolved(Unresolved::NoDefinition),
+        }
+    }
+
+    /// A member of the object that a module of JavaScript is: `module.exports = app; app.use = …`.
+    fn member_of_default(&mut self, place: Place, name: &str, ask: Ask) -> Finding {
+        let Place::File { file, container } = place else { return Finding::Nothing };
+        if self.family != Family::Script || !container.is_empty() {
+            return Finding::Nothing;
+        }
+        match self.lookup.exported(file, Name::EMPTY, "default", Ask::ANY) {
+            Finding::Found(places, resolution) => match places.single() {
+                Some(Place::Definition { file, index }) => {
+                    self.lookup.class_member(file, index, name, ask).at_most(resolution)
+                }
+                _ => Finding::Nothing,
+            },
+            _ => Finding::Nothing,
         }
     }
 
@@ -75,7 +118,7 @@ impl<'e> Resolver<'e> {
             Finding::Nothing if self.lookup.fields(self.family, class.class.name, Name::of(name)).next().is_some() => {
                 Some(Outcome::Unresolved(Unresolved::Dynamic))
             }
-            Finding::Nothing => Some(self.by_method_name(name, ask)),
+            Finding::Nothing => Some(self.by_method_name(name, enclosing, ask)),
         }
     }
 
@@ -85,6 +128,7 @@ impl<'e> Resolver<'e> {
             return None;
         }
         let found = match self.own_class(enclosing).and_then(|class| class.symbol) {
+            Some(class) if name == CONSTRUCTOR => self.lookup.base_constructor(self.file, class, ask),
             Some(class) => self.lookup.inherited_member(self.file, class, name, ask),
             None => Finding::Nothing,
         };
@@ -96,6 +140,7 @@ impl<'e> Resolver<'e> {
     }
 
     fn subject(&mut self, receiver: &'e str, enclosing: Option<u32>) -> Subject {
+        let receiver = receiver.strip_prefix(ROOT_PREFIX).unwrap_or(receiver);
         if receiver.contains('<') || receiver.contains('(') {
             return Subject::Unknown;
         }
@@ -133,13 +178,27 @@ impl<'e> Resolver<'e> {
         if !self.rules.modules_are_types || ask.want == Want::Call {
             return Finding::Nothing;
         }
-        let bound = BoundName { module: receiver, level: 0, name: Some(name), local: Name::EMPTY, wildcard: false };
+        let bound = BoundName {
+            module: receiver,
+            level: 0,
+            name: Some(name),
+            local: Name::EMPTY,
+            wildcard: false,
+            members_only: false,
+        };
         import_target(&mut self.lookup, self.file, Name::EMPTY, &bound, ask)
     }
 
     /// A name written with its whole package.
     fn full_name(&mut self, receiver: &str) -> Option<Subject> {
-        let bound = BoundName { module: receiver, level: 0, name: None, local: Name::EMPTY, wildcard: false };
+        let bound = BoundName {
+            module: receiver,
+            level: 0,
+            name: None,
+            local: Name::EMPTY,
+            wildcard: false,
+            members_only: false,
+        };
         if matches!(self.family, Family::Go | Family::C | Family::Ruby) {
             return None;
         }
@@ -222,9 +281,14 @@ impl<'e> Resolver<'e> {
                 None => Subject::Unknown,
             };
         }
-        match self.scopes.variable(None, Name::of(name)).filter(|_| file == self.file && definition.parent.is_none()) {
+        if definition.parent.is_some() {
+            return Subject::Unknown;
+        }
+        match self.scopes.variable(None, Name::of(name)).filter(|_| file == self.file) {
             Some(Variable::Typed(type_name)) => self.object_of(type_name, enclosing),
-            _ => Subject::Unknown,
+            Some(Variable::Opaque) => Subject::Unknown,
+            None => global_type(&mut self.lookup, file, Name::of(name))
+                .map_or(Subject::Unknown, |found| object(found, self.family)),
         }
     }
 
@@ -260,8 +324,9 @@ impl<'e> Resolver<'e> {
         field_type(&mut self.lookup, file, class, Name::of(name)).map(|found| object(found, self.family))
     }
 
-    /// A method of an object of unknown class: one definition of a telling name in the repository is some evidence.
-    fn by_method_name(&mut self, name: &str, ask: Ask) -> Outcome {
+    /// A method of an object of unknown class: one definition of a telling name in the repository is some evidence. A
+    /// method that calls its own name on another object hands the call over to another class.
+    fn by_method_name(&mut self, name: &str, enclosing: Option<u32>, ask: Ask) -> Outcome {
         if ask.want != Want::Call || is_common_method(name) {
             return Outcome::Unresolved(Unresolved::UnknownReceiver);
         }
@@ -273,7 +338,8 @@ impl<'e> Resolver<'e> {
             let is_method = definition.kind.is_callable() && !definition.in_package && !definition.secondary;
             let is_reachable =
                 other == file || !definition.private && (in_test || !self.lookup.contribution(other).is_test);
-            if is_method && is_reachable && admits(definition, ask) {
+            let is_caller = other == file && enclosing == Some(index);
+            if is_method && is_reachable && !is_caller && admits(definition, ask) {
                 places.add(Place::Definition { file: other, index });
             }
         }
@@ -295,6 +361,17 @@ fn object(found: Finding, family: Family) -> Subject {
         Finding::External => Subject::External,
         Finding::Nothing => Subject::Unknown,
     }
+}
+
+/// The type of a variable at the top of another file, looked up there.
+fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Finding> {
+    let family = lookup.contribution(file).family;
+    let mut declared = lookup.fields(family, Name::EMPTY, name).filter(|(other, _)| *other == file);
+    let (_, first) = declared.next()?;
+    if declared.next().is_some() {
+        return None;
+    }
+    Some(lookup.dotted(file, Name::EMPTY, &first.type_name, Ask::TYPE))
 }
 
 /// The type of a field, looked up where the field stands. None if no type is evident, or several are.

@@ -43,6 +43,8 @@ pub(crate) struct Resolver<'e> {
     pub(crate) facts: &'e FileFacts,
     pub(crate) contribution: &'e Contribution,
     pub(crate) scopes: Scopes<'e>,
+    /// The symbol around the reference at hand.
+    calling: Option<u32>,
     /// What names mean at the top of the file: asked again and again.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
 }
@@ -65,16 +67,51 @@ impl<'e> Resolver<'e> {
         let contribution = lookup.contribution(file);
         let scopes = Scopes::new(facts, contribution);
         let family = contribution.family;
-        Self { lookup, file, family, rules: family.rules(), facts, contribution, scopes, tops: FxHashMap::default() }
+        let tops = FxHashMap::default();
+        Self { lookup, file, family, rules: family.rules(), facts, contribution, scopes, calling: None, tops }
     }
 
     pub(crate) fn resolve(&mut self, reference: &'e Reference) -> Outcome {
         self.lookup.fuel = FUEL;
+        self.calling = reference.enclosing;
         let ask = ask_of(reference);
-        match reference.receiver.as_deref() {
+        let outcome = match reference.receiver.as_deref() {
             None | Some("") => self.bare(&reference.name, reference.enclosing, ask),
             Some(receiver) => self.with_receiver(receiver, &reference.name, reference.enclosing, ask),
+        };
+        let outcome = self.exported_value(outcome, ask);
+        match (reference.kind, reference.enclosing) {
+            (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) => self.without_itself(outcome, class),
+            _ => outcome,
         }
+    }
+
+    /// A file that is called or read as a value stands for what it exports: `const app = require("./app"); app()`.
+    fn exported_value(&mut self, outcome: Outcome, ask: Ask) -> Outcome {
+        let Outcome::Linked(places, resolution) = outcome else { return outcome };
+        let Some(Place::File { file, container }) = places.single() else { return outcome };
+        if self.family != Family::Script || !container.is_empty() {
+            return outcome;
+        }
+        match self.lookup.exported(file, Name::EMPTY, "default", ask) {
+            Finding::Found(places, found) => Outcome::of(places, found.max(resolution)),
+            _ => outcome,
+        }
+    }
+
+    /// A class is never its own base: the one of its name is another.
+    fn without_itself(&self, outcome: Outcome, class: u32) -> Outcome {
+        let Outcome::Linked(places, resolution) = outcome else { return outcome };
+        let itself = Place::Definition { file: self.file, index: class };
+        if !places.as_slice().contains(&itself) {
+            return outcome;
+        }
+        let mut others = Places::default();
+        places.as_slice().iter().filter(|place| **place != itself).for_each(|place| others.add(*place));
+        if others.is_empty() {
+            return Outcome::Unresolved(Unresolved::External);
+        }
+        Outcome::of(others, resolution.max(Resolution::Heuristic))
     }
 
     fn bare(&mut self, name: &'e str, enclosing: Option<u32>, ask: Ask) -> Outcome {
@@ -95,8 +132,10 @@ impl<'e> Resolver<'e> {
         match self.top(container, name, ask) {
             Finding::Found(places, resolution) => Outcome::of(places, resolution.max(limit)),
             _ if is_builtin(self.family, name) => Outcome::Unresolved(Unresolved::Builtin),
+            Finding::External if self.rules.imports_are_modules => self.global(name, ask, true),
             Finding::External => Outcome::Unresolved(Unresolved::External),
             Finding::Nothing if self.rules.global_names => self.global(name, ask, is_open),
+            Finding::Nothing if self.family == Family::Rust && ask.want == Want::Call => self.macro_of_crate(name),
             Finding::Nothing if is_open => Outcome::Unresolved(Unresolved::External),
             Finding::Nothing => Outcome::Unresolved(Unresolved::NoDefinition),
         }
@@ -111,6 +150,17 @@ impl<'e> Resolver<'e> {
         let found = self.lookup.visible(self.file, container, name, ask);
         self.tops.insert(key, found);
         found
+    }
+
+    /// Macros of Rust are visible in the order of the text, across files.
+    fn macro_of_crate(&mut self, name: &str) -> Outcome {
+        let mut places = Places::default();
+        for (file, index) in self.lookup.named(self.family, Name::of(name)) {
+            if self.lookup.definition(file, index).kind == SymbolKind::Macro {
+                places.add(Place::Definition { file, index });
+            }
+        }
+        Outcome::of(places, Resolution::Heuristic)
     }
 
     /// A name that may come from any file: one definition in the repository is some evidence.
@@ -193,10 +243,18 @@ impl<'e> Resolver<'e> {
         if let Some(variable) = self.scopes.variable(Some(scope), name).filter(|_| hides) {
             return Local::Variable(variable);
         }
-        let children: Vec<(FileId, u32)> = self.scopes.children(scope, name).map(|index| (self.file, index)).collect();
+        // Members of an object that a function or variable holds are not visible bare.
+        let is_lexical = |index: &u32| {
+            let kind = self.contribution.definitions[*index as usize].kind;
+            !matches!(kind, SymbolKind::Method | SymbolKind::Field)
+        };
+        let children = self.scopes.children(scope, name).filter(is_lexical);
+        let children: Vec<(FileId, u32)> = children.map(|index| (self.file, index)).collect();
         let found = select(&self.lookup, children.into_iter(), ask, self.rules);
         if !found.is_nothing() {
-            return Local::Found(found);
+            // C has no functions in functions: what looks like one is a macro that the grammar does not know.
+            let is_doubtful = self.family == Family::C;
+            return Local::Found(if is_doubtful { found.at_most(Resolution::Heuristic) } else { found });
         }
         let imports: Vec<_> =
             self.scopes.imports_in(scope).filter(|bound| bound.local == name && !bound.wildcard).collect();
@@ -247,17 +305,39 @@ impl<'e> Resolver<'e> {
                 qualified: definition.container,
                 full: definition.holder,
                 kind: SymbolKind::Struct,
+                is_companion: false,
                 ..*definition
             },
         };
         OwnClass { symbol, class, name, is_doubtful: false }
     }
 
+    /// Whether a call of an own method may go elsewhere all the same. A method that seems to call itself may call an
+    /// overload that it inherits. A type from outside may have a method of its own beside that of the trait.
+    fn may_mean_another(&mut self, own: &OwnClass<'e>, found: &Finding, name: &str, ask: Ask) -> bool {
+        let Finding::Found(places, _) = found else { return false };
+        let Some(Place::Definition { file, index }) = places.single().filter(|_| ask.want == Want::Call) else {
+            return false;
+        };
+        if self.family == Family::Rust {
+            return !self.lookup.is_type_of_repository(self.family, &own.class);
+        }
+        let calls_itself = file == self.file && self.calling == Some(index);
+        match own.symbol.filter(|_| calls_itself && self.rules.overloads) {
+            Some(class) => !self.lookup.inherited_member(self.file, class, name, ask).is_nothing(),
+            None => false,
+        }
+    }
+
     /// A member of the class around the reference, or of its bases.
     pub(crate) fn member_of_own(&mut self, own: &OwnClass<'e>, name: &str, ask: Ask) -> Finding {
         let found = self.lookup.own_member(self.file, own.class.qualified, &own.class, name, ask);
         if !found.is_nothing() {
-            return found;
+            return if self.may_mean_another(own, &found, name, ask) {
+                found.at_most(Resolution::Heuristic)
+            } else {
+                found
+            };
         }
         if let Some(symbol) = own.symbol {
             return self.lookup.inherited_member(self.file, symbol, name, ask);

@@ -111,7 +111,10 @@ impl<'e> Lookup<'e> {
             Some(index) => self.definition(file, index).full,
             None => contribution.namespace(),
         };
-        let found = self.in_package(contribution.family, namespace, name, ask);
+        let mut found = self.in_package(contribution.family, namespace, name, ask);
+        if contribution.family == Family::CSharp && found.is_nothing() {
+            found = self.in_outer_namespaces(contribution.package.as_deref().unwrap_or_default(), name, ask);
+        }
         match contribution.family {
             Family::Go => found,
             Family::Elixir if found.is_nothing() => self.in_package(contribution.family, Name::EMPTY, name, ask),
@@ -124,25 +127,71 @@ impl<'e> Lookup<'e> {
         }
     }
 
+    /// Code in the namespace `A.B` of C# sees the names of `A`.
+    fn in_outer_namespaces(&mut self, namespace: &str, name: &str, ask: Ask) -> Finding {
+        let mut namespace = namespace;
+        while let Some((outer, _)) = namespace.rsplit_once('.') {
+            namespace = outer;
+            let found = self.in_package(Family::CSharp, Name::of(outer), name, ask);
+            if !found.is_nothing() {
+                return found;
+            }
+        }
+        Finding::Nothing
+    }
+
     /// What `name` means at the top of a package.
     pub(crate) fn in_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let members = self.package_members(family, namespace, Name::of(name));
-        select(self, members, ask, family.rules())
+        let rules = family.rules();
+        let members: Vec<(FileId, u32)> = self
+            .package_members(family, namespace, Name::of(name))
+            .filter(|(file, index)| !rules.files_hide_private || !self.definition(*file, *index).private)
+            .collect();
+        select(self, members.into_iter(), ask, rules)
     }
 
     fn package_member(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         if family == Family::Python {
             return folder_member(self, namespace, name);
         }
-        let found = self.in_package(family, namespace, name, ask);
+        let found = match family.rules().packages_are_files {
+            true => self.in_files_of_package(family, namespace, name, ask),
+            false => self.in_package(family, namespace, name, ask),
+        };
         let inner = namespace.dot(name);
         if found.is_nothing() && family != Family::Go && self.package_files(family, inner).len() > 0 {
             return Finding::of(Places::one(Place::Package(family, inner)), Resolution::Import);
         }
         found
+    }
+
+    /// Where a file is a package of its own: what it exports, that of other files included.
+    fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
+        let files: Vec<FileId> = self.package_files(family, namespace).collect();
+        let each = files.into_iter().map(|file| self.exported(file, Name::EMPTY, name, ask));
+        each.fold(Finding::Nothing, Finding::or)
+    }
+
+    /// Whether a file re-exports itself (`module A (module A, …)` of Haskell).
+    fn is_itself(&self, file: FileId, place: Place) -> bool {
+        let contribution = self.contribution(file);
+        contribution.family.rules().packages_are_files
+            && place == Place::Package(contribution.family, contribution.namespace())
+    }
+
+    /// Without what is no member of a type or class.
+    fn only_members(&self, found: Finding) -> Finding {
+        let Finding::Found(places, resolution) = found else { return found };
+        let mut members = Places::default();
+        for place in places.as_slice() {
+            if matches!(*place, Place::Definition { file, index } if self.definition(file, index).at_top) {
+                members.add(*place);
+            }
+        }
+        Finding::of(members, resolution)
     }
 
     fn through_wildcards(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
@@ -159,10 +208,14 @@ impl<'e> Lookup<'e> {
             match import_target(self, file, container, &import.bound(), Ask::ANY) {
                 Finding::Found(places, _) => {
                     for place in places.as_slice() {
-                        found = found.or(self.member_of(*place, name, ask));
+                        if self.is_itself(file, *place) {
+                            continue;
+                        }
+                        let member = self.member_of(*place, name, ask);
+                        found = found.or(if import.members_only { self.only_members(member) } else { member });
                     }
                 }
-                Finding::External => is_open = true,
+                Finding::External => is_open |= !import.members_only,
                 Finding::Nothing => {}
             }
         }

@@ -273,6 +273,8 @@ pub(crate) fn outlines() -> Vec<Outline> {
         private: number % 2 == 1,
         secondary: number % 3 == 0,
         is_default: number % 3 == 1,
+        is_companion: number % 4 == 1,
+        nameless: number % 4 == 2,
         names_holder: number % 3 == 2,
         decorators: texts(&["app.route"]),
     };
@@ -282,6 +284,7 @@ pub(crate) fn outlines() -> Vec<Outline> {
         receiver: receiver.map(ToOwned::to_owned),
         implements,
     };
+    let field = |scope, name: &str| OutlineField { scope, name: name.to_owned(), type_name: "Store".to_owned() };
     let empty = Outline {
         language: "text".to_owned(),
         num_lines: 0,
@@ -300,7 +303,7 @@ pub(crate) fn outlines() -> Vec<Outline> {
         symbols: SymbolKind::ALL.iter().enumerate().map(symbol).collect(),
         bases: vec![base(None, false), base(Some("other.place"), true)],
         imports: facts().into_iter().flat_map(|facts| facts.imports).take(3).collect(),
-        fields: vec![OutlineField { scope: 1, name: "self.store".to_owned(), type_name: "Store".to_owned() }],
+        fields: vec![field(Some(1), "self.store"), field(None, "store")],
     };
     vec![empty, full]
 }

@@ -16,6 +16,11 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     };
     let Some(name) = import.name else { return bound_module(lookup, module, import) };
     match module {
+        // A package that imports its own submodule: the name in it is what this import binds.
+        Module::File(found) if found == file => match submodule(lookup, file, name) {
+            Finding::Nothing => lookup.exported(found, Name::EMPTY, name, ask),
+            inner => inner,
+        },
         Module::File(found) => lookup.exported(found, Name::EMPTY, name, ask),
         Module::Folder(folder) => folder_member(lookup, Name::of(&folder), name),
     }

@@ -80,3 +80,16 @@ fn imports_reach_packages() {
         &["main.go:3 - IMPORTS store/store.go import", "main.go:4 - IMPORTS go:github.com/x/y import"],
     );
 }
+
+#[test]
+fn variables_of_the_package_have_the_types_that_they_are_declared_with() {
+    let binding = "package app\n\ntype jsonBinding struct{}\n\nfunc (jsonBinding) BindBody() {}\n\nvar JSON jsonBinding = jsonBinding{}\n";
+    let context = "package app\n\ntype xmlBinding struct{}\n\nfunc (xmlBinding) BindBody() {}\n\nfunc bind() {\n\tJSON.BindBody()\n}\n";
+    check(
+        &[("binding.go", binding), ("context.go", context)],
+        &[
+            "binding.go:7 JSON CALLS binding.go:jsonBinding exact",
+            "context.go:8 bind CALLS binding.go:jsonBinding.BindBody heuristic",
+        ],
+    );
+}

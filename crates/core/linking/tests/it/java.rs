@@ -78,3 +78,48 @@ fn imports_and_types() {
         ],
     );
 }
+
+#[test]
+fn constructors_call_those_of_their_base_and_of_their_class() {
+    let shape = "package a;\n\nclass Shape {\n  Shape(String name) {}\n}\nclass Dot extends Shape {\n  Dot() { this(1); }\n  Dot(int size) { super(\"dot\"); }\n}\nclass Plain {}\nclass Thin extends Plain {\n  Thin() { super(); }\n}\n";
+    check(
+        &[("a/Shape.java", shape)],
+        &[
+            "a/Shape.java:11 Thin EXTENDS a/Shape.java:Plain exact",
+            "a/Shape.java:12 Thin.Thin CALLS a/Shape.java:Plain exact",
+            "a/Shape.java:6 Dot EXTENDS a/Shape.java:Shape exact",
+            "a/Shape.java:7 Dot.Dot CALLS a/Shape.java:Dot exact",
+            "a/Shape.java:8 Dot.Dot CALLS a/Shape.java:Shape.Shape exact",
+        ],
+    );
+}
+
+#[test]
+fn no_call_means_a_method_that_cannot_take_its_arguments() {
+    let value = "package a;\n\nclass Value extends Base {\n  boolean equal(Object other) { return equal(this, other); }\n  void run(int times) { run(times); }\n}\nclass Base {\n  void run(long times) {}\n}\n";
+    check(
+        &[("a/Value.java", value)],
+        &[
+            "a/Value.java:3 Value EXTENDS a/Value.java:Base exact",
+            // The base has an overload that takes as many.
+            "a/Value.java:5 Value.run CALLS a/Value.java:Value.run heuristic",
+        ],
+    );
+}
+
+#[test]
+fn a_class_of_scala_is_a_type_and_its_companion_an_object() {
+    let json = "package a\n\ntrait Json\nobject Json {\n  def parse(text: String): Json = new Json {}\n}\nclass Text extends Json {\n  def read(): Json = Json.parse(\"{}\")\n}\n";
+    check_kinds(
+        &[("a/Json.scala", json)],
+        &[cairn_domain::EdgeKind::Calls, cairn_domain::EdgeKind::Extends, References],
+        &[
+            "a/Json.scala:5 Json.parse CALLS a/Json.scala:Json exact",
+            "a/Json.scala:5 Json.parse REFERENCES a/Json.scala:Json exact",
+            "a/Json.scala:7 Text EXTENDS a/Json.scala:Json exact",
+            "a/Json.scala:8 Text.read CALLS a/Json.scala:Json.parse exact",
+            "a/Json.scala:8 Text.read REFERENCES a/Json.scala:Json exact",
+            "a/Json.scala:8 Text.read REFERENCES a/Json.scala:Json exact",
+        ],
+    );
+}

@@ -230,3 +230,18 @@ def free():
 ";
     check(&[("app.py", app)], &["app.py:16 free CALLS app.py:parse exact"]);
 }
+
+#[test]
+fn a_package_imports_its_own_submodules() {
+    let app = "import pkg\n\ndef run():\n    pkg.utils.rewind()\n";
+    check(
+        &[("pkg/__init__.py", "from . import utils\n"), ("pkg/utils.py", "def rewind():\n    pass\n"), ("app.py", app)],
+        &["app.py:4 run CALLS pkg/utils.py:rewind import"],
+    );
+}
+
+#[test]
+fn a_method_that_hands_its_name_on_does_not_mean_itself() {
+    let drop = "class Drop:\n    def render_theme(self):\n        return self.site.render_theme()\n";
+    check(&[("drop.py", drop)], &[]);
+}

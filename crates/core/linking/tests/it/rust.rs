@@ -127,3 +127,30 @@ fn crates_of_the_workspace_and_outside() {
         ],
     );
 }
+
+#[test]
+fn macros_are_seen_across_files_in_the_order_of_the_text() {
+    let library = "#[macro_use]\nmod macros;\nmod run;\n";
+    let macros =
+        "macro_rules! checked {\n    (@inner ($e:expr)) => { $e };\n    ($e:expr) => { checked!(@inner ($e)) };\n}\n";
+    let run = "fn run() {\n    checked!(1);\n}\n";
+    check(
+        &[("src/lib.rs", library), ("src/macros.rs", macros), ("src/run.rs", run)],
+        &[
+            "src/macros.rs:3 checked CALLS src/macros.rs:checked exact",
+            "src/run.rs:2 run CALLS src/macros.rs:checked heuristic",
+        ],
+    );
+}
+
+#[test]
+fn a_type_from_outside_has_methods_of_its_own() {
+    let kill = "use std::process::Child;\n\ntrait Kill {\n    fn kill(&mut self);\n}\n\nimpl Kill for Child {\n    fn kill(&mut self) {\n        self.kill()\n    }\n}\n";
+    check(
+        &[("src/lib.rs", kill)],
+        &[
+            "src/lib.rs:7 - IMPLEMENTS src/lib.rs:Kill exact",
+            "src/lib.rs:9 Child.kill CALLS src/lib.rs:Child.kill heuristic",
+        ],
+    );
+}

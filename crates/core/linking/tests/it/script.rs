@@ -77,6 +77,7 @@ class Client { send() {} }
             "service.ts:5 Service EXTENDS base.ts:Base import",
             "service.ts:5 Service IMPLEMENTS service.ts:Store exact",
             "service.ts:6 Service.client CALLS service.ts:Client exact",
+            "service.ts:7 Service.constructor CALLS base.ts:Base import",
             "service.ts:9 Service.load CALLS service.ts:Service.start exact",
             "service.ts:10 Service.load CALLS base.ts:Base.inherited import",
             "service.ts:11 Service.load CALLS service.ts:Client.send heuristic",
@@ -126,5 +127,36 @@ fn modules_of_common_js() {
             ("lib/text.js", "function fold() {}\nfunction trim_all() {}\nmodule.exports = { fold, trim_all };\n"),
         ],
         &["lib/a.js:4 go CALLS lib/text.js:fold import", "lib/a.js:5 go CALLS lib/text.js:trim_all import"],
+    );
+}
+
+#[test]
+fn members_of_objects_are_not_visible_bare() {
+    let response = "\
+const vary = require('vary')
+const res = {}
+res.vary = function (field) {
+  vary(this, field)
+}
+class Type {
+  constructor(inst) {
+    inst.array = () => array(inst)
+  }
+}
+function array(of) {}
+";
+    check(&[("response.js", response)], &["response.js:8 Type.constructor.inst.array CALLS response.js:array exact"]);
+}
+
+#[test]
+fn a_module_of_common_js_is_what_it_exports() {
+    let library = "module.exports = createApplication\nfunction createApplication() {}\ncreateApplication.close = function () {}\n";
+    let app = "const app = require('./index')\n\nfunction run() {\n  app()\n  app.close()\n}\n";
+    check(
+        &[("lib.js", library), ("index.js", "module.exports = require('./lib')\n"), ("run.js", app)],
+        &[
+            "run.js:4 run CALLS lib.js:createApplication import",
+            "run.js:5 run CALLS lib.js:createApplication.close import",
+        ],
     );
 }

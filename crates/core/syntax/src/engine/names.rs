@@ -128,12 +128,30 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
+/// What follows the mark of the global namespace, if the name is written with one.
+pub(super) fn after_root<'t>(row: &LanguageRow, text: &'t str) -> Option<&'t str> {
+    row.root_marks.iter().find_map(|mark| text.trim_start().strip_prefix(mark))
+}
+
+/// The receiver of a name that stands behind `prefix` in the global namespace.
+pub(super) fn rooted(prefix: &str) -> String {
+    if prefix.is_empty() { ROOT.to_owned() } else { format!("{ROOT}.{prefix}") }
+}
+
+/// Stands for the global namespace.
+pub(super) const ROOT: &str = "<root>";
+
 /// A receiver as the facts say it: parts joined with `.`, `self` and `super` whatever the language calls them, `<expr>`
 /// for what is no chain. `own_name` is what the enclosing method calls its object, if the language lets it choose.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
-    // `value!!` of Kotlin is the value; Zig's grammar reads `!a.b()` as a member of `!a`.
+    if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
+        return rooted(&chain.joined());
+    }
+    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value; Zig's grammar reads `!a.b()` as a member
+    // of `!a`.
     let text = text.trim_start_matches('!');
-    match split_chain(row, text.strip_suffix("!!").unwrap_or(text)) {
+    let is_asserted = text.ends_with("!!") || row.separators.contains(&"!.");
+    match split_chain(row, if is_asserted { text.trim_end_matches('!') } else { text }) {
         Some(chain) => own_words(row, chain.joined(), own_name),
         None => "<expr>".to_owned(),
     }
@@ -240,11 +258,16 @@ fn first_argument(text: &str) -> &str {
     text
 }
 
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
 /// A plain name without quotes, sigils and raw markers, and without the colon of a keyword (`name: `).
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     let trimmed = text.trim_end();
     let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
-    let text = text.trim_matches(['"', '\'', '`']);
+    // `@"error"` of Zig.
+    let text = text.strip_prefix("@\"").and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    // Names of Haskell end with quotes of their own.
+    let text = if text.starts_with(QUOTES) { text.trim_matches(QUOTES) } else { text };
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.trim_start_matches(row.sigils)
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::collect::{Place, Raw, RawReference};
 use super::guard::LineIndex;
-use super::names::{chain_before, own_words, plain_name, receiver, split_chain};
+use super::names::{ROOT, after_root, chain_before, own_words, plain_name, receiver, rooted, split_chain};
 use super::query::CompiledQuery;
 use super::regions::{Locator, TypeParameters, ancestors};
 use super::symbols::Outline;
@@ -157,7 +157,12 @@ impl Builder<'_, '_> {
         let makes_own_type =
             raw.kind == ReferenceKind::Call && receiver.is_none() && self.row.self_types.contains(&name);
         let kind = if makes_own_type { ReferenceKind::Instantiate } else { self.kind_of(raw.kind, name) };
-        if receiver.is_none() && self.is_of_language(name, kind, region) {
+        let is_of_language = match receiver.as_deref() {
+            None => self.is_of_language(name, kind, region),
+            Some(ROOT) => self.query.builtins.contains(name),
+            Some(_) => false,
+        };
+        if is_of_language {
             return None;
         }
         if kind == ReferenceKind::Value && !self.is_known_value(name, receiver.as_deref(), region) {
@@ -171,7 +176,12 @@ impl Builder<'_, '_> {
     fn name_and_receiver(&self, raw: &RawReference, start: u32, region: Option<u32>) -> Option<(&str, Option<String>)> {
         let own_name = || ancestors(&self.outline.regions, region).find_map(|region| region.self_name);
         if raw.is_path {
-            let chain = split_chain(self.row, raw.name.text(self.text))?;
+            let text = raw.name.text(self.text);
+            if let Some(text) = after_root(self.row, text) {
+                let chain = split_chain(self.row, text)?;
+                return Some((chain.last, Some(rooted(&chain.prefix))));
+            }
+            let chain = split_chain(self.row, text)?;
             let prefix = (!chain.prefix.is_empty()).then(|| own_words(self.row, chain.prefix, own_name()));
             return Some((chain.last, prefix));
         }

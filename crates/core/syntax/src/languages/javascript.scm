@@ -49,6 +49,11 @@
   left: (member_expression object: [(identifier) (member_expression)] @_exports property: (_) @export.alias) right: (identifier) @export.name)
   (#any-of? @_exports "exports" "module.exports"))
 
+; `module.exports = require("./lib")` hands on everything.
+((assignment_expression left: (member_expression) @_exports @import.wildcard @reexport
+    right: (call_expression function: (identifier) @_require arguments: (arguments . (string)))) @import
+  (#eq? @_exports "module.exports") (#eq? @_require "require"))
+
 ; --- Classes
 
 (class_declaration name: (identifier) @name body: (_) @body) @definition.class

@@ -139,6 +139,8 @@ pub struct LanguageRow {
     pub relative_imports: RelativeImports,
     /// What separates the parts of a name, longest first.
     pub separators: &'static [&'static str],
+    /// What stands before a name of the global namespace, e.g. `::`. Its receiver becomes `<root>`.
+    pub root_marks: &'static [&'static str],
     /// Brackets in names of types that are left out: `<` of generics, `[` of Python and Go.
     pub generic_brackets: &'static [u8],
     /// Words for the object itself, first parts of receivers.

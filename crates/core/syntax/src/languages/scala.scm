@@ -64,10 +64,14 @@
 
 ; --- References
 
-(call_expression function: (identifier) @name arguments: (_) @arguments) @reference.call
-(call_expression function: (field_expression value: (_) @receiver field: (_) @name) arguments: (_) @arguments) @reference.call
-(call_expression function: (generic_function function: (identifier) @name) arguments: (_) @arguments) @reference.call
-(call_expression function: (generic_function function: (field_expression value: (_) @receiver field: (_) @name)) arguments: (_) @arguments) @reference.call
+(call_expression function: (identifier) @name arguments: (arguments) @arguments) @reference.call
+(call_expression function: (identifier) @name arguments: [(block) (case_block)] @argument) @reference.call
+(call_expression function: (field_expression value: (_) @receiver field: (_) @name) arguments: (arguments) @arguments) @reference.call
+(call_expression function: (field_expression value: (_) @receiver field: (_) @name) arguments: [(block) (case_block)] @argument) @reference.call
+(call_expression function: (generic_function function: (identifier) @name) arguments: (arguments) @arguments) @reference.call
+(call_expression function: (generic_function function: (identifier) @name) arguments: [(block) (case_block)] @argument) @reference.call
+(call_expression function: (generic_function function: (field_expression value: (_) @receiver field: (_) @name)) arguments: (arguments) @arguments) @reference.call
+(call_expression function: (generic_function function: (field_expression value: (_) @receiver field: (_) @name)) arguments: [(block) (case_block)] @argument) @reference.call
 (infix_expression left: (_) @receiver operator: (identifier) @name right: (_) @argument) @reference.call
 (instance_expression [(type_identifier) (generic_type) (stable_type_identifier)] @path arguments: (_)? @arguments) @reference.instantiate
 (instance_expression (compound_type base: (_) @path)) @reference.instantiate
