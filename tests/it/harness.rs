@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub(crate) const CAIRN: &str = env!("CARGO_BIN_EXE_cairn");
 
-/// An index directory of its own, removed when the test ends.
+/// An index directory of its own, removed when the test ends; kept for inspection if it fails.
 pub(crate) struct Index {
     directory: TempDir,
 }
@@ -54,6 +54,20 @@ impl Index {
     /// Digest by kind of record, for messages that say what differs.
     pub(crate) fn fingerprint(&self) -> Value {
         self.json(&["fingerprint"])["fingerprints"][0]["kinds"].clone()
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        keep_if_failing(&mut self.directory);
+    }
+}
+
+/// Keeps what a failing test looked at.
+pub(crate) fn keep_if_failing(directory: &mut TempDir) {
+    if std::thread::panicking() {
+        directory.disable_cleanup(true);
+        println!("kept {}", directory.path().display());
     }
 }
 

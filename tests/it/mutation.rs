@@ -37,6 +37,12 @@ fn make_way(root: &Path, path: &str) {
     }
 }
 
+impl Drop for Mutation {
+    fn drop(&mut self) {
+        harness::keep_if_failing(&mut self.directory);
+    }
+}
+
 type Operation = fn(&mut Mutation) -> String;
 
 /// Every kind of operation, each as likely as any other.

@@ -102,7 +102,9 @@ impl NameIndex {
                 contents(&layer, |generation, _| generation >= before).map_err(|error| damaged(error, key))?;
             contents.tenant = tenant.clone();
             contents.ended.retain(|(_, generation)| *generation >= before);
+            // What the layer replaced and is still there must stay replaced.
             contents.replaces = vec![key.to_owned()];
+            contents.replaces.extend(layer.header.replaces.iter().cloned());
             self.write(&contents, |bytes| keys::merged(layer.repository(), bytes)).await?;
         }
         self.delete(key).await

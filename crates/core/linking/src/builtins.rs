@@ -741,6 +741,44 @@ const PHP: &[&str] = &[
     "stdClass",
 ];
 
+/// Types of Swift and Foundation whose members are called everywhere.
+const SWIFT: &[&str] = &[
+    "Array",
+    "Bool",
+    "Bundle",
+    "Calendar",
+    "Character",
+    "Data",
+    "Date",
+    "DateFormatter",
+    "Dictionary",
+    "DispatchQueue",
+    "Double",
+    "FileManager",
+    "Float",
+    "Int",
+    "JSONDecoder",
+    "JSONEncoder",
+    "Locale",
+    "NSError",
+    "NotificationCenter",
+    "Optional",
+    "ProcessInfo",
+    "Result",
+    "RunLoop",
+    "Set",
+    "String",
+    "Task",
+    "Thread",
+    "Timer",
+    "UInt",
+    "URL",
+    "URLRequest",
+    "URLSession",
+    "UUID",
+    "UserDefaults",
+];
+
 /// Functions and libraries of Lua.
 const LUA: &[&str] = &[
     "_ENV",
@@ -1304,6 +1342,7 @@ pub(crate) fn is_builtin(family: Family, name: &str) -> bool {
         Family::Ruby => RUBY,
         Family::Php => PHP,
         Family::Lua => LUA,
+        Family::Swift => SWIFT,
         Family::Elixir => ELIXIR,
         _ => return false,
     };
@@ -1343,7 +1382,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, LUA, ELIXIR, COMMON_METHODS] {
+        for list in [PYTHON_STDLIB, PYTHON, SCRIPT, GO, RUST, JVM, RUBY, PHP, LUA, SWIFT, ELIXIR, COMMON_METHODS] {
             assert!(list.is_sorted_by(|a, b| a < b), "{:?}", list.windows(2).find(|pair| pair[0] >= pair[1]));
         }
     }

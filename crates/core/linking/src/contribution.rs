@@ -177,8 +177,21 @@ fn mark_overloads(definitions: &mut [Definition]) {
 fn namespace(family: Family, path: &RepoPath, package: Option<&str>) -> Name {
     match family {
         Family::Go => go_package(path.directory(), package),
+        Family::Swift => swift_target(path.directory()).map_or(Name::EMPTY, swift_module),
         _ => package.map_or(Name::EMPTY, Name::of),
     }
+}
+
+/// The target that a file belongs to as the package manager lays sources out: `Sources/Library/Model` is of `Library`.
+fn swift_target(directory: &str) -> Option<&str> {
+    let mut parts = directory.split('/');
+    parts.find(|part| matches!(*part, "Sources" | "Tests" | "Plugins"))?;
+    parts.next()
+}
+
+/// A module of Swift is a target.
+pub(crate) fn swift_module(target: &str) -> Name {
+    Name::of("swift:").then(target)
 }
 
 /// Go's packages are folders; tests of a package from outside are a second package in the same folder.

@@ -56,6 +56,10 @@ pub(crate) struct Rules {
     pub(crate) files_hide_private: bool,
     /// A call names a function, never a variable that holds one.
     pub(crate) only_functions_are_called: bool,
+    /// An import names a whole module and says nothing of where a name comes from.
+    pub(crate) imports_are_modules: bool,
+    /// The list of bases names classes and interfaces alike: what the base is decides.
+    pub(crate) bases_are_mixed: bool,
     /// A call may leave arguments out or pass more than are declared.
     pub(crate) loose_arguments: bool,
     /// Definitions that differ in the number of their parameters have different names.
@@ -85,6 +89,8 @@ const PLAIN: Rules = Rules {
     modules_are_values: false,
     files_hide_private: false,
     only_functions_are_called: false,
+    imports_are_modules: false,
+    bases_are_mixed: false,
     loose_arguments: false,
     arity_is_name: false,
     modules_are_types: false,
@@ -177,6 +183,7 @@ impl Family {
                 overloads: true,
                 arity_is_strict: true,
                 open_classes: true,
+                bases_are_mixed: true,
                 ecosystem: "nuget",
                 ..PLAIN
             },
@@ -196,9 +203,17 @@ impl Family {
                 ecosystem: "composer",
                 ..PLAIN
             },
-            Family::Swift => {
-                Rules { implicit_self: true, global_names: true, overloads: true, open_classes: true, ..PLAIN }
-            }
+            Family::Swift => Rules {
+                implicit_self: true,
+                package_scope: true,
+                global_names: true,
+                overloads: true,
+                open_classes: true,
+                files_hide_private: true,
+                imports_are_modules: true,
+                bases_are_mixed: true,
+                ..PLAIN
+            },
             Family::Lua => Rules {
                 variables_hide_types: true,
                 global_names: true,

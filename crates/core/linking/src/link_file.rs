@@ -1,7 +1,10 @@
 //! All edges that start in one file.
 
-use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, Unresolved};
+use cairn_domain::{
+    EdgeKind, EdgeRecord, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, SymbolKind, Unresolved,
+};
 
+use crate::Definition;
 use crate::contribution::LinkFile;
 use crate::edges::Edges;
 use crate::environment::{Environment, FileId};
@@ -90,7 +93,7 @@ impl<'e> FileLinker<'e> {
         let source = self.source(reference.enclosing);
         let mut is_linked = false;
         for place in places {
-            let Some((target, kind)) = self.target(*place, reference.kind) else { continue };
+            let Some((target, kind)) = self.target(*place, self.base_kind(reference, *place)) else { continue };
             if target == source && kind == EdgeKind::References {
                 continue;
             }
@@ -101,6 +104,21 @@ impl<'e> FileLinker<'e> {
         if !is_linked && places.iter().all(|place| matches!(place, Place::Package(..))) {
             self.keep(reference, Unresolved::NoDefinition);
         }
+    }
+
+    /// Whether a base is extended or implemented, where the list of bases does not tell.
+    fn base_kind(&self, reference: &Reference, base: Place) -> ReferenceKind {
+        let kind = reference.kind;
+        let is_base = matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement);
+        let Place::Definition { file, index } = base else { return kind };
+        if !is_base || !self.resolver.rules.bases_are_mixed {
+            return kind;
+        }
+        let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
+        let own = reference.enclosing.map(|own| &self.resolver.contribution.definitions[own as usize]);
+        let is_implemented =
+            is_interface(self.resolver.lookup.definition(file, index)) && !own.is_some_and(is_interface);
+        if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 
     /// A local variable read as a value is no open question, and not kept.

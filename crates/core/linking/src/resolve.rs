@@ -132,6 +132,7 @@ impl<'e> Resolver<'e> {
         match self.top(container, name, ask) {
             Finding::Found(places, resolution) => Outcome::of(places, resolution.max(limit)),
             _ if is_builtin(self.family, name) => Outcome::Unresolved(Unresolved::Builtin),
+            Finding::External if self.rules.imports_are_modules => self.global(name, ask, true),
             Finding::External => Outcome::Unresolved(Unresolved::External),
             Finding::Nothing if self.rules.global_names => self.global(name, ask, is_open),
             Finding::Nothing if self.family == Family::Rust && ask.want == Want::Call => self.macro_of_crate(name),

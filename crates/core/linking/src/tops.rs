@@ -145,8 +145,12 @@ impl<'e> Lookup<'e> {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let members = self.package_members(family, namespace, Name::of(name));
-        select(self, members, ask, family.rules())
+        let rules = family.rules();
+        let members: Vec<(FileId, u32)> = self
+            .package_members(family, namespace, Name::of(name))
+            .filter(|(file, index)| !rules.files_hide_private || !self.definition(*file, *index).private)
+            .collect();
+        select(self, members.into_iter(), ask, rules)
     }
 
     fn package_member(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {

@@ -50,7 +50,7 @@ pub struct Local {
     pub store: Arc<LocalStore>,
     pub searcher: Searcher,
     broker: Arc<LocalBroker>,
-    clock: Arc<dyn Clock>,
+    pub clock: Arc<dyn Clock>,
     sync: Sync,
     sweep: Sweep,
     stages: Vec<Arc<dyn Stage>>,

@@ -4,6 +4,7 @@
 //! recovery. So it runs in a child: bounded in address space, killed when a file takes too long, replaced when it
 //! dies. Texts and facts go over pipes in the formats of `wire`; the parent never parses.
 
+mod cpu;
 mod frame;
 mod pool;
 mod worker;

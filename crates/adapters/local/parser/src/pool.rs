@@ -13,10 +13,14 @@ use cairn_syntax::{ParseLimits, parse_file};
 use cairn_wire::{Decode, Encode, Reader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::frame;
+use crate::{cpu, frame};
 
-/// For one file. The child gives up on its own after two seconds; this is for when it cannot.
-const KILL_AFTER: Duration = Duration::from_secs(5);
+/// Processor time for one file. The child gives up on its own after two seconds; this is for when it cannot.
+const KILL_AFTER: Duration = Duration::from_secs(4);
+/// How often a child that does not answer is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A child that neither answers nor works.
+const HANGS_AFTER: Duration = Duration::from_secs(60);
 
 /// Parses in children that are started as `program arguments…` and speak the protocol of `serve`.
 pub struct ChildParser {
@@ -30,6 +34,7 @@ struct Worker {
     _child: Child,
     input: ChildStdin,
     output: ChildStdout,
+    process: u32,
 }
 
 /// How a batch ended: through, or at a file that the child did not answer.
@@ -61,7 +66,8 @@ impl ChildParser {
         let mut child = command.spawn().map_err(failed)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let pipe = || failed(io::Error::other("the child has no pipe"));
-        Ok(Worker { input: input.ok_or_else(pipe)?, output: output.ok_or_else(pipe)?, _child: child })
+        let process = child.id().ok_or_else(|| failed(io::Error::other("the child has ended")))?;
+        Ok(Worker { process, input: input.ok_or_else(pipe)?, output: output.ok_or_else(pipe)?, _child: child })
     }
 
     fn put_back(&self, worker: Worker) {
@@ -94,7 +100,7 @@ impl FileParser for ChildParser {
 impl Worker {
     /// Sends the texts from the first without facts on, and collects the answers.
     async fn run(&mut self, texts: &[SourceText], facts: &mut Vec<FileFacts>) -> Result<Stop, FileParserError> {
-        let Worker { input, output, .. } = self;
+        let Worker { input, output, process, .. } = self;
         let first = facts.len();
         let send = async {
             let mut request = Vec::new();
@@ -109,10 +115,10 @@ impl Worker {
             while facts.len() < texts.len() {
                 let file = facts.len();
                 let stop = |status| Ok(Stop::At { file, status });
-                let reply = match tokio::time::timeout(KILL_AFTER, frame::read_async(output)).await {
-                    Err(_) => return stop(ParseStatus::Timeout),
-                    Ok(Err(_)) => return stop(ParseStatus::Crash),
-                    Ok(Ok(reply)) => reply,
+                let reply = match answer(*process, frame::read_async(output)).await {
+                    None => return stop(ParseStatus::Timeout),
+                    Some(Err(_)) => return stop(ParseStatus::Crash),
+                    Some(Ok(reply)) => reply,
                 };
                 let decoded = FileFacts::decode(&mut Reader(&reply));
                 let invalid =
@@ -128,6 +134,23 @@ impl Worker {
             _ = send => receive.await,
         }
     }
+}
+
+/// What the child answers; none if it used up its time, or hangs.
+async fn answer<T>(process: u32, reading: impl Future<Output = T>) -> Option<T> {
+    let before = cpu::of_process(process);
+    tokio::pin!(reading);
+    let mut waited = Duration::ZERO;
+    while waited < HANGS_AFTER {
+        if let Ok(answer) = tokio::time::timeout(LOOK_EVERY, &mut reading).await {
+            return Some(answer);
+        }
+        waited += LOOK_EVERY;
+        if cpu::of_process(process).saturating_sub(before) >= KILL_AFTER {
+            return None;
+        }
+    }
+    None
 }
 
 /// What is left of a file whose grammar did not end: windows of text, which need none.

@@ -108,7 +108,9 @@ fn remove_from_merged(
         let mut rows = all_rows(&segment, |row| segment.generation_of(row) >= before)?;
         rows.retain(|row| row.generation >= before);
         let tombstones = segment.tombstones().filter(|tombstone| tombstone.generation >= before).collect();
-        let replaces = vec![files::name_of(path)];
+        // What the file replaced and is still there must stay replaced.
+        let mut replaces = vec![files::name_of(path)];
+        replaces.extend(segment.header().replaces.iter().cloned());
         let contents =
             SegmentContents { tenant: tenant.clone(), repository: segment.repository(), rows, tombstones, replaces };
         write_merged(directory, contents)?;

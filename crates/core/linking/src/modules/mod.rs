@@ -38,7 +38,8 @@ pub(crate) fn import_target(
         }
         Family::Jvm | Family::CSharp | Family::Php | Family::Haskell => dotted::target(lookup, file, import, ask),
         Family::Elixir => elixir::target(lookup, container, import, ask),
-        Family::Swift | Family::Other => Finding::External,
+        Family::Swift => swift_target(lookup, import, ask),
+        Family::Other => Finding::External,
     }
 }
 
@@ -48,6 +49,19 @@ pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, 
         Family::Python if container.is_empty() => python::submodule(lookup, file, name),
         Family::Rust if container.is_empty() => rust::submodule(lookup, file, name),
         _ => Finding::Nothing,
+    }
+}
+
+/// Swift's imports name targets of the repository, or one thing in them.
+fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Finding {
+    let target = import.module.split('.').next().unwrap_or(import.module);
+    let module = crate::contribution::swift_module(target);
+    if lookup.package_files(Family::Swift, module).len() == 0 {
+        return Finding::External;
+    }
+    match import.name {
+        Some(name) => lookup.in_package(Family::Swift, module, name, ask).at_most(Resolution::Import),
+        None => Finding::of(Places::one(Place::Package(Family::Swift, module)), Resolution::Import),
     }
 }
 

@@ -147,9 +147,11 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());
     }
-    // `value!!` of Kotlin is the value; Zig's grammar reads `!a.b()` as a member of `!a`.
+    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value; Zig's grammar reads `!a.b()` as a member
+    // of `!a`.
     let text = text.trim_start_matches('!');
-    match split_chain(row, text.strip_suffix("!!").unwrap_or(text)) {
+    let is_asserted = text.ends_with("!!") || row.separators.contains(&"!.");
+    match split_chain(row, if is_asserted { text.trim_end_matches('!') } else { text }) {
         Some(chain) => own_words(row, chain.joined(), own_name),
         None => "<expr>".to_owned(),
     }
@@ -262,6 +264,8 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     let trimmed = text.trim_end();
     let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
+    // `@"error"` of Zig.
+    let text = text.strip_prefix("@\"").and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     // Names of Haskell end with quotes of their own.
     let text = if text.starts_with(QUOTES) { text.trim_matches(QUOTES) } else { text };
     let text = text.strip_prefix("r#").unwrap_or(text);

@@ -184,6 +184,8 @@
   (pointer_declarator declarator: (array_declarator declarator: (field_identifier) @binding.name))
   ]) @binding.annotation
 
+; --- Parameters and locals that hide outer names
+
 (parameter_declaration declarator: (identifier) @binding.opaque)
 (parameter_list (identifier) @binding.opaque)
 (declaration declarator: (identifier) @binding.opaque)

@@ -215,12 +215,17 @@
     arguments: (template_argument_list . (type_descriptor type: (_) @binding.type))))))) @binding.constructor
   (#any-of? @_make "make_unique" "make_shared"))
 
-(parameter_declaration declarator: [(identifier) @binding.opaque (reference_declarator (identifier) @binding.opaque)])
+; --- Parameters and locals that hide outer names
+
+(parameter_declaration declarator: (identifier) @binding.opaque)
+(reference_declarator (identifier) @binding.opaque)
+(variadic_declarator (identifier) @binding.opaque)
+(lambda_capture_initializer left: (identifier) @binding.opaque)
 (optional_parameter_declaration declarator: (identifier) @binding.opaque)
 (declaration declarator: (identifier) @binding.opaque)
 (init_declarator declarator: (identifier) @binding.opaque)
 (pointer_declarator declarator: (identifier) @binding.opaque)
 (array_declarator declarator: (identifier) @binding.opaque)
-(for_range_loop declarator: [(identifier) @binding.opaque (reference_declarator (identifier) @binding.opaque)])
+(for_range_loop declarator: (identifier) @binding.opaque)
 (structured_binding_declarator (identifier) @binding.opaque)
 (lambda_expression) @local

@@ -124,3 +124,21 @@
 (recursive_pattern type: (_) @binding.type name: (identifier) @binding.name) @binding.annotation
 (catch_declaration type: (_) @binding.type name: (identifier) @binding.name) @binding.annotation
 (declaration_expression type: [(identifier) (generic_name) (qualified_name)] @binding.type name: (identifier) @binding.name) @binding.annotation
+
+; --- Parameters and locals that hide outer names
+
+(parameter name: (identifier) @binding.opaque)
+(parameter_list name: (identifier) @binding.opaque)
+(implicit_parameter) @binding.opaque
+(variable_declarator name: (identifier) @binding.opaque)
+(variable_declarator (tuple_pattern name: (identifier) @binding.opaque))
+(foreach_statement left: (identifier) @binding.opaque)
+(foreach_statement left: (tuple_pattern name: (identifier) @binding.opaque))
+(declaration_pattern name: (identifier) @binding.opaque)
+(recursive_pattern name: (identifier) @binding.opaque)
+(var_pattern name: (identifier) @binding.opaque)
+(declaration_expression name: (identifier) @binding.opaque)
+(catch_declaration name: (identifier) @binding.opaque)
+(from_clause name: (identifier) @binding.opaque)
+(let_clause . (identifier) @binding.opaque)
+(join_clause . (identifier) @binding.opaque)

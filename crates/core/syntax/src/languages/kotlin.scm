@@ -95,3 +95,9 @@
 (catch_block (identifier) @binding.name . (user_type) @binding.type) @binding.annotation
 (property_declaration (variable_declaration (identifier) @binding.name)
   (call_expression . [(identifier) (navigation_expression)] @binding.type (value_arguments))) @binding.constructor
+
+; --- Parameters and locals that hide outer names
+
+(parameter . (identifier) @binding.opaque)
+(variable_declaration (identifier) @binding.opaque)
+(catch_block (identifier) @binding.opaque)

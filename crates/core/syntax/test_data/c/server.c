@@ -105,6 +105,24 @@ static int wait_ready(struct server *server) { return epoll_wait(server->sockets
 static int wait_ready(struct server *server) { return poll_all(server); }
 #endif
 
+/* Locals and parameters that are called like functions elsewhere. */
+static int each(struct server *server, int (*visit)(int, void *), const callback_t *callbacks, log_fn log)
+{
+    int (*compare)(const void *, const void *) = choose(server);
+    callback_t open = callbacks[0], *close = &callbacks[1];
+    static struct ring ring;
+    int sizes[4] = {0};
+
+    for (int socket = 0; socket < 4; socket++) {
+        sizes[socket] = visit(socket, &ring);
+        log("%d", socket);
+    }
+    if (open(sizes) < 0)
+        return close->run(ring.head);
+    sort(sizes, compare);
+    return log("done"), compare(sizes, sizes + 1);
+}
+
 int main(int argc, char **argv)
 {
     extern char **environ;

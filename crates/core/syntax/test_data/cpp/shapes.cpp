@@ -89,6 +89,28 @@ void draw_all(const ShapeList& shapes) {
   delete recorder;
 }
 
+// Locals and parameters that are called like functions elsewhere.
+template <typename... Parts>
+void measure(int (*scale)(int), const Canvas& canvas, auto visit, Parts&&... parts) {
+  auto& first = pick(canvas);
+  const auto* second = pick(first);
+  auto [left, right] = split(second);
+  visit(first.area(), second->area(), left.area(), right->area(), scale(2));
+  for (auto&& [key, value] : table()) value.store(key.text());
+  for (auto step = begin(); step.valid(); step.next()) walk(step);
+  for (const auto& each : left) each.trim();
+  if (auto found = find(left); found->ok()) found->take(parts...);
+  auto report = [counter = make(), &sink = canvas](int size, const auto& item) {
+    counter.add(size, item.size());
+    return sink.flush();
+  };
+  try {
+    report(1, first);
+  } catch (const Failure& failure) {
+    failure.print();
+  }
+}
+
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {
   return out << shape.name();
 }

@@ -103,6 +103,29 @@ namespace Acme.Orders.Services
 
         public static implicit operator int(OrderService<TKey> service) => service.Limit;
 
+        // Locals and parameters that are called like members of other classes.
+        internal IEnumerable<string> Describe(Func<Order, bool> accepts, params Filter[] filters)
+        {
+            var (first, last) = Bounds();
+            first.Mark();
+            foreach (var (key, order) in cache)
+            {
+                if (!accepts(order) || Find(key, out var twin) && twin.IsSame(order)) key.Forget();
+            }
+            foreach (var filter in filters) filter.Apply();
+            for (var reader = Open(); reader.Read(); reader.Next()) { }
+            var lines = from order in orders let total = order.Sum() join rate in rates on total.Currency() equals rate.Code() select total.Format(rate);
+            switch (last)
+            {
+                case Card { Owner: { } owner } card when owner.IsKnown(): card.Charge(); break;
+                case var other: other.Skip(); break;
+            }
+            Action<Order> print = delegate (Order printed) { printed.Print(); };
+            lines.ToList().ForEach(line => line.Trim());
+            Run((left, right) => left.CompareTo(right), print);
+            return lines;
+        }
+
         void Dispose(bool all)
         {
             cache.Clear();

@@ -77,6 +77,27 @@ class OrderService @Inject constructor(
         bus.add(listener as Listener<Event>, String::class)
     }
 
+    // Locals and parameters that are called like members of other classes.
+    private fun report(orders: List<Order>, accept: (Order) -> Boolean, sink: Sink?) {
+        val first = orders.first()
+        val (head, rest) = split(orders)
+        first.print()
+        head.mark().also { marked -> marked.print() }
+        for (order in rest) if (accept(order)) order.print()
+        for ((key, value) in index()) value.store(key.name())
+        when (val state = head.state()) {
+            null -> sink?.close()
+            else -> state.enter()
+        }
+        rest.fold(Money.ZERO) { (sum, rate), order -> sum.plus(order.total(rate)) }
+        val check = fun(candidate: Candidate): Boolean { return candidate.accept(first) }
+        try {
+            check(head)
+        } catch (problem: OrderException) {
+            problem.report(accept)
+        }
+    }
+
     fun accepts(receipt: Receipt): Boolean {
         fun isNew(at: Instant): Boolean = at > clock.now()
         return isNew(receipt.at)

@@ -123,6 +123,25 @@ pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Na
     Ok(())
 }
 
+pub(super) async fn removing_after_a_merge_leaves_what_began_later_once(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "remove-merged");
+    index.stage_basics().await?;
+    for generation in 2..12 {
+        index.stage(generation, index.change_a()).await?;
+    }
+    // Deleted as generation 12, and indexed again before anything was removed.
+    let again = StagedNames { replaced: Vec::new(), ..index.change_a() };
+    index.stage(13, again).await?;
+    let published = (1..12).chain([13]).map(GenerationId).collect::<Vec<_>>();
+    store.sweep_retired(index.r(), &published).await?;
+    store.compact(index.r()).await?;
+    for _ in 0..2 {
+        store.remove_repository(&index.case.tenant, index.r(), GenerationId(12)).await?;
+        expect_eq!(index.sight(&view(14, &[])).await?, ["first src/a.py:5", "fourth src/a.py:9", "src/a.py"]);
+    }
+    Ok(())
+}
+
 pub(super) async fn compacting_changes_nothing(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "compact");
     index.stage_basics().await?;

@@ -21,6 +21,7 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         sweeping_replaced_names_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_leaves_what_began_later,
+        removing_after_a_merge_leaves_what_began_later_once,
         compacting_changes_nothing,
         each_way_of_matching_finds_its_own,
         the_best_way_is_told_once,

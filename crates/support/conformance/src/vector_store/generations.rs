@@ -157,6 +157,23 @@ pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Ve
     Ok(())
 }
 
+pub(super) async fn removing_after_a_merge_leaves_what_began_later_once(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "remove-merged");
+    points.stage_basics().await?;
+    for number in 2..8 {
+        points.stage(number, change_a(&points)).await?;
+    }
+    // Deleted as generation 8, and indexed again before anything was removed.
+    points.stage(9, StagedPoints { points: points.points(&["a", "b"]), retired: Vec::new() }).await?;
+    store.sweep_retired(points.r(), &[1, 2, 3, 4, 5, 6, 7, 9].map(GenerationId)).await?;
+    store.compact(points.r()).await?;
+    for _ in 0..2 {
+        store.remove_repository(&points.case.tenant, points.r(), GenerationId(8)).await?;
+        expect_eq!(points.sight(&view(10, &[])).await?, BASICS[..2]);
+    }
+    Ok(())
+}
+
 pub(super) async fn compacting_changes_nothing(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "compact");
     points.stage_basics().await?;

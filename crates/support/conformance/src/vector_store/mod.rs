@@ -28,6 +28,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         sweeping_retired_chunks_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,
         removing_a_repository_leaves_what_began_later,
+        removing_after_a_merge_leaves_what_began_later_once,
         compacting_changes_nothing,
         dense_scores_are_exact_sums,
         sparse_scores_are_exact_sums,
