@@ -123,6 +123,7 @@ impl Local {
                 artifacts: Arc::clone(&artifacts),
                 snapshots,
                 catalogue: store.clone(),
+                ledger: store.clone(),
                 graph: store.clone(),
                 embedding,
             }),
