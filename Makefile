@@ -16,7 +16,7 @@ build: setup ## Builds the program: target/release/cairn.
 	cargo build --release --locked -p cairn
 
 demo: build ## Indexes a real repository and asks it a question. REPO=path picks another.
-	@demo/run "$(REPO)"
+	@demo/run $(REPO)
 
 test: setup ## Runs all tests.
 	cargo test --workspace --locked --features cairn/failpoints --no-run

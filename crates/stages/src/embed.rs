@@ -7,6 +7,7 @@ use cairn_domain::{ChunkRecord, DenseVector, InputType, Point, StageName, Tenant
 use cairn_pipeline::{Stage, StageContext, StageError};
 use cairn_ports::{Embedder, StagedPoints, VectorCache, VectorStore};
 use cairn_ranking::passage_terms;
+use cairn_syntax::chunker::without_blank_edges;
 use cairn_wire::{ChangedPath, Job, Manifest, PartReport};
 
 use crate::artifacts::Artifacts;
@@ -88,7 +89,7 @@ impl Embedding {
         report.cache_hits = (chunks.len() - missing.len()) as u64;
         missing.sort_by(|left, right| keys[*left].cmp(&keys[*right]));
         missing.dedup_by(|left, right| keys[*left] == keys[*right]);
-        let texts: Vec<&str> = missing.iter().map(|index| chunks[*index].text.as_str()).collect();
+        let texts: Vec<&str> = missing.iter().map(|index| without_blank_edges(&chunks[*index].text)).collect();
         let embedded = self.embedder.embed(InputType::Passage, &texts).await?;
         report.chunks_embedded = embedded.len() as u64;
         let entries: Vec<(VectorKey, DenseVector)> =

@@ -264,6 +264,8 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     let trimmed = text.trim_end();
     let text = if trimmed.len() < text.len() { trimmed.strip_suffix(':').unwrap_or(trimmed) } else { text };
+    // `@"error"` of Zig.
+    let text = text.strip_prefix("@\"").and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     // Names of Haskell end with quotes of their own.
     let text = if text.starts_with(QUOTES) { text.trim_matches(QUOTES) } else { text };
     let text = text.strip_prefix("r#").unwrap_or(text);

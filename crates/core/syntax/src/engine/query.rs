@@ -168,6 +168,10 @@ pub(super) struct Properties {
     pub(super) declaration: bool,
     /// May declare or only set what is declared already.
     pub(super) assigned: bool,
+    /// Left out inside functions, as variables are.
+    pub(super) not_local: bool,
+    /// Of a scope: what the function around it is, since that is what it returns.
+    pub(super) becomes: Option<SymbolKind>,
     /// One of several clauses that define a function together.
     pub(super) clause: bool,
     /// The name is a chain: its last part names the definition, the parts before name its owner.
@@ -195,6 +199,8 @@ impl Properties {
             "capitalized" => self.capitalized = true,
             "declaration" => self.declaration = true,
             "assigned" => self.assigned = true,
+            "not_local" => self.not_local = true,
+            "becomes" => self.becomes = Some(SymbolKind::parse(value?)?),
             "clause" => self.clause = true,
             "dotted" => self.dotted = true,
             "preferred" => self.preferred = true,

@@ -186,12 +186,25 @@ impl<'t> Builder<'t, '_> {
     fn add(&mut self, definition: &RawDefinition, wrapped: Wrapped, around: Option<u32>) -> Option<u32> {
         match definition.head {
             Head::Symbol(kind) => self.add_symbol(definition, kind, wrapped, around),
-            Head::Scope => Some(self.add_scope(definition, around)),
+            Head::Scope => match self.properties(definition).becomes {
+                Some(kind) => self.change_function(kind, around),
+                None => Some(self.add_scope(definition, around)),
+            },
             Head::Local => {
                 let symbol = self.symbol_of(around);
                 Some(self.push_region(Region { is_local: true, ..bare_region(definition.place, around, symbol) }, None))
             }
         }
+    }
+
+    /// The function directly around is of that kind; what follows are its members.
+    fn change_function(&mut self, kind: SymbolKind, around: Option<u32>) -> Option<u32> {
+        let region = around.filter(|region| !self.outline.regions[*region as usize].is_local)?;
+        let symbol = &mut self.outline.symbols[self.outline.regions[region as usize].symbol? as usize];
+        if symbol.kind.is_callable() {
+            symbol.kind = kind;
+        }
+        None
     }
 
     fn symbol_of(&self, region: Option<u32>) -> Option<u32> {
@@ -265,7 +278,11 @@ impl<'t> Builder<'t, '_> {
         if properties.assigned && !kind.is_callable() && (earlier.is_some() || !self.is_own(owner, around)) {
             return None;
         }
-        if !of_object && kind == SymbolKind::Variable && !properties.keep_local && self.is_local(around) {
+        if !of_object
+            && (kind == SymbolKind::Variable || properties.not_local)
+            && !properties.keep_local
+            && self.is_local(around)
+        {
             return None;
         }
         if !of_object && kind == SymbolKind::Field && around.is_some_and(|index| self.is_function(index)) {

@@ -55,6 +55,8 @@ test "a server can be made and stopped" {
             _ = event.describe();
         }
     };
+    const mode: enum { quiet, loud } = .quiet;
+    if (mode == .loud) instance.@"resume"();
     instance.visit(Local.onEvent);
 }
 
