@@ -12,3 +12,4 @@ mod hostile;
 mod mutation;
 mod readers;
 mod secrets;
+mod since;

@@ -67,7 +67,7 @@ impl FileLinker<'_> {
         }
         for place in places.as_slice() {
             let Place::Definition { file, index } = *place else { continue };
-            let target = self.resolver.lookup.definition(file, index).node;
+            let target = self.resolver.lookup.contribution(file).node(index);
             self.edges.add(source, EdgeKind::Mentions, target, mention.line, resolution, places.as_slice().len());
         }
     }

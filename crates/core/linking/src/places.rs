@@ -1,10 +1,10 @@
 //! What a name can denote, and how sure that is.
 
-use cairn_domain::{Resolution, SymbolKind};
+use cairn_domain::{Arity, Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
 use crate::family::Rules;
-use crate::{Arity, Definition, Family, Name};
+use crate::{Definition, Family, Name};
 
 /// What a name denotes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -76,7 +76,7 @@ impl Inventory {
             low_weight: false,
             navigation: is_document || cairn_syntax::documents::is_navigation(&entry.path),
             tags: Vec::new(),
-            changed_at: None,
+            changed_at: entry.changed_at,
             module: modules.of(&entry.path),
         }
     }

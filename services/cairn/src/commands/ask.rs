@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use cairn_domain::{ChunkKind, Resolution};
 use cairn_gateway::json as as_json;
-use cairn_gateway::time::rfc3339;
+use cairn_gateway::time::{rfc3339, seconds_of_moment};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::Cut;
 use cairn_search::{
@@ -24,7 +24,7 @@ pub(super) async fn search(local: &Local, arguments: SearchArguments, json: bool
     let request = SearchRequest {
         query: arguments.query.clone(),
         repositories: selection(local, &arguments.repositories).await?,
-        filter: filter(&arguments)?,
+        filter: filter(local, &arguments)?,
         limit: arguments.limit,
         max_tokens: arguments.max_tokens,
         cursor: arguments.cursor.clone(),
@@ -47,7 +47,7 @@ async fn selection(local: &Local, named: &[String]) -> anyhow::Result<Repository
     Ok(RepositorySelection(here.into_iter().collect()))
 }
 
-fn filter(arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
+fn filter(local: &Local, arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
     let mut kinds = Vec::new();
     for word in &arguments.kind {
         let Some(kind) = ChunkKind::parse(word) else {
@@ -67,8 +67,13 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
             Tests::Only => IncludeTests::Only,
         },
         tags: arguments.tag.clone(),
-        since: None,
+        since: arguments.since.as_deref().map(|text| since(local, text)).transpose()?,
     })
+}
+
+fn since(local: &Local, text: &str) -> anyhow::Result<i64> {
+    seconds_of_moment(text, local.clock.now_ms())
+        .with_context(|| format!("`{text}` is no moment; write a day (2026-01-31) or how long ago (36h, 7d, 2w)"))
 }
 
 fn show_answer(answer: &SearchAnswer, explain: bool) {
@@ -97,7 +102,10 @@ fn show_found(number: usize, found: &Found, explain: bool) {
     let place = format!("{}:{}-{}", chunk.path, chunk.span.start, chunk.span.end);
     let what = chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default();
     let head = format!("{number}. {} {}", styled(PATH, place), styled(NAME, what));
-    output::line(&format!("{head} {}", styled(FAINT, format!("{} {}", found.repository, chunk.kind.as_str()))));
+    let day = |at: i64| format!(" changed {}", &rfc3339(at * 1000)[..10]);
+    let changed = chunk.changed_at.map(day).unwrap_or_default();
+    let kind = format!("{} {}{changed}", found.repository, chunk.kind.as_str());
+    output::line(&format!("{head} {}", styled(FAINT, kind)));
     for (place, repository) in found.hit.also_at.iter().zip(&found.also_at_repositories) {
         let text = format!("   also {repository} {}:{}-{}", place.path, place.span.start, place.span.end);
         output::line(&styled(FAINT, text));

@@ -28,7 +28,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use cairn_domain::{FactsKey, FileFacts, ParseStatus};
+use cairn_domain::{ContentHash, FactsKey, FileFacts, ParseStatus};
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
 use self::collect::Raw;
@@ -108,8 +108,16 @@ impl Workshop {
 
 /// Facts of one file. Whatever goes wrong, the result holds text windows and the status that says why.
 ///
-/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content.
+/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content. Blank
+/// lines alone make no chunk: there is nothing to embed, and nothing that a question could ask for.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
+    let mut facts = facts_of(language, facts_key, text, limits);
+    let nothing = ContentHash::of("");
+    facts.chunks.retain(|chunk| chunk.content_hash != nothing);
+    facts
+}
+
+fn facts_of(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let lines = LineIndex::new(text);
     let mut facts = empty_facts(language, facts_key, &lines);
     let row = languages::by_name(language);
@@ -262,7 +270,23 @@ fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::Key128;
+
     use super::*;
+
+    #[test]
+    fn blank_lines_alone_make_no_chunk() {
+        let languages = languages::languages().iter().map(|row| row.name).chain(["text", "unknown"]);
+        for language in languages {
+            for blank in ["", "\n", " \n\t\r\n\n", &"\n".repeat(50_000)] {
+                let key = FactsKey(Key128([0; 16]));
+                let chunks = |text: &str| parse_file(language, key, text, &ParseLimits::default()).chunks;
+                assert_eq!(chunks(blank), [], "{language} {:?}", &blank[..blank.len().min(9)]);
+                let between = chunks(&format!("first\n{blank}last\n"));
+                assert!(between.iter().all(|chunk| chunk.content_hash != ContentHash::of("")), "{language}");
+            }
+        }
+    }
 
     #[test]
     fn every_query_compiles() {
