@@ -200,7 +200,11 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
     let rules = family.rules();
     let is_named_from_top = match parent {
-        None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
+        None => {
+            let is_namespace =
+                symbol.kind == SymbolKind::Module && matches!(family, Family::CSharp | Family::Php | Family::Jvm);
+            holder.is_empty() || is_namespace || rules.modules_are_types && symbol.kind.is_container()
+        }
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
     let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;

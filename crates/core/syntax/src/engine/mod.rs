@@ -14,6 +14,7 @@ mod guard;
 mod imports;
 mod names;
 mod opaque;
+mod packages;
 mod preprocessor;
 mod query;
 mod references;
@@ -199,12 +200,12 @@ fn fill(
     raw: &mut Raw,
     facts: &mut FileFacts,
 ) {
+    facts.package = packages::resolve(row, query, text, raw);
     let outline = symbols::outline(row, query, text, lines, raw, limits);
     facts.imports = imports::imports(row, query, text, lines, raw, &outline);
     facts.references = references::references(row, query, text, lines, raw, &outline, &facts.imports);
     facts.bindings = bindings::bindings(row, query, text, lines, raw, &outline);
     opaque::add(row, text, lines, raw, &outline, facts);
-    facts.package = raw.package.and_then(|place| names::split_chain(row, place.text(text))).map(|chain| chain.joined());
     exports::add(row, query, text, lines, raw, facts);
     facts.symbols = outline.symbols;
 }
