@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use cairn_domain::{ArtifactRef, FileFacts, RepositoryId, SourceText};
+use cairn_domain::{ArtifactRef, FileFacts, Outline, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
 use cairn_ports::{BlobStore, BlobStoreError, BlobStoreExt, ErrorKind};
-use cairn_wire::{ArtifactKind, LinkSummary, Manifest, PackReader, Plan, decode};
+use cairn_wire::{ArtifactKind, LinkState, Manifest, PackReader, PartReport, Plan, WrittenArtifact, decode};
+
+use crate::sweep::FOLDERS;
 
 /// Manifests are read by every part of a run: the last few stay decoded.
 const MANIFESTS_KEPT: usize = 4;
@@ -82,8 +84,14 @@ impl Artifacts {
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            let bytes = self.blobs.get_artifact(links).await?;
-            decode::<LinkSummary>(ArtifactKind::Links, &bytes).map_err(|error| corrupt(&links.key, error))?;
+            // Linking everything anew writes what is gone; what is there must be sound.
+            if let Some(bytes) = self.kept_artifact(links).await? {
+                let state: LinkState =
+                    decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
+                for group in &state.groups {
+                    self.kept_artifact(group).await?;
+                }
+            }
         }
         let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
         let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
@@ -99,19 +107,45 @@ impl Artifacts {
                 texts.read::<SourceText>(slot).map_err(|error| corrupt(&pack.key, error))?;
                 facts.read::<FileFacts>(slot).map_err(|error| corrupt(&facts_key, error))?;
             }
+            if let Some(mut outlines) = self.outline_pack(pack).await? {
+                for slot in 0..outlines.num_records() {
+                    outlines.read::<Outline>(slot).map_err(|error| corrupt(&outlines_key_of(pack), error))?;
+                }
+            }
         }
         Ok(())
     }
 
     /// Deletes every artifact of a repository that is no longer in the catalogue.
     pub async fn purge(&self, repository: RepositoryId) -> Result<(), StageError> {
-        for folder in ["packs", "facts", "manifests", "plans", "links"] {
+        for folder in FOLDERS {
             for found in self.blobs.list(&format!("{folder}/{repository}/")).await? {
                 self.blobs.delete(&found.key).await?;
             }
         }
         self.manifests.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
+    }
+
+    /// The outlines of a source pack's files, in the order of its slots; `None` if they are not there.
+    pub async fn outline_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
+        let key = outlines_key_of(source_pack);
+        let bytes = match self.blobs.get(&key).await {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let reader = PackReader::open(ArtifactKind::OutlinePack, bytes);
+        reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
+    }
+
+    /// An artifact that only saves work: `None` if it is gone.
+    pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
+        match self.blobs.get_artifact(reference).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Writes an artifact whose key ends in its own hash: writing it again is a no-op.
@@ -131,4 +165,21 @@ impl Artifacts {
 /// Where the facts of a source pack lie: beside it, under the same name.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
+}
+
+/// Where the outlines of a source pack lie. Another version of them lies elsewhere, so that each build reads its own.
+pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
+    let key = source_pack.key.replacen("packs/", "outlines/", 1);
+    format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
+}
+
+/// The claim check of an artifact, as it stands in a report.
+pub(crate) fn written(artifact: ArtifactRef) -> WrittenArtifact {
+    WrittenArtifact { key: artifact.key, size_bytes: artifact.size_bytes, hash: artifact.hash }
+}
+
+/// The artifact that a part reports under a name.
+pub(crate) fn reported(report: &PartReport, name: &str) -> Option<ArtifactRef> {
+    let written = report.artifacts.get(name)?;
+    Some(ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })
 }

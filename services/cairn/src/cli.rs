@@ -243,6 +243,9 @@ pub enum GraphCommand {
         seed: u64,
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
+        /// Kinds of edges, e.g. calls, references, extends; all if none is given.
+        #[arg(long = "kind", value_name = "KIND")]
+        kinds: Vec<String>,
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use cairn_domain::{ChunkKind, Resolution};
+use cairn_domain::{ChunkKind, EdgeKind, Resolution};
 use cairn_gateway::json as as_json;
 use cairn_gateway::time::{rfc3339, seconds_of_moment};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::Cut;
 use cairn_search::{
-    CodeRequest, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer, SearchError,
+    CodeRequest, EdgeDraw, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer, SearchError,
     SearchErrorCode, SearchRequest, Stamp,
 };
 
@@ -183,8 +183,9 @@ pub(super) async fn graph(local: &Local, command: GraphCommand, json: bool) -> O
         GraphCommand::Deps(arguments) => relation(local, arguments, Relation::Dependencies, json).await,
         GraphCommand::Dependents(arguments) => relation(local, arguments, Relation::Dependents, json).await,
         GraphCommand::Inherits(arguments) => relation(local, arguments, Relation::Inheritance, json).await,
-        GraphCommand::Sample { class, seed, count, repositories } => {
-            sample(local, &class, seed, count, repositories, json).await
+        GraphCommand::Sample { class, seed, count, kinds, repositories } => {
+            let draw = EdgeDraw { resolution: class_of(&class)?, kinds: kinds_of(&kinds)?, seed, count };
+            sample(local, &draw, repositories, json).await
         }
     }
 }
@@ -234,11 +235,27 @@ fn show_graph(answer: &GraphAnswer, relation: Relation) {
     show_stamps(&answer.stamps);
 }
 
-async fn sample(local: &Local, class: &str, seed: u64, count: usize, repositories: Vec<String>, json: bool) -> Outcome {
+fn class_of(class: &str) -> anyhow::Result<Resolution> {
     let Some(class) = Resolution::parse(class) else {
         return Err(wrong(format!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous")));
     };
-    let edges = local.searcher.sample_edges(&RepositorySelection(repositories), class, seed, count).await?;
+    Ok(class)
+}
+
+fn kinds_of(kinds: &[String]) -> anyhow::Result<Vec<EdgeKind>> {
+    let mut parsed = Vec::with_capacity(kinds.len());
+    for kind in kinds {
+        let Some(kind) = EdgeKind::parse(&kind.to_uppercase()) else {
+            let known: Vec<String> = EdgeKind::ALL.iter().map(|kind| kind.as_str().to_lowercase()).collect();
+            return Err(wrong(format!("`{kind}` is no kind of edge; there are {}", known.join(", "))));
+        };
+        parsed.push(kind);
+    }
+    Ok(parsed)
+}
+
+async fn sample(local: &Local, draw: &EdgeDraw, repositories: Vec<String>, json: bool) -> Outcome {
+    let edges = local.searcher.sample_edges(&RepositorySelection(repositories), draw).await?;
     for edge in &edges {
         if json {
             output::json(&as_json::sampled(edge));

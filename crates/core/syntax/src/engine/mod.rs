@@ -14,6 +14,7 @@ mod guard;
 mod imports;
 mod names;
 mod opaque;
+mod packages;
 mod preprocessor;
 mod query;
 mod references;
@@ -37,7 +38,7 @@ use crate::languages::{self, LanguageRow};
 use crate::{chunker, documents};
 
 /// Version of the engine: another number makes other facts keys.
-pub(crate) const ENGINE_VERSION: u64 = 3;
+pub(crate) const ENGINE_VERSION: u64 = 4;
 
 /// States of the query that may be open at once. Ours hold a few dozen; more is a tree built to exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;
@@ -199,12 +200,12 @@ fn fill(
     raw: &mut Raw,
     facts: &mut FileFacts,
 ) {
+    facts.package = packages::resolve(row, query, text, raw);
     let outline = symbols::outline(row, query, text, lines, raw, limits);
     facts.imports = imports::imports(row, query, text, lines, raw, &outline);
     facts.references = references::references(row, query, text, lines, raw, &outline, &facts.imports);
     facts.bindings = bindings::bindings(row, query, text, lines, raw, &outline);
     opaque::add(row, text, lines, raw, &outline, facts);
-    facts.package = raw.package.and_then(|place| names::split_chain(row, place.text(text))).map(|chain| chain.joined());
     exports::add(row, query, text, lines, raw, facts);
     facts.symbols = outline.symbols;
 }

@@ -1,6 +1,6 @@
 ; PHP.
 
-(namespace_definition name: (_) @package)
+((namespace_definition name: (_) @package body: (_)? @package.body) (#set! dotted "true") (#set! signature "namespace"))
 
 ; --- Definitions
 

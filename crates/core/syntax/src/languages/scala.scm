@@ -1,6 +1,7 @@
 ; Scala 2 and 3.
 
-(package_clause name: (_) @package)
+((package_clause name: (_) @package body: (_)? @package.body)
+  (#set! nested "true") (#set! dotted "true") (#set! signature "package"))
 
 ; --- Definitions
 
