@@ -26,6 +26,10 @@ test: setup ## Runs all tests.
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
 
+bench: build ## Measures indexing and search beside a bare parse of the same files (five minutes; downloads 30 MB once).
+	cargo build --release --locked -p cairn-syntax --example bare_parse
+	bench/speed
+
 lint: setup ## Checks format and lints.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --features cairn/failpoints -- -D warnings

@@ -116,10 +116,11 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
+        // An extension of a type that stands elsewhere: the file itself has no bases.
+        let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
-        let own = reference.enclosing.map(|own| &self.resolver.contribution.definitions[own as usize]);
-        let is_implemented =
-            is_interface(self.resolver.lookup.definition(file, index)) && !own.is_some_and(is_interface);
+        let own = &self.resolver.contribution.definitions[own as usize];
+        let is_implemented = is_interface(self.resolver.lookup.definition(file, index)) && !is_interface(own);
         if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 

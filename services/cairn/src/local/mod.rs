@@ -88,7 +88,7 @@ impl Local {
         };
         let embedding = Arc::new(Embedding {
             tenant: tenant.clone(),
-            cache: store.clone(),
+            cache: None,
             embedder: Arc::clone(&embedder),
             vectors: vectors.clone(),
         });
