@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench embedding-model
+.PHONY: help setup build demo test lint soak bench trees embedding-model
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -25,6 +25,9 @@ test: setup ## Runs all tests.
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture
+
+trees: build ## Indexes large and odd source trees; compares coverage with git's lists, answers with a text search.
+	bench/trees
 
 lint: setup ## Checks format and lints.
 	cargo fmt --all --check
