@@ -67,8 +67,7 @@ fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range
         section = section.filter(|section| indent > *section);
         let bytes = &text[content.clone()];
         match section {
-            // In a text of JSON the first line has the beginning of the text before it.
-            None if bytes.ends_with(b"data:") || bytes.ends_with(b"stringData:") => section = Some(indent),
+            None if is_section(bytes) => section = Some(indent),
             None => {}
             Some(_) => match after_key(text, &content) {
                 Some(value) if matches!(text[value.start], b'|' | b'>') => block = Some(indent),
@@ -78,6 +77,12 @@ fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range
         }
     }
     values
+}
+
+/// `data:` or `stringData:`; in a text of JSON the first line has the beginning of the text before it.
+fn is_section(line: &[u8]) -> bool {
+    let before = line.strip_suffix(b"stringData:").or_else(|| line.strip_suffix(b"data:"));
+    before.is_some_and(|before| !before.last().is_some_and(u8::is_ascii_alphanumeric))
 }
 
 /// The lines of a document without white space at their ends.
@@ -174,7 +179,7 @@ mod tests {
         check("kind: Secret\ndata:\n  a: {{ .Values.a | b64enc }}\n  b: ${B}\n", &[]);
         check("[\"kind: Secret\\ndata:\\n  a: YWJjZA==\\n  b: \\\"ZGVmZw==\\\"\\n\"]", &["YWJjZA==", "ZGVmZw=="]);
         check("kind: SecretStore\ndata:\n  a: YWJjZA==\n", &[]);
-        check("kind: Secret\nmetadata:\n  name: x\n", &[]);
+        check("kind: Secret\nmetadata:\n  name: prometheus-sa\n  namespace: monitoring\n", &[]);
     }
 
     #[test]
