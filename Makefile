@@ -28,6 +28,7 @@ soak: setup ## Runs the long forms of the random tests (an hour or more).
 
 trees: build ## Indexes large and odd source trees; compares coverage with git's lists, answers with a text search.
 	bench/trees
+	bench/redaction
 
 lint: setup ## Checks format and lints.
 	cargo fmt --all --check
