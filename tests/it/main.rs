@@ -2,6 +2,7 @@
 //!
 //! `CAIRN_SOAK=1` runs the long forms. Every random test prints its seed; `CAIRN_SEED` repeats one.
 
+mod answers;
 mod coverage;
 mod equality;
 #[cfg(feature = "failpoints")]
@@ -11,3 +12,4 @@ mod hostile;
 mod mutation;
 mod readers;
 mod secrets;
+mod since;

@@ -120,6 +120,7 @@ fn found_json(found: &Found, explain: bool) -> Value {
         "is_test": chunk.is_test,
         "has_secrets": chunk.has_secrets,
         "tags": chunk.tags,
+        "changed_at": changed_at(chunk.changed_at),
         "score": found.hit.score,
         "text": chunk.text,
         "num_lines_cut": found.num_lines_cut,
@@ -133,6 +134,11 @@ fn found_json(found: &Found, explain: bool) -> Value {
         value["explain"] = json!({ "lists": lists.collect::<Vec<_>>(), "signals": signals.collect::<Vec<_>>() });
     }
     value
+}
+
+/// The last change by history; null where no history is at hand.
+fn changed_at(seconds: Option<i64>) -> Option<String> {
+    seconds.map(|seconds| rfc3339(seconds * 1000))
 }
 
 pub fn code(code: &Code) -> Value {
@@ -302,6 +308,7 @@ pub fn why(why: &Why) -> Value {
         "path": why.path,
         "outcome": why.outcome,
         "explanation": why.explanation,
+        "changed_at": changed_at(why.changed_at),
         "sources": stamps(&why.stamps),
     })
 }

@@ -21,6 +21,18 @@ pub fn seconds_of_date(text: &str) -> Option<i64> {
     (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
 }
 
+/// Seconds since 1970 of a moment that a person names: a day, `2026-01-31`, or how long ago, `36h`, `7d`, `2w`.
+pub fn seconds_of_moment(text: &str, now_ms: i64) -> Option<i64> {
+    let unit = match text.chars().last()? {
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 7 * 86_400,
+        _ => return seconds_of_date(text),
+    };
+    let count: u32 = text[..text.len() - 1].parse().ok()?;
+    Some(now_ms.div_euclid(1000) - i64::from(count) * unit)
+}
+
 /// Day, counted from 1970-01-01, of the first of January.
 fn days_of_year_start(year: i64) -> i64 {
     let before = year - 1;
@@ -43,7 +55,20 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{rfc3339, seconds_of_date};
+    use super::{rfc3339, seconds_of_date, seconds_of_moment};
+
+    #[test]
+    fn moments_are_days_or_so_long_ago() {
+        let check = |text: &str, expect| assert_eq!(seconds_of_moment(text, 1_000_000_999), expect, "{text}");
+        check("2000-02-29", Some(951_782_400));
+        check("36h", Some(1_000_000 - 36 * 3600));
+        check("7d", Some(1_000_000 - 7 * 86_400));
+        check("2w", Some(1_000_000 - 14 * 86_400));
+        check("0d", Some(1_000_000));
+        for wrong in ["", "d", "-1d", "7 d", "7m", "yesterday", "1.5d", "99999999999d", "2026-02-30"] {
+            check(wrong, None);
+        }
+    }
 
     #[test]
     fn moments_are_written_in_utc() {

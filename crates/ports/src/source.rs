@@ -20,6 +20,19 @@ pub struct TreeEntry {
     pub size_bytes: u64,
     /// Set if the entry cannot be read (permission); the reason for people.
     pub unreadable: Option<String>,
+    /// When this content came to this path: time of the last commit that changed it, in seconds since 1970. None where no
+    /// history is at hand (directories, shallow clones) and for what is not committed as it is.
+    pub changed_at: Option<i64>,
+}
+
+/// What a read of a source leaves to the next one of the same source. Opaque to all but the adapter, and never needed:
+/// without it, and with one of another source, the same is read at a higher cost.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SourceCache {
+    /// Saves hashing unchanged files; empty where it would not help.
+    pub stats: Vec<u8>,
+    /// Saves walking commits that were walked before; empty where it would not help.
+    pub history: Vec<u8>,
 }
 
 /// How to read a source.
@@ -27,18 +40,8 @@ pub struct TreeEntry {
 pub struct ReadOptions {
     /// Branch to read in place of the default one (bare repositories and URLs).
     pub branch: Option<String>,
-    /// What `SnapshotTree::stat_cache` gave after the last read of this source: saves hashing unchanged files.
-    pub stat_cache: Option<Vec<u8>>,
-}
-
-/// The last commit that changed a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LastChange {
-    pub path: RepoPath,
-    /// Time of the commit, in seconds since 1970.
-    pub changed_at: i64,
-    /// Name of the author, for people.
-    pub author: String,
+    /// What `SnapshotTree::cache` gave after the last read of this source.
+    pub cache: SourceCache,
 }
 
 /// Opens sources. Blocking: callers run it where blocking is allowed.
@@ -63,15 +66,8 @@ pub trait SnapshotTree: Send + Sync {
     /// A reader of contents; each thread takes its own.
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError>;
 
-    /// Last changes by history, sorted by path, of those paths whose last change is among the newest `max_commits`
-    /// commits. Empty where no history is at hand (directories, and clones one commit deep).
-    fn last_changes(&self, max_commits: usize) -> Result<Vec<LastChange>, SourceError> {
-        let _ = max_commits;
-        Ok(Vec::new())
-    }
-
-    /// To be given to the next read of the same source; empty where it would not help.
-    fn stat_cache(&self) -> Vec<u8>;
+    /// To be given to the next read of the same source.
+    fn cache(&self) -> &SourceCache;
 }
 
 pub trait ContentReader: Send {

@@ -45,7 +45,8 @@ pub struct ChunkFilter {
     pub include_tests: IncludeTests,
     /// All of them must be there.
     pub tags: Vec<String>,
-    /// Last change at or after, seconds since 1970; chunks of unknown time do not match.
+    /// Last change at or after, seconds since 1970. Chunks of unknown time match: they are as new as their generation, and
+    /// whoever asks leaves out the repositories whose generation is older.
     pub since: Option<i64>,
 }
 

@@ -90,6 +90,16 @@ pub struct GraphAnswer {
     pub stamps: Vec<Stamp>,
 }
 
+/// What to draw for review.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EdgeDraw {
+    pub resolution: Resolution,
+    /// None: all.
+    pub kinds: Vec<EdgeKind>,
+    pub seed: u64,
+    pub count: usize,
+}
+
 /// An edge drawn for review, with both its ends.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SampledEdge {
@@ -170,14 +180,13 @@ impl Searcher {
         Ok(nodes.into_iter().map(|node| node.key).collect())
     }
 
-    /// Draws `count` edges of a class, the same for the same seed and index.
+    /// Draws edges at random, the same for the same draw and index.
     pub async fn sample_edges(
         &self,
         repositories: &RepositorySelection,
-        resolution: Resolution,
-        seed: u64,
-        count: usize,
+        draw: &EdgeDraw,
     ) -> Result<Vec<SampledEdge>, SearchError> {
+        let EdgeDraw { resolution, ref kinds, seed, count } = *draw;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
@@ -187,7 +196,8 @@ impl Searcher {
             let mut from = Some(0);
             while let Some(at) = from {
                 let page = self.graph.scroll_edges(&view, &scope, known.record.id, Some(resolution), at).await?;
-                for edge in page.items.into_iter().filter(|edge| edge.line > 0) {
+                let is_meant = |edge: &EdgeRecord| edge.line > 0 && (kinds.is_empty() || kinds.contains(&edge.kind));
+                for edge in page.items.into_iter().filter(is_meant) {
                     let draw = cairn_domain::Digester::new("sample").number(seed).key_of(edge.key.0).key();
                     drawn.insert(draw, edge);
                     if drawn.len() > count {

@@ -24,6 +24,8 @@ pub struct Why {
     pub outcome: String,
     /// A sentence for people.
     pub explanation: String,
+    /// When its content came to its path by history, in seconds since 1970.
+    pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }
 
@@ -84,6 +86,7 @@ impl Searcher {
             path: path.to_owned(),
             outcome: entry.outcome.label(),
             explanation: explanation(&entry.outcome),
+            changed_at: entry.changed_at,
             stamps: coverage.stamps,
         })
     }

@@ -23,7 +23,7 @@ pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use error::{NextCall, SearchError, SearchErrorCode};
 pub use fingerprint::{Fingerprint, KindDigest};
-pub use graph::{GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
+pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, SampledEdge};
 pub use inventory::{Coverage, Why};
 pub use nothing::{NothingFound, RelatedModule, Restriction};
 pub use patterns::PatternAnswer;

@@ -117,9 +117,9 @@ impl Searcher {
         let mut without = Vec::new();
         for restriction in Restriction::ALL {
             let num_chunks = match restriction.lifted(filter) {
-                Some(wider) => self.vectors.count(view, &self.scope_of(selected), &wider).await?,
+                Some(wider) => self.vectors.count(view, &self.scope_since(selected, &wider), &wider).await?,
                 None if restriction == Restriction::Repositories && selected.len() < all.len() => {
-                    self.vectors.count(view, &self.scope_of(all), filter).await?
+                    self.vectors.count(view, &self.scope_since(all, filter), filter).await?
                 }
                 None => 0,
             };

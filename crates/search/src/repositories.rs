@@ -1,7 +1,7 @@
 //! Which repositories a question is about, and what every answer says of them.
 
 use cairn_domain::{RepositoryId, RepositoryScope, RunState, Scope, View};
-use cairn_ports::{PublishedGeneration, RepositoryRecord};
+use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
 use globset::GlobBuilder;
 
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher};
@@ -81,6 +81,17 @@ impl Searcher {
 
     pub(crate) fn scope_of(&self, selected: &[KnownRepository]) -> Scope {
         let ids = selected.iter().map(|known| known.record.id).collect();
+        Scope { tenant: self.tenant.clone(), repositories: RepositoryScope::Only(ids) }
+    }
+
+    /// The scope of a search: with a time in the filter, without the repositories whose generation is older. What is undated in
+    /// the others is as new as their generation.
+    pub(crate) fn scope_since(&self, selected: &[KnownRepository], filter: &ChunkFilter) -> Scope {
+        let is_new = |known: &&KnownRepository| {
+            let indexed_at_ms = known.published.as_ref().map(|published| published.indexed_at_ms);
+            filter.since.is_none_or(|since| indexed_at_ms.is_some_and(|at_ms| at_ms.div_euclid(1000) >= since))
+        };
+        let ids = selected.iter().filter(is_new).map(|known| known.record.id).collect();
         Scope { tenant: self.tenant.clone(), repositories: RepositoryScope::Only(ids) }
     }
 

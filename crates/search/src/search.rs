@@ -111,7 +111,7 @@ impl Searcher {
         request: &SearchRequest,
     ) -> Result<Vec<RankedHit>, SearchError> {
         let words = QueryWords::of(&request.query);
-        let scope = self.scope_of(selected);
+        let scope = self.scope_since(selected, &request.filter);
         let candidates = self.candidates(view, &scope, &request.filter, &request.query, &words).await?;
         let tests = match request.filter.include_tests {
             IncludeTests::Only => TestWeight::Full,

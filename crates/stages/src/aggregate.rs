@@ -11,11 +11,11 @@ use cairn_inventory::Patterns;
 use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
 use cairn_pipeline::{Stage, StageContext, StageError};
 use cairn_ports::{Catalogue, GraphStore, StagedGraph};
-use cairn_wire::{Job, PartReport};
+use cairn_wire::{ArtifactKind, Job, PartReport, Plan, encode};
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, written};
 use crate::differences::difference;
-use crate::snapshot::{SnapshotFacts, Snapshots};
+use crate::snapshot::{Snapshot, Snapshots};
 use crate::sync::{blocking, own_scope};
 
 /// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts only what is
@@ -36,15 +36,14 @@ impl Stage for AggregateStage {
 
     async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
-        let planned =
-            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
         let repository = job.run.repository;
-        let now = self.snapshots.load(&self.artifacts, repository, planned).await?;
-        let detection = RepositorySettings::parse(&plan.settings).unwrap_or_default().pattern_detection;
-        let patterns = blocking(move || Ok(detect(&now, &detection))).await?;
+        let patterns = find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?;
+        let encoded = encode(ArtifactKind::Patterns, &patterns);
+        let artifact = self.artifacts.put_by_content("patterns", repository, encoded).await?;
         let view = self.catalogue.view().await?;
         let before = published_patterns(self.graph.as_ref(), &view, &self.tenant, repository).await?;
-        let report = PartReport { patterns: patterns.len() as u64, ..PartReport::default() };
+        let mut report = PartReport { patterns: patterns.len() as u64, ..PartReport::default() };
+        report.artifacts.insert(PATTERNS.to_owned(), written(artifact));
         let staged = staged(&before, patterns, plan.rebuild);
         self.graph.stage(&self.tenant, job.run, job.part, staged).await?;
         Ok(report)
@@ -61,11 +60,26 @@ pub(crate) async fn published_patterns(
     Ok(graph.patterns(view, &own_scope(tenant, repository)).await?)
 }
 
-/// The patterns of a snapshot under its settings.
-pub(crate) fn detect(snapshot: &SnapshotFacts, detection: &PatternDetection) -> Vec<PatternRecord> {
+/// The name under which the report of the part holds the patterns of the snapshot, for those who need them next.
+pub(crate) const PATTERNS: &str = "patterns";
+
+/// The patterns of the snapshot that a plan is for, under its settings.
+pub(crate) async fn find_in_snapshot(
+    artifacts: &Arc<Artifacts>,
+    snapshots: &Snapshots,
+    repository: RepositoryId,
+    plan: &Plan,
+) -> Result<Vec<PatternRecord>, StageError> {
+    let detection = RepositorySettings::parse(&plan.settings).unwrap_or_default().pattern_detection;
     if !detection.enabled {
-        return Vec::new();
+        return Ok(Vec::new());
     }
+    let planned = plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+    let snapshot = snapshots.load(artifacts, repository, planned).await?;
+    blocking(move || Ok(detect(&snapshot, &detection))).await
+}
+
+fn detect(snapshot: &Snapshot, detection: &PatternDetection) -> Vec<PatternRecord> {
     let directories = Patterns::compile("pattern_detection.directories", &detection.directories);
     let is_looked_at = |path: &str| match &directories {
         Ok(directories) if !directories.is_empty() => directories.find(path).is_some(),
@@ -73,7 +87,7 @@ pub(crate) fn detect(snapshot: &SnapshotFacts, detection: &PatternDetection) -> 
     };
     let mut all = Vec::new();
     for file in snapshot.files.iter().filter(|file| is_looked_at(snapshot.path(file).as_str())) {
-        let input = PatternFile { path: snapshot.path(file), module_path: &file.module_path, facts: &file.facts };
+        let input = PatternFile { path: snapshot.path(file), module_path: &file.module_path, outline: &file.outline };
         all.extend(shapes(snapshot.repository, &input));
     }
     let settings = PatternSettings {

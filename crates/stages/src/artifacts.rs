@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cairn_domain::{ArtifactRef, RepositoryId};
 use cairn_pipeline::StageError;
 use cairn_ports::{BlobStore, BlobStoreExt, ErrorKind};
-use cairn_wire::{ArtifactKind, Manifest, PackReader, Plan, decode};
+use cairn_wire::{ArtifactKind, Manifest, PackReader, PartReport, Plan, WrittenArtifact, decode};
 
 /// Manifests are read by every part of a run: the last few stay decoded.
 const MANIFESTS_KEPT: usize = 4;
@@ -75,6 +75,27 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
+    /// The outlines of a source pack's files, in the order of its slots; `None` if they are not there.
+    pub async fn outline_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
+        let key = outlines_key_of(source_pack);
+        let bytes = match self.blobs.get(&key).await {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let reader = PackReader::open(ArtifactKind::OutlinePack, bytes);
+        reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
+    }
+
+    /// An artifact that only saves work: `None` if it is gone.
+    pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
+        match self.blobs.get_artifact(reference).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Writes an artifact whose key ends in its own hash: writing it again is a no-op.
     pub async fn put_by_content(
         &self,
@@ -92,4 +113,21 @@ impl Artifacts {
 /// Where the facts of a source pack lie: beside it, under the same name.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
+}
+
+/// Where the outlines of a source pack lie. Another version of them lies elsewhere, so that each build reads its own.
+pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
+    let key = source_pack.key.replacen("packs/", "outlines/", 1);
+    format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
+}
+
+/// The claim check of an artifact, as it stands in a report.
+pub(crate) fn written(artifact: ArtifactRef) -> WrittenArtifact {
+    WrittenArtifact { key: artifact.key, size_bytes: artifact.size_bytes, hash: artifact.hash }
+}
+
+/// The artifact that a part reports under a name.
+pub(crate) fn reported(report: &PartReport, name: &str) -> Option<ArtifactRef> {
+    let written = report.artifacts.get(name)?;
+    Some(ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })
 }

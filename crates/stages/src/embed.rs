@@ -7,12 +7,13 @@ use cairn_domain::{ChunkRecord, DenseVector, InputType, Point, StageName, Tenant
 use cairn_pipeline::{Stage, StageContext, StageError};
 use cairn_ports::{Embedder, StagedPoints, VectorCache, VectorStore};
 use cairn_ranking::passage_terms;
+use cairn_syntax::chunker::without_blank_edges;
 use cairn_wire::{ChangedPath, Job, Manifest, PartReport};
 
 use crate::artifacts::Artifacts;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 
-/// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only what is not there.
+/// May be run twice and stopped anywhere: a vector is a function of its content, and staging inserts only what is not there.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
@@ -62,7 +63,8 @@ fn entries<'a>(
 /// From chunks to staged points: shared by the chunks of files and those of patterns.
 pub struct Embedding {
     pub tenant: Tenant,
-    pub cache: Arc<dyn VectorCache>,
+    /// Where vectors are kept that cost something to make. `None` for a model that runs here: its vectors are made again.
+    pub cache: Option<Arc<dyn VectorCache>>,
     pub embedder: Arc<dyn Embedder>,
     pub vectors: Arc<dyn VectorStore>,
 }
@@ -78,22 +80,27 @@ impl Embedding {
         Ok(report)
     }
 
-    /// Vectors by content: from the cache, and from the embedder for the rest, each content once.
+    /// Vectors by content: from the cache if there is one, and from the embedder for the rest, each content once.
     async fn dense(&self, chunks: &[ChunkRecord], report: &mut PartReport) -> Result<Vec<DenseVector>, StageError> {
         let model = self.embedder.model();
         let key = |chunk: &ChunkRecord| VectorKey { model: model.clone(), content: chunk.content_hash };
         let keys: Vec<VectorKey> = chunks.iter().map(key).collect();
-        let mut vectors = self.cache.get(&self.tenant, &keys).await?;
+        let mut vectors = match &self.cache {
+            Some(cache) => cache.get(&self.tenant, &keys).await?,
+            None => vec![None; keys.len()],
+        };
         let mut missing: Vec<usize> = (0..chunks.len()).filter(|index| vectors[*index].is_none()).collect();
         report.cache_hits = (chunks.len() - missing.len()) as u64;
         missing.sort_by(|left, right| keys[*left].cmp(&keys[*right]));
         missing.dedup_by(|left, right| keys[*left] == keys[*right]);
-        let texts: Vec<&str> = missing.iter().map(|index| chunks[*index].text.as_str()).collect();
+        let texts: Vec<&str> = missing.iter().map(|index| without_blank_edges(&chunks[*index].text)).collect();
         let embedded = self.embedder.embed(InputType::Passage, &texts).await?;
         report.chunks_embedded = embedded.len() as u64;
         let entries: Vec<(VectorKey, DenseVector)> =
             missing.iter().map(|index| keys[*index].clone()).zip(embedded).collect();
-        self.cache.put(&self.tenant, &entries).await?;
+        if let Some(cache) = &self.cache {
+            cache.put(&self.tenant, &entries).await?;
+        }
         for (index, vector) in vectors.iter_mut().enumerate().filter(|(_, vector)| vector.is_none()) {
             let found = entries.binary_search_by(|(entry, _)| entry.cmp(&keys[index]));
             *vector = found.ok().map(|at| entries[at].1.clone());

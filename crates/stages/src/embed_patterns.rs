@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_config::RepositorySettings;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord, StageName};
 use cairn_patterns::pattern_chunk_text;
 use cairn_pipeline::{Stage, StageContext, StageError};
-use cairn_ports::{Catalogue, GraphStore};
-use cairn_wire::{Job, PartReport};
+use cairn_ports::{Catalogue, GraphStore, LedgerRead};
+use cairn_wire::{ArtifactKind, Job, PartReport, decode};
 
-use crate::aggregate::{detect, published_patterns};
-use crate::artifacts::Artifacts;
+use crate::aggregate::{PATTERNS, find_in_snapshot, published_patterns};
+use crate::artifacts::{Artifacts, reported};
 use crate::embed::Embedding;
 use crate::placed::chunk_changes;
 use crate::snapshot::Snapshots;
-use crate::sync::blocking;
 
 /// May be run twice and stopped anywhere: the chunks are a function of the snapshot, and staging inserts only what is
 /// not there.
@@ -23,6 +21,7 @@ pub struct EmbedPatternsStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
     pub catalogue: Arc<dyn Catalogue>,
+    pub ledger: Arc<dyn LedgerRead>,
     pub graph: Arc<dyn GraphStore>,
     pub embedding: Arc<Embedding>,
 }
@@ -38,18 +37,31 @@ impl Stage for EmbedPatternsStage {
 
     async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
-        let planned =
-            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
         let repository = job.run.repository;
-        let snapshot = self.snapshots.load(&self.artifacts, repository, planned).await?;
-        let detection = RepositorySettings::parse(&plan.settings).unwrap_or_default().pattern_detection;
-        let now = blocking(move || Ok(detect(&snapshot, &detection))).await?;
+        let now = match self.reported_patterns(job).await? {
+            Some(patterns) => patterns,
+            None => find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?,
+        };
         let view = self.catalogue.view().await?;
         let tenant = &self.embedding.tenant;
         let before = published_patterns(self.graph.as_ref(), &view, tenant, repository).await?;
         let before: Vec<ChunkRecord> = before.iter().filter_map(chunk).collect();
         let changes = chunk_changes(&before, now.iter().filter_map(chunk).collect(), plan.rebuild);
         self.embedding.stage(job, changes).await
+    }
+}
+
+impl EmbedPatternsStage {
+    /// What aggregation found. A run that lay unfinished for long may have outlived the artifact.
+    async fn reported_patterns(&self, job: &Job) -> Result<Option<Vec<PatternRecord>>, StageError> {
+        let parts = self.ledger.parts(job.run).await?;
+        let Some(part) = parts.iter().find(|part| part.id.stage == StageName::Aggregate) else { return Ok(None) };
+        let report = PartReport::from_json(&part.report);
+        let report = report.map_err(|error| StageError::permanent("corrupt", format!("{}: {error}", part.id)))?;
+        let Some(reference) = reported(&report, PATTERNS) else { return Ok(None) };
+        let Some(bytes) = self.artifacts.kept_artifact(&reference).await? else { return Ok(None) };
+        let patterns = decode(ArtifactKind::Patterns, &bytes);
+        patterns.map(Some).map_err(|error| StageError::corrupt(&reference.key, &error))
     }
 }
 

@@ -1,17 +1,19 @@
-//! parse: a source pack becomes a facts pack.
+//! parse: a source pack becomes a facts pack, and the outlines beside it.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{FileFacts, ParseStatus, SourceText, StageName};
+use cairn_domain::{FileFacts, Outline, ParseStatus, SourceText, StageName};
+use cairn_linking::outline;
 use cairn_pipeline::{Stage, StageContext, StageError};
 use cairn_ports::FileParser;
 use cairn_wire::{ArtifactKind, Job, PackReader, PackWriter, PartReport, SlotStatus};
 
-use crate::artifacts::{Artifacts, facts_key_of};
+use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of};
+use crate::sync::blocking;
 
-/// May be run twice and stopped anywhere: it writes one artifact, create-only, under a name that the pack determines.
+/// May be run twice and stopped anywhere: it writes its artifacts, create-only, under names that the pack determines.
 pub struct ParseStage {
     pub artifacts: Arc<Artifacts>,
     pub parser: Arc<dyn FileParser>,
@@ -33,14 +35,17 @@ impl Stage for ParseStage {
         let texts = read_all::<SourceText>(self.artifacts.source_pack(pack).await?, &pack.key)?;
         let facts = self.parser.parse(texts).await?;
         let report = report(&facts);
-        let bytes = tokio::task::spawn_blocking(move || write(&facts)).await;
-        let bytes = bytes.map_err(|error| StageError::panicked(error.to_string()))?;
-        self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(bytes)).await?;
+        let (outlines, facts) =
+            blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
+        self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
+        // Last: who finds outlines takes it that the facts are there. Facts without them are no harm: who needs the
+        // outlines makes them.
+        self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
     }
 }
 
-fn read_all<T: cairn_wire::Decode>(mut reader: PackReader, key: &str) -> Result<Vec<T>, StageError> {
+pub(crate) fn read_all<T: cairn_wire::Decode>(mut reader: PackReader, key: &str) -> Result<Vec<T>, StageError> {
     let mut records = Vec::with_capacity(reader.num_records() as usize);
     for slot in 0..reader.num_records() {
         records.push(reader.read(slot).map_err(|error| StageError::corrupt(key, &error))?);
@@ -48,7 +53,15 @@ fn read_all<T: cairn_wire::Decode>(mut reader: PackReader, key: &str) -> Result<
     Ok(records)
 }
 
-fn write(facts: &[FileFacts]) -> Vec<u8> {
+pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> {
+    let mut writer = PackWriter::new(ArtifactKind::OutlinePack);
+    for outline in outlines {
+        writer.push(&outline);
+    }
+    writer.finish()
+}
+
+fn pack_facts(facts: &[FileFacts]) -> Vec<u8> {
     let mut writer = PackWriter::new(ArtifactKind::FactsPack);
     for facts in facts {
         writer.push(facts);

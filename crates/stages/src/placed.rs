@@ -16,6 +16,21 @@ pub struct OpenPacks {
 }
 
 impl OpenPacks {
+    /// Opens the texts of the entries.
+    pub async fn open_texts(
+        &mut self,
+        artifacts: &Artifacts,
+        entries: impl Iterator<Item = &ManifestEntry>,
+    ) -> Result<(), StageError> {
+        for slot in entries.filter_map(|entry| entry.source.as_ref()) {
+            let key = &slot.artifact.key;
+            if !self.sources.contains_key(key) {
+                self.sources.insert(key.clone(), artifacts.source_pack(&slot.artifact).await?);
+            }
+        }
+        Ok(())
+    }
+
     /// Opens the facts (and, if asked for, the texts) of the entries.
     pub async fn open(
         &mut self,
@@ -23,15 +38,15 @@ impl OpenPacks {
         entries: impl Iterator<Item = &ManifestEntry>,
         with_text: bool,
     ) -> Result<(), StageError> {
-        for entry in entries {
-            let Some(slot) = &entry.source else { continue };
+        let entries: Vec<&ManifestEntry> = entries.collect();
+        for slot in entries.iter().filter_map(|entry| entry.source.as_ref()) {
             let key = &slot.artifact.key;
             if !self.facts.contains_key(key) {
                 self.facts.insert(key.clone(), artifacts.facts_pack(&slot.artifact).await?);
             }
-            if with_text && !self.sources.contains_key(key) {
-                self.sources.insert(key.clone(), artifacts.source_pack(&slot.artifact).await?);
-            }
+        }
+        if with_text {
+            self.open_texts(artifacts, entries.into_iter()).await?;
         }
         Ok(())
     }

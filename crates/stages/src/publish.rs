@@ -9,7 +9,7 @@ use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration,
 use cairn_wire::{ArtifactKind, Job, Manifest, PartReport, Plan, RunResult, StageDuration, encode};
 use rustc_hash::FxHashMap;
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, reported};
 use crate::sync::inventory_result;
 
 /// May be run twice and stopped anywhere: its one effect is a transaction that a run takes at most once.
@@ -35,7 +35,8 @@ impl Stage for PublishStage {
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let reports = reports(&parts)?;
         let mut manifest = settle_outcomes(&planned, &plan, &parts, &reports);
-        manifest.links = link_summary(&reports).or_else(|| previous.links.clone());
+        let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
+        manifest.links = links.or_else(|| previous.links.clone());
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, job.run.repository).await?.map(|published| published.result);
         let now_ms = self.clock.now_ms();
@@ -70,11 +71,6 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
             Ok((part.id, report))
         })
         .collect()
-}
-
-fn link_summary(reports: &Reports) -> Option<cairn_domain::ArtifactRef> {
-    let written = reports.iter().find_map(|(_, report)| report.artifacts.get("links"))?;
-    Some(cairn_domain::ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })
 }
 
 /// The planned manifest with what parsing found out: files that became windows of text, and those whose pack could not

@@ -1,14 +1,21 @@
-//! The facts of all indexed files of a snapshot: what linking and aggregation look at as a whole.
+//! The outlines of all indexed files of a snapshot: what linking and aggregation look at as a whole.
 
 use std::sync::{Arc, Weak};
 
-use cairn_domain::{FileFacts, ManifestEntry, RepoPath, RepositoryId};
+use bytes::Bytes;
+use cairn_domain::{ArtifactRef, FileFacts, ManifestEntry, Outline, RepoPath, RepositoryId};
+use cairn_linking::{FilePlace, outline};
 use cairn_pipeline::StageError;
 use cairn_wire::{Manifest, PackReader};
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, outlines_key_of};
+use crate::parse::{pack_outlines, read_all};
 use crate::sync::blocking;
+
+/// Packs that are read at the same time.
+const PACKS_AT_ONCE: usize = 4;
 
 /// One indexed file.
 pub struct SnapshotFile {
@@ -16,25 +23,25 @@ pub struct SnapshotFile {
     pub position: usize,
     pub module_path: String,
     pub is_test: bool,
-    pub facts: FileFacts,
+    pub outline: Arc<Outline>,
 }
 
 impl SnapshotFile {
-    pub fn new(position: usize, path: &RepoPath, facts: FileFacts) -> Self {
-        let module_path = cairn_syntax::module_path(&facts.language, path);
-        let is_test = cairn_syntax::is_test_path(&facts.language, path);
-        Self { position, module_path, is_test, facts }
+    fn new(position: usize, path: &RepoPath, outline: Arc<Outline>) -> Self {
+        let module_path = cairn_syntax::module_path(&outline.language, path);
+        let is_test = cairn_syntax::is_test_path(&outline.language, path);
+        Self { position, module_path, is_test, outline }
     }
 }
 
-/// The indexed files of a snapshot, sorted by path.
-pub struct SnapshotFacts {
+/// The indexed files of a snapshot (or those of them that were asked for), sorted by path.
+pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
 }
 
-impl SnapshotFacts {
+impl Snapshot {
     pub fn entry(&self, file: &SnapshotFile) -> &ManifestEntry {
         &self.manifest.entries[file.position]
     }
@@ -42,75 +49,124 @@ impl SnapshotFacts {
     pub fn path(&self, file: &SnapshotFile) -> &RepoPath {
         &self.entry(file).path
     }
+
+    pub fn place<'a>(&'a self, file: &'a SnapshotFile) -> FilePlace<'a> {
+        let entry = self.entry(file);
+        FilePlace {
+            path: &entry.path,
+            module_path: &file.module_path,
+            is_test: file.is_test,
+            module: entry.module.as_deref(),
+        }
+    }
+
+    /// The files of a manifest that are wanted, if they are indexed and their pack could be parsed.
+    pub async fn load(
+        artifacts: &Arc<Artifacts>,
+        repository: RepositoryId,
+        manifest: Arc<Manifest>,
+        wanted: impl Fn(&ManifestEntry) -> bool,
+    ) -> Result<Self, StageError> {
+        let is_wanted = |entry: &ManifestEntry| entry.outcome.is_indexed() && entry.source.is_some() && wanted(entry);
+        let mut positions: Vec<usize> =
+            (0..manifest.entries.len()).filter(|at| is_wanted(&manifest.entries[*at])).collect();
+        positions.sort_by(|left, right| slot(&manifest, *left).cmp(&slot(&manifest, *right)));
+        let mut packs = positions.chunk_by(|left, right| slot(&manifest, *left).0 == slot(&manifest, *right).0);
+        let mut reading = JoinSet::new();
+        let mut files = Vec::with_capacity(positions.len());
+        loop {
+            while let Some(positions) = (reading.len() < PACKS_AT_ONCE).then(|| packs.next()).flatten() {
+                let (artifacts, manifest) = (Arc::clone(artifacts), Arc::clone(&manifest));
+                reading.spawn(read_pack(artifacts, manifest, positions.to_vec()));
+            }
+            let Some(read) = reading.join_next().await else { break };
+            files.extend(read.map_err(|error| StageError::panicked(error.to_string()))??);
+        }
+        files.sort_by_key(|file: &SnapshotFile| file.position);
+        Ok(Self { repository, manifest, files })
+    }
 }
 
 /// Loads snapshots; stages that look at the same one at the same time share it.
 #[derive(Default)]
 pub struct Snapshots {
-    shared: Mutex<Option<(String, Weak<SnapshotFacts>)>>,
+    shared: Mutex<Option<(String, Weak<Snapshot>)>>,
 }
 
 impl Snapshots {
     pub async fn load(
         &self,
-        artifacts: &Artifacts,
+        artifacts: &Arc<Artifacts>,
         repository: RepositoryId,
-        manifest: &cairn_domain::ArtifactRef,
-    ) -> Result<Arc<SnapshotFacts>, StageError> {
+        manifest: &ArtifactRef,
+    ) -> Result<Arc<Snapshot>, StageError> {
         let mut shared = self.shared.lock().await;
-        if let Some((key, facts)) = shared.as_ref()
+        if let Some((key, snapshot)) = shared.as_ref()
             && *key == manifest.key
-            && let Some(facts) = facts.upgrade()
+            && let Some(snapshot) = snapshot.upgrade()
         {
-            return Ok(facts);
+            return Ok(snapshot);
         }
-        let loaded = Arc::new(load(artifacts, repository, artifacts.manifest(manifest).await?).await?);
+        let decoded = artifacts.manifest(manifest).await?;
+        let loaded = Arc::new(Snapshot::load(artifacts, repository, decoded, |_| true).await?);
         *shared = Some((manifest.key.clone(), Arc::downgrade(&loaded)));
         Ok(loaded)
     }
 }
 
-async fn load(
-    artifacts: &Artifacts,
-    repository: RepositoryId,
-    manifest: Arc<Manifest>,
-) -> Result<SnapshotFacts, StageError> {
-    let mut by_pack: Vec<(usize, u32)> = Vec::new();
-    let mut files = Vec::new();
-    let mut positions: Vec<usize> =
-        (0..manifest.entries.len()).filter(|at| is_loaded(&manifest.entries[*at])).collect();
-    positions.sort_by(|left, right| slot_key(&manifest, *left).cmp(&slot_key(&manifest, *right)));
-    let groups = positions.chunk_by(|left, right| slot_key(&manifest, *left).0 == slot_key(&manifest, *right).0);
-    for group in groups {
-        let Some(slot) = group.first().and_then(|at| manifest.entries[*at].source.as_ref()) else { continue };
-        let Some(reader) = artifacts.facts_pack(&slot.artifact).await? else { continue };
-        by_pack.clear();
-        by_pack.extend(group.iter().filter_map(|at| Some((*at, manifest.entries[*at].source.as_ref()?.index))));
-        let (key, wanted, manifest) = (slot.artifact.key.clone(), by_pack.clone(), Arc::clone(&manifest));
-        files.extend(blocking(move || read(reader, &key, &wanted, &manifest)).await?);
-    }
-    files.sort_by_key(|file| file.position);
-    Ok(SnapshotFacts { repository, manifest, files })
-}
-
-fn is_loaded(entry: &ManifestEntry) -> bool {
-    entry.outcome.is_indexed() && entry.source.is_some()
-}
-
-fn slot_key(manifest: &Manifest, position: usize) -> (&str, u32) {
+fn slot(manifest: &Manifest, position: usize) -> (&str, u32) {
     manifest.entries[position].source.as_ref().map_or(("", 0), |slot| (&slot.artifact.key, slot.index))
 }
 
-fn read(
+/// The files of one pack, at the positions that its entries have in the manifest.
+async fn read_pack(
+    artifacts: Arc<Artifacts>,
+    manifest: Arc<Manifest>,
+    positions: Vec<usize>,
+) -> Result<Vec<SnapshotFile>, StageError> {
+    let source = positions.first().and_then(|at| manifest.entries[*at].source.as_ref());
+    let Some(pack) = source.map(|slot| slot.artifact.clone()) else { return Ok(Vec::new()) };
+    let reader = match artifacts.outline_pack(&pack).await? {
+        Some(reader) => reader,
+        None => match make_outlines(&artifacts, &pack).await? {
+            Some(reader) => reader,
+            None => return Ok(Vec::new()),
+        },
+    };
+    blocking(move || read_files(reader, &pack, &positions, &manifest)).await
+}
+
+fn read_files(
     mut reader: PackReader,
-    key: &str,
-    wanted: &[(usize, u32)],
+    pack: &ArtifactRef,
+    positions: &[usize],
     manifest: &Manifest,
 ) -> Result<Vec<SnapshotFile>, StageError> {
-    let mut files = Vec::with_capacity(wanted.len());
-    for (position, slot) in wanted {
-        let facts: FileFacts = reader.read(*slot).map_err(|error| StageError::corrupt(key, &error))?;
-        files.push(SnapshotFile::new(*position, &manifest.entries[*position].path, facts));
+    let mut files = Vec::with_capacity(positions.len());
+    let mut last: Option<(u32, Arc<Outline>)> = None;
+    for position in positions {
+        let entry = &manifest.entries[*position];
+        let Some(index) = entry.source.as_ref().map(|slot| slot.index) else { continue };
+        // Copies of a file share its slot and stand beside each other.
+        let outline = match &last {
+            Some((slot, outline)) if *slot == index => Arc::clone(outline),
+            _ => Arc::new(reader.read(index).map_err(|error| StageError::corrupt(&outlines_key_of(pack), &error))?),
+        };
+        files.push(SnapshotFile::new(*position, &entry.path, Arc::clone(&outline)));
+        last = Some((index, outline));
     }
     Ok(files)
+}
+
+/// Outlines are made with the facts. Where they are not beside them (another version made those facts), they are made
+/// from them now.
+async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
+    let Some(facts) = artifacts.facts_pack(pack).await? else { return Ok(None) };
+    let key = pack.key.clone();
+    let outlines = blocking(move || {
+        let facts = read_all::<FileFacts>(facts, &key)?;
+        Ok(pack_outlines(facts.iter().map(outline)))
+    });
+    artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines.await?)).await?;
+    artifacts.outline_pack(pack).await
 }

@@ -9,13 +9,14 @@ use cairn_pipeline::StageError;
 use cairn_ports::{CatalogueSweep, Clock, Generations, SweepList};
 use rustc_hash::FxHashSet;
 
-use crate::artifacts::{Artifacts, facts_key_of};
+use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of};
+use crate::link::link_state;
 
 /// Longer than a cursor lives.
 pub const GRACE_MS: i64 = 15 * 60 * 1000;
 
 /// Prefixes of artifacts that live while a live manifest names them.
-const FOLDERS: [&str; 5] = ["packs", "facts", "manifests", "plans", "links"];
+const FOLDERS: [&str; 7] = ["packs", "facts", "outlines", "manifests", "plans", "links", "patterns"];
 
 pub struct Sweep {
     pub artifacts: Arc<Artifacts>,
@@ -106,10 +107,16 @@ impl Sweep {
             return Ok(());
         }
         let manifest = self.artifacts.manifest(reference).await?;
-        live.extend(manifest.links.iter().map(|links| links.key.clone()));
+        if let Some(links) = &manifest.links
+            && live.insert(links.key.clone())
+        {
+            let state = link_state(&self.artifacts, links).await?.unwrap_or_default();
+            live.extend(state.groups.into_iter().map(|group| group.key));
+        }
         for slot in manifest.entries.iter().filter_map(|entry| entry.source.as_ref()) {
             if live.insert(slot.artifact.key.clone()) {
                 live.insert(facts_key_of(&slot.artifact));
+                live.insert(outlines_key_of(&slot.artifact));
             }
         }
         Ok(())

@@ -9,8 +9,8 @@ pub struct Toolchain {
     pub model: ModelId,
 }
 
-/// Counts up when facts of documents and code are turned into edges or patterns in another way.
-const LINKING_VERSION: u64 = 3;
+/// Counts up when facts of documents and code are turned into edges or patterns in another way, or asked keys are.
+const LINKING_VERSION: u64 = 5;
 /// Counts up when terms or their weights change.
 const TERMS_VERSION: u64 = 1;
 
@@ -30,6 +30,7 @@ impl Toolchain {
             .number(u64::from(self.model.dimensions))
             .number(cairn_placing::VERSION)
             .number(LINKING_VERSION)
+            .number(cairn_linking::OUTLINE_VERSION)
             .number(TERMS_VERSION)
             .digest()
     }

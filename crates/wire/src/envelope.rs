@@ -11,16 +11,22 @@ pub enum ArtifactKind {
     FactsPack,
     Manifest,
     Plan,
-    Links,
+    Patterns,
+    OutlinePack,
+    LinkState,
+    LinkGroup,
 }
 
 impl ArtifactKind {
-    pub const ALL: [ArtifactKind; 5] = [
+    pub const ALL: [ArtifactKind; 8] = [
         ArtifactKind::SourcePack,
         ArtifactKind::FactsPack,
         ArtifactKind::Manifest,
         ArtifactKind::Plan,
-        ArtifactKind::Links,
+        ArtifactKind::Patterns,
+        ArtifactKind::OutlinePack,
+        ArtifactKind::LinkState,
+        ArtifactKind::LinkGroup,
     ];
 
     /// The name that errors and golden files use.
@@ -30,7 +36,10 @@ impl ArtifactKind {
             ArtifactKind::FactsPack => "facts pack",
             ArtifactKind::Manifest => "manifest",
             ArtifactKind::Plan => "plan",
-            ArtifactKind::Links => "link summary",
+            ArtifactKind::Patterns => "list of patterns",
+            ArtifactKind::OutlinePack => "outline pack",
+            ArtifactKind::LinkState => "link state",
+            ArtifactKind::LinkGroup => "link group",
         }
     }
 
@@ -40,7 +49,11 @@ impl ArtifactKind {
             ArtifactKind::FactsPack => 2,
             ArtifactKind::Manifest => 3,
             ArtifactKind::Plan => 4,
-            ArtifactKind::Links => 5,
+            // 5 was a link summary in one piece.
+            ArtifactKind::Patterns => 6,
+            ArtifactKind::OutlinePack => 7,
+            ArtifactKind::LinkState => 8,
+            ArtifactKind::LinkGroup => 9,
         }
     }
 

@@ -73,9 +73,7 @@ impl PackWriter {
     }
 
     pub fn finish(mut self) -> Vec<u8> {
-        if !self.open_group.is_empty() || self.index.places.len() > self.places_in_closed_groups() {
-            self.close_group();
-        }
+        self.end_group();
         let mut index = Vec::new();
         self.index.encode(&mut index);
         let index = compress(&index);
@@ -88,6 +86,13 @@ impl PackWriter {
     fn places_in_closed_groups(&self) -> usize {
         let closed = self.index.groups.len() as u32;
         self.index.places.partition_point(|place| place.group < closed)
+    }
+
+    /// Records that follow are read without those before.
+    pub fn end_group(&mut self) {
+        if !self.open_group.is_empty() || self.index.places.len() > self.places_in_closed_groups() {
+            self.close_group();
+        }
     }
 
     fn close_group(&mut self) {

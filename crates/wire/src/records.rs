@@ -126,6 +126,7 @@ enumeration!(domain::Unresolved {
     UnknownReceiver = 3,
     Dynamic = 4,
 });
+enumeration!(domain::Ecosystem { Pypi = 0, Npm = 1, Go = 2, Cargo = 3, Maven = 4, Composer = 5, Nuget = 6 });
 enumeration!(domain::StageName {
     Sync = 0,
     Parse = 1,
@@ -261,3 +262,25 @@ record!(domain::PatternRecord {
     language,
 });
 record!(domain::PartId { stage, number });
+record!(domain::Arity { min, max });
+record!(domain::OutlineSymbol {
+    name,
+    qualified_name,
+    kind,
+    ordinal,
+    parent,
+    span,
+    arity,
+    exported,
+    private,
+    secondary,
+    is_default,
+    is_companion,
+    nameless,
+    names_holder,
+    decorators,
+});
+record!(domain::OutlineBase { class, name, receiver, implements });
+record!(domain::OutlineField { scope, name, type_name });
+record!(domain::Outline { language, num_lines, num_chunks, package, symbols, bases, imports, fields });
+record!(domain::PackageManifest { ecosystem, path, name, root, dependencies, entries });

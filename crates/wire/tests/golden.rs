@@ -11,10 +11,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use cairn_domain::{FileFacts, NodeRecord, PatternRecord, SourceText};
+use cairn_domain::{FileFacts, NodeRecord, Outline, PatternRecord, SourceText};
 use cairn_wire::{
-    ArtifactKind, Decode, Encode, Job, LinkSummary, Manifest, PackReader, PackWriter, PartReport, Plan, Reader,
-    RequestSettings, RunResult, decode, encode,
+    ArtifactKind, Decode, Encode, Job, LinkGroup, LinkState, LinkSummary, Manifest, PackReader, PackWriter, PartReport,
+    Plan, Reader, RequestSettings, RunResult, decode, encode,
 };
 
 /// One format, with the value that its golden files hold.
@@ -60,6 +60,22 @@ fn read_graph_records(bytes: &[u8]) -> Result<bool, String> {
     Ok(nodes == values::nodes() && patterns == values::patterns() && reader.0.is_empty())
 }
 
+fn link_group() -> Vec<u8> {
+    let mut writer = PackWriter::new(ArtifactKind::LinkGroup);
+    writer.push(&values::link_group());
+    writer.end_group();
+    writer.push(&values::unresolved());
+    writer.finish()
+}
+
+fn read_link_group(bytes: &[u8]) -> Result<bool, String> {
+    let reader = PackReader::open(ArtifactKind::LinkGroup, Bytes::copy_from_slice(bytes));
+    let mut reader = reader.map_err(|error| error.to_string())?;
+    let group: LinkGroup = reader.read(0).map_err(|error| error.to_string())?;
+    let unresolved: LinkSummary = reader.read(1).map_err(|error| error.to_string())?;
+    Ok(group == values::link_group() && unresolved == values::unresolved())
+}
+
 fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|error| error.to_string())
 }
@@ -69,7 +85,7 @@ fn json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
 }
 
 fn formats() -> Vec<Format> {
-    use ArtifactKind::{FactsPack, Links, SourcePack};
+    use ArtifactKind::{FactsPack, LinkGroup as LinkGroupPack, OutlinePack, SourcePack};
     vec![
         Format {
             name: "source_pack",
@@ -96,11 +112,24 @@ fn formats() -> Vec<Format> {
             read: |bytes| Ok(artifact::<Plan>(ArtifactKind::Plan, bytes)? == values::plan()),
         },
         Format {
-            name: "links",
-            version: Links.version(),
-            write: || encode(Links, &values::links()),
-            read: |bytes| Ok(artifact::<LinkSummary>(Links, bytes)? == values::links()),
+            name: "patterns",
+            version: ArtifactKind::Patterns.version(),
+            write: || encode(ArtifactKind::Patterns, &values::patterns()),
+            read: |bytes| Ok(artifact::<Vec<PatternRecord>>(ArtifactKind::Patterns, bytes)? == values::patterns()),
         },
+        Format {
+            name: "outline_pack",
+            version: OutlinePack.version(),
+            write: || pack(OutlinePack, &values::outlines()),
+            read: |bytes| Ok(unpack::<Outline>(OutlinePack, bytes)? == values::outlines()),
+        },
+        Format {
+            name: "link_state",
+            version: ArtifactKind::LinkState.version(),
+            write: || encode(ArtifactKind::LinkState, &values::link_state()),
+            read: |bytes| Ok(artifact::<LinkState>(ArtifactKind::LinkState, bytes)? == values::link_state()),
+        },
+        Format { name: "link_group", version: LinkGroupPack.version(), write: link_group, read: read_link_group },
         Format { name: "graph_records", version: 1, write: graph_records, read: read_graph_records },
         Format {
             name: "job",

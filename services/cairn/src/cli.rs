@@ -37,7 +37,7 @@ pub enum Command {
     Index(IndexArguments),
     /// Search code by words, by meaning and by name.
     #[command(
-        after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain"
+        after_help = "Examples:\n  cairn search \"parse an http date\"\n  cairn search validateToken --language go --tests exclude\n  cairn search \"retry with backoff\" --repo service --limit 5 --explain\n  cairn search \"rate limit\" --since 7d"
     )]
     Search(SearchArguments),
     /// Show a file or lines of it, as they are in the index.
@@ -87,7 +87,10 @@ pub enum Command {
     },
     /// Secrets that were redacted: path, line and rule, never the value.
     Secrets { repository: Option<String> },
-    /// Follow repositories and index what changes.
+    /// Follow repositories and index what changes; Ctrl-C or SIGTERM ends it with exit code 0.
+    #[command(
+        after_help = "Working trees and directories are followed by their events, bare repositories and URLs are asked every 5 seconds.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
+    )]
     Watch {
         /// Names or paths; all repositories if none is given.
         repositories: Vec<String>,
@@ -173,6 +176,9 @@ pub struct SearchArguments {
     /// Tag of `.cairn.yaml`. Repeatable; all must be there.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
+    /// Only what changed since then: a day (2026-01-31), or how long ago (36h, 7d, 2w).
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
     /// Results, at most 100.
     #[arg(long, short = 'n', default_value_t = 10)]
     pub limit: usize,
@@ -218,6 +224,9 @@ pub enum GraphCommand {
         seed: u64,
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
+        /// Kinds of edges, e.g. calls, references, extends; all if none is given.
+        #[arg(long = "kind", value_name = "KIND")]
+        kinds: Vec<String>,
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },

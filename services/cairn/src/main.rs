@@ -6,6 +6,7 @@ mod commands;
 mod faults;
 mod local;
 mod output;
+mod stop;
 
 use std::process::ExitCode;
 

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cairn_domain::Revision;
-use cairn_ports::{ContentReader, ErrorKind, LastChange, ReadOptions, SnapshotTree, SourceError, TreeEntry};
+use cairn_ports::{ContentReader, ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry};
 
 use crate::failure::{failure, from_io};
 use crate::on_disk::{DiskReader, FoundFile, identify};
 use crate::stat_cache::StatCache;
-use crate::{GitSettings, Limits, history, listing};
+use crate::{GitSettings, Limits, listing};
 
 /// Entries that may be found through links to directories.
 const MAX_LINKED_ENTRIES: usize = 20_000;
@@ -29,7 +29,7 @@ pub(crate) struct DiskTree {
     pub(crate) revision: Revision,
     pub(crate) branch: Option<String>,
     pub(crate) entries: Vec<TreeEntry>,
-    pub(crate) stat_cache: Vec<u8>,
+    pub(crate) cache: SourceCache,
 }
 
 impl SnapshotTree for DiskTree {
@@ -49,15 +49,8 @@ impl SnapshotTree for DiskTree {
         Ok(Box::new(DiskReader { root: self.root.clone() }))
     }
 
-    fn last_changes(&self, max_commits: usize) -> Result<Vec<LastChange>, SourceError> {
-        match self.revision {
-            Revision::WorkTree { commit: Some(commit), .. } => history::last_changes(&self.root, max_commits, commit),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn stat_cache(&self) -> Vec<u8> {
-        self.stat_cache.clone()
+    fn cache(&self) -> &SourceCache {
+        &self.cache
     }
 }
 
@@ -66,11 +59,12 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let started_at = SystemTime::now();
     let root = fs::canonicalize(path).map_err(|error| from_io("open", path, error))?;
     let files = Walk::new(&root, path, &settings.limits)?.run()?;
-    let cache = options.stat_cache.as_deref().map(StatCache::decode).unwrap_or_default();
+    let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, started_at);
     listing::sort(&mut identified.entries);
     let revision = Revision::Directory { tree: listing::digest(&identified.entries) };
-    Ok(DiskTree { root, revision, branch: None, entries: identified.entries, stat_cache: identified.stat_cache })
+    let cache = SourceCache { stats: identified.stat_cache, history: Vec::new() };
+    Ok(DiskTree { root, revision, branch: None, entries: identified.entries, cache })
 }
 
 /// A directory, by device and inode.

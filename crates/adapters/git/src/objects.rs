@@ -10,13 +10,14 @@ use std::rc::Rc;
 use std::sync::Once;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
-use cairn_ports::{ContentReader, ErrorKind, LastChange, SnapshotTree, SourceError, TreeEntry};
+use cairn_ports::{ContentReader, ErrorKind, SnapshotTree, SourceCache, SourceError, TreeEntry};
 use git2::{ObjectType, Odb, Oid, Repository, RepositoryOpenFlags};
 
 use crate::Limits;
 use crate::blob_id::NO_BLOB;
 use crate::failure::{failure, from_git};
-use crate::{history, listing};
+use crate::history::History;
+use crate::listing;
 
 /// Opens the repository at exactly this path: no search in the directories above it.
 pub(crate) fn open_repository(path: &Path) -> Result<Repository, git2::Error> {
@@ -73,10 +74,10 @@ pub(crate) fn resolve(
 /// A commit's tree.
 pub(crate) struct ObjectTree {
     path: PathBuf,
-    commit: BlobId,
     revision: Revision,
     branch: Option<String>,
     entries: Vec<TreeEntry>,
+    cache: SourceCache,
 }
 
 impl ObjectTree {
@@ -84,6 +85,7 @@ impl ObjectTree {
         path: &Path,
         commit: BlobId,
         branch: Option<String>,
+        cache: &SourceCache,
         limits: &Limits,
     ) -> Result<Self, SourceError> {
         let key = path.display().to_string();
@@ -96,7 +98,20 @@ impl ObjectTree {
         let mut entries = walk.list(tree.id())?;
         listing::sort(&mut entries);
         drop(walk);
-        Ok(Self { path: path.to_owned(), commit, revision: Revision::Commit(commit), branch, entries })
+        let history = History::of(path, commit, History::decode(&cache.history), limits);
+        date(&mut entries, history.as_ref());
+        let history = history.map(|history| history.encode()).unwrap_or_default();
+        // Ids come from the tree: there is nothing to save of them.
+        let cache = SourceCache { stats: Vec::new(), history };
+        Ok(Self { path: path.to_owned(), revision: Revision::Commit(commit), branch, entries, cache })
+    }
+}
+
+/// Tells each entry when its content came to its path.
+pub(crate) fn date(entries: &mut [TreeEntry], history: Option<&History>) {
+    let Some(history) = history else { return };
+    for entry in entries {
+        entry.changed_at = entry.path.to_bytes().and_then(|path| history.changed_at(&path, entry.blob));
     }
 }
 
@@ -119,13 +134,8 @@ impl SnapshotTree for ObjectTree {
         Ok(Box::new(ObjectReader { repository }))
     }
 
-    fn last_changes(&self, max_commits: usize) -> Result<Vec<LastChange>, SourceError> {
-        history::last_changes(&self.path, max_commits, self.commit)
-    }
-
-    /// Ids come from the tree: there is nothing to save.
-    fn stat_cache(&self) -> Vec<u8> {
-        Vec::new()
+    fn cache(&self) -> &SourceCache {
+        &self.cache
     }
 }
 
@@ -245,11 +255,18 @@ impl Walk<'_> {
             }
         };
         if kind == EntryKind::Submodule {
-            return Some(TreeEntry { path, kind, blob: blob_of(id), size_bytes: 0, unreadable: None });
+            return Some(TreeEntry {
+                path,
+                kind,
+                blob: blob_of(id),
+                size_bytes: 0,
+                unreadable: None,
+                changed_at: None,
+            });
         }
         Some(match self.odb.read_header(id) {
             Ok((size, ObjectType::Blob)) => {
-                TreeEntry { path, kind, blob: blob_of(id), size_bytes: size as u64, unreadable: None }
+                TreeEntry { path, kind, blob: blob_of(id), size_bytes: size as u64, unreadable: None, changed_at: None }
             }
             Ok(_) => unreadable(path, kind, "the object is not a file"),
             Err(_) => unreadable(path, kind, "the object is missing or damaged"),
@@ -262,5 +279,5 @@ impl Walk<'_> {
 }
 
 fn unreadable(path: RepoPath, kind: EntryKind, why: &str) -> TreeEntry {
-    TreeEntry { path, kind, blob: NO_BLOB, size_bytes: 0, unreadable: Some(why.to_owned()) }
+    TreeEntry { path, kind, blob: NO_BLOB, size_bytes: 0, unreadable: Some(why.to_owned()), changed_at: None }
 }

@@ -132,7 +132,7 @@ pub(crate) fn identify(
 }
 
 fn entry(file: &FoundFile, kind: EntryKind, blob: BlobId, size_bytes: u64, unreadable: Option<String>) -> TreeEntry {
-    TreeEntry { path: file.path.clone(), kind, blob, size_bytes, unreadable }
+    TreeEntry { path: file.path.clone(), kind, blob, size_bytes, unreadable, changed_at: None }
 }
 
 fn read_entry(root: &Path, file: &FoundFile, kind: EntryKind) -> (TreeEntry, Option<Stat>) {

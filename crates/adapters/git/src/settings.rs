@@ -68,6 +68,8 @@ pub struct Limits {
     /// Directories above a path.
     pub max_depth: usize,
     pub max_path_bytes: usize,
+    /// Commits of a history. A longer one is not walked: no path then has a time of change.
+    pub max_commits: u64,
     /// A file on disk above this is listed with a zero id: nothing reads files of that size.
     pub max_hashed_bytes: u64,
 }
@@ -80,6 +82,7 @@ impl Default for Limits {
             max_entries: 1_000_000,
             max_depth: 1_000,
             max_path_bytes: 4_096,
+            max_commits: 1_000_000,
             max_hashed_bytes: 16 << 20,
         }
     }

@@ -44,7 +44,7 @@ impl GitSources {
             Some(commit) if commit == head.commit => commit,
             _ => remote.fetch(&clone, branch)?,
         };
-        ObjectTree::open(&clone, commit, head.branch, &self.settings.limits)
+        ObjectTree::open(&clone, commit, head.branch, &options.cache, &self.settings.limits)
     }
 
     /// One process fetches into a clone at a time.
@@ -95,7 +95,8 @@ impl SourceReader for GitSources {
             Source::Bare { path } => {
                 let repository = open_repository(Path::new(path)).map_err(|error| from_git("open", path, error))?;
                 let (commit, branch) = resolve(&repository, path, options.branch.as_deref())?;
-                Ok(Box::new(ObjectTree::open(Path::new(path), commit, branch, &self.settings.limits)?))
+                let tree = ObjectTree::open(Path::new(path), commit, branch, &options.cache, &self.settings.limits)?;
+                Ok(Box::new(tree))
             }
             Source::Url { url } => Ok(Box::new(self.open_remote(url, options)?)),
         }

@@ -14,14 +14,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
-use cairn_ports::{ErrorKind, ReadOptions, SourceError, TreeEntry};
+use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError, TreeEntry};
 use git2::{Index, IndexEntry, Repository};
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::blob_id::NO_BLOB;
 use crate::directory::DiskTree;
 use crate::failure::{failure, from_git, from_io};
-use crate::objects::{blob_of, kind_of_mode, open_repository, resolve};
+use crate::history::History;
+use crate::objects::{blob_of, date, kind_of_mode, open_repository, resolve};
 use crate::on_disk::{FoundFile, identify};
 use crate::stat_cache::StatCache;
 use crate::{GitSettings, Limits, listing};
@@ -34,7 +35,7 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let tracked: Vec<IndexEntry> = index.iter().collect();
     let mut files = walk(&root, path, &tracked, &settings.limits)?;
     add_hidden_tracked(&root, &tracked, &mut files);
-    let cache = options.stat_cache.as_deref().map(StatCache::decode).unwrap_or_default();
+    let cache = StatCache::decode(&options.cache.stats);
     let mut identified = identify(&root, &files, &cache, settings, started_at);
     listing::sort(&mut identified.entries);
     let head = resolve(&repository, path, None).ok();
@@ -43,7 +44,12 @@ pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) ->
     let commit = head.as_ref().map(|(commit, _)| *commit);
     let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
     let branch = head.and_then(|(_, branch)| branch);
-    Ok(DiskTree { root, revision, branch, entries: identified.entries, stat_cache: identified.stat_cache })
+    let saved = History::decode(&options.cache.history);
+    let history = commit.and_then(|commit| History::of(&root, commit, saved, &settings.limits));
+    date(&mut identified.entries, history.as_ref());
+    let history = history.map(|history| history.encode()).unwrap_or_default();
+    let cache = SourceCache { stats: identified.stat_cache, history };
+    Ok(DiskTree { root, revision, branch, entries: identified.entries, cache })
 }
 
 /// Everything that git's ignore rules do not hide.

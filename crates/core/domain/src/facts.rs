@@ -224,7 +224,8 @@ words! {
     }
 }
 
-/// A semantic unit of a file. Every line of an indexed file belongs to at least one.
+/// A semantic unit of a file. Every line of an indexed file belongs to at least one; only blank lines may
+/// belong to none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkFacts {
     pub kind: ChunkKind,

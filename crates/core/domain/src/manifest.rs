@@ -127,7 +127,8 @@ pub struct ManifestEntry {
     pub navigation: bool,
     /// Tags by the rules of `.cairn.yaml`.
     pub tags: Vec<String>,
-    /// Last change by history, in seconds since 1970, where history is at hand.
+    /// When this content came to this path by history, in seconds since 1970. None where no history is at hand, and for
+    /// what is not committed as it is.
     pub changed_at: Option<i64>,
     /// Directory of the module that owns the path, from manifests (`go.mod`, `package.json` …) or settings; empty for the root.
     pub module: Option<String>,
@@ -149,6 +150,7 @@ impl ManifestEntry {
             .flag(self.low_weight)
             .flag(self.navigation)
             .list(&self.tags, |digester, tag| digester.text(tag))
+            .option(self.changed_at, |digester, at| digester.number(at as u64))
             .option(self.module.as_deref(), Digester::text);
         digester.digest()
     }

@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cairn_domain::{Digester, FactsKey, FileFacts, Key128, NodeRecord, RepoPath, RepositoryId, RepositoryName, Tenant};
-use cairn_linking::{LinkFile, Linked, PackageManifest, SnapshotFacts, link, parse_package_manifest};
+use cairn_domain::{
+    Digester, FactsKey, FileFacts, Key128, NodeRecord, PackageManifest, RepoPath, RepositoryId, RepositoryName, Tenant,
+};
+use cairn_linking::{FilePlace, LinkFile, Linked, SnapshotFacts, link, parse_package_manifest};
 use cairn_syntax::{ParseLimits, is_test_path, language_of, module_path, parse_file};
 
 struct Source {
@@ -77,10 +79,12 @@ fn add_paths(folder: &Path, paths: &mut Vec<PathBuf>) {
 
 fn link_all(sources: &[Source]) -> Linked {
     let files = sources.iter().map(|source| LinkFile {
-        path: &source.path,
-        module_path: &source.module_path,
-        is_test: source.is_test,
-        module: None,
+        place: FilePlace {
+            path: &source.path,
+            module_path: &source.module_path,
+            is_test: source.is_test,
+            module: None,
+        },
         facts: &source.facts,
     });
     link(&SnapshotFacts {

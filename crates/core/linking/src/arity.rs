@@ -1,57 +1,43 @@
 //! How many arguments a definition takes, read from its signature.
 
-/// Inclusive bounds. `max` is 255 where there is no bound or the signature does not tell.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Arity {
-    pub min: u8,
-    pub max: u8,
+use cairn_domain::Arity;
+
+/// Of a clause that names patterns: `def get(%{id: id} = item, opts \\\\ [])`. Without brackets it takes none.
+pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
+    let Some(list) = parameter_list(signature, name) else {
+        let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
+        return if is_bare { Arity { min: 0, max: 0 } } else { Arity::UNKNOWN };
+    };
+    let num = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+    let max = split_parameters(list).count();
+    let num_optional = split_parameters(list).filter(|parameter| parameter.contains("\\\\")).count();
+    Arity { min: num(max - num_optional), max: num(max) }
 }
 
-impl Arity {
-    pub const UNKNOWN: Arity = Arity { min: 0, max: u8::MAX };
-
-    /// Whether a call with so many arguments may mean this definition.
-    pub fn accepts(self, num_arguments: Option<u8>) -> bool {
-        num_arguments.is_none_or(|count| self.min <= count && count <= self.max)
-    }
-
-    /// Of a clause that names patterns: `def get(%{id: id} = item, opts \\\\ [])`. Without brackets it takes none.
-    pub fn of_clause(signature: &str, name: &str) -> Arity {
-        let Some(list) = parameter_list(signature, name) else {
-            let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
-            return if is_bare { Arity { min: 0, max: 0 } } else { Arity::UNKNOWN };
-        };
-        let num = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
-        let max = split_parameters(list).count();
-        let num_optional = split_parameters(list).filter(|parameter| parameter.contains("\\\\")).count();
-        Arity { min: num(max - num_optional), max: num(max) }
-    }
-
-    /// Of the declaration of `name`. Parameters for the object itself do not count.
-    pub fn of_signature(signature: &str, name: &str) -> Arity {
-        let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
-        let mut arity = Arity { min: 0, max: 0 };
-        for (index, parameter) in split_parameters(list).enumerate() {
-            let parameter = parameter.trim();
-            if index == 0 && parameter.starts_with("this ") {
-                // What a method of C# extends stands before the dot or among the arguments.
-                arity.max = 1;
-                continue;
-            }
-            if is_marker(parameter) || (index == 0 && is_self(parameter)) {
-                continue;
-            }
-            if is_variadic(parameter) {
-                arity.max = u8::MAX;
-                continue;
-            }
-            arity.max = arity.max.saturating_add(1);
-            if !is_optional(parameter) {
-                arity.min = arity.min.saturating_add(1);
-            }
+/// Of the declaration of `name`. Parameters for the object itself do not count.
+pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
+    let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
+    let mut arity = Arity { min: 0, max: 0 };
+    for (index, parameter) in split_parameters(list).enumerate() {
+        let parameter = parameter.trim();
+        if index == 0 && parameter.starts_with("this ") {
+            // What a method of C# extends stands before the dot or among the arguments.
+            arity.max = 1;
+            continue;
         }
-        arity
+        if is_marker(parameter) || (index == 0 && is_self(parameter)) {
+            continue;
+        }
+        if is_variadic(parameter) {
+            arity.max = u8::MAX;
+            continue;
+        }
+        arity.max = arity.max.saturating_add(1);
+        if !is_optional(parameter) {
+            arity.min = arity.min.saturating_add(1);
+        }
     }
+    arity
 }
 
 /// The text between the brackets that follow the name; none if they do not close.
@@ -158,7 +144,7 @@ mod tests {
     use super::*;
 
     fn check(signature: &str, name: &str, min: u8, max: u8) {
-        assert_eq!(Arity::of_signature(signature, name), Arity { min, max }, "{signature}");
+        assert_eq!(of_signature(signature, name), Arity { min, max }, "{signature}");
     }
 
     #[test]
@@ -178,7 +164,7 @@ mod tests {
     #[test]
     fn clauses_are_counted_by_their_patterns() {
         let check = |signature: &str, name: &str, min: u8, max: u8| {
-            assert_eq!(Arity::of_clause(signature, name), Arity { min, max }, "{signature}");
+            assert_eq!(of_clause(signature, name), Arity { min, max }, "{signature}");
         };
         check("def get(%{id: id} = item, [head | tail])", "get", 2, 2);
         check("defp page(query, number \\\\ 1, size \\\\ 20) when number > 0", "page", 1, 3);
@@ -188,8 +174,8 @@ mod tests {
 
     #[test]
     fn what_does_not_tell_is_unknown() {
-        assert_eq!(Arity::of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
-        assert_eq!(Arity::of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
+        assert_eq!(of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
+        assert_eq!(of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
     }
 
     #[test]

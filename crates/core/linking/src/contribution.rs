@@ -4,29 +4,34 @@
 //! file and of those that its change affects, and only contributions of the others. They hold hashes instead of names
 //! wherever no path has to be formed.
 
-use cairn_domain::{FileFacts, NodeKey, ReferenceKind, RepoPath, RepositoryId, Symbol, SymbolKind, Visibility};
+use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
+use cairn_domain::{Arity, FileFacts, NodeKey, Outline, OutlineSymbol, RepoPath, RepositoryId, SymbolKind};
 
-use crate::arity::Arity;
+use crate::entries::{Item, each_entry};
 use crate::{Family, Name};
 
-/// A file as the linker sees it.
+/// Where a file stands in its snapshot.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkFile<'a> {
+pub struct FilePlace<'a> {
     pub path: &'a RepoPath,
     /// `fisio.imports.aws`; empty where the language has no module paths.
     pub module_path: &'a str,
     pub is_test: bool,
     /// Name of the declared or detected module that the file belongs to.
     pub module: Option<&'a str>,
+}
+
+/// A file as the linker sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkFile<'a> {
+    pub place: FilePlace<'a>,
     pub facts: &'a FileFacts,
 }
 
 /// A definition as others can find it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Definition {
-    pub node: NodeKey,
     pub name: Name,
     /// Qualified name within the file.
     pub qualified: Name,
@@ -37,6 +42,8 @@ pub struct Definition {
     /// Index of the enclosing symbol.
     pub parent: Option<u32>,
     pub kind: SymbolKind,
+    /// Number among the definitions of equal qualified name and kind in the file.
+    pub ordinal: u32,
     pub arity: Arity,
     /// Can be named from other files.
     pub exported: bool,
@@ -101,7 +108,7 @@ pub struct FieldType {
 }
 
 /// What one file gives to the rest of the repository.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct Contribution {
     pub path: RepoPath,
     pub family: Family,
@@ -116,61 +123,48 @@ pub struct Contribution {
     pub bases: Vec<Base>,
     pub imports: Vec<ImportFact>,
     pub fields: Vec<FieldType>,
+    /// The keys under which all of this is found.
+    pub(crate) entries: Vec<(u64, Item)>,
+    repository: RepositoryId,
+    outline: Arc<Outline>,
+    /// Keys of the definitions' nodes: made when one is asked for, since most files of a repository are never reached.
+    nodes: OnceLock<Vec<NodeKey>>,
 }
 
 /// What the file gives to the rest of its repository.
-pub fn contribute(repository: RepositoryId, file: &LinkFile<'_>) -> Contribution {
-    let facts = file.facts;
-    let family = Family::of(&facts.language);
-    let definitions = definitions(repository, file, family);
-    let mut bases = bases(facts, family);
-    if family == Family::Zig {
-        bases.extend(aliased(facts));
-        bases.sort_by_key(|base| base.class);
-    }
-    let fields = fields(facts, &definitions);
-    let imports = imports(facts, family, &definitions);
-    Contribution {
-        path: file.path.clone(),
+pub fn contribute(repository: RepositoryId, place: &FilePlace<'_>, outline: &Arc<Outline>) -> Contribution {
+    let family = Family::of(&outline.language);
+    let definitions = definitions(place, outline, family);
+    let mut contribution = Contribution {
+        path: place.path.clone(),
         family,
-        module_path: file.module_path.to_owned(),
-        module: file.module.map(str::to_owned),
-        package: facts.package.clone(),
-        is_test: file.is_test,
+        module_path: place.module_path.to_owned(),
+        module: place.module.map(str::to_owned),
+        package: outline.package.clone(),
+        is_test: place.is_test,
+        bases: bases(outline, family),
+        fields: fields(outline, &definitions),
+        imports: imports(outline, family, &definitions),
         definitions,
-        bases,
-        imports,
-        fields,
-    }
+        entries: Vec::new(),
+        repository,
+        outline: Arc::clone(outline),
+        nodes: OnceLock::new(),
+    };
+    let mut entries = Vec::with_capacity(contribution.definitions.len() * 3 + contribution.imports.len() + 4);
+    each_entry(&contribution, |key, item| entries.push((key, item)));
+    contribution.entries = entries;
+    contribution
 }
 
-fn definitions(repository: RepositoryId, file: &LinkFile<'_>, family: Family) -> Vec<Definition> {
-    let symbols = &file.facts.symbols;
-    let keys = NodeKey::symbols_of(repository, file.path, symbols);
-    let package = namespace(family, file.path, file.facts.package.as_deref());
-    let mut definitions: Vec<Definition> = Vec::with_capacity(symbols.len());
-    for (symbol, node) in symbols.iter().zip(keys) {
+fn definitions(place: &FilePlace<'_>, outline: &Outline, family: Family) -> Vec<Definition> {
+    let package = namespace(family, place.path, outline.package.as_deref());
+    let mut definitions: Vec<Definition> = Vec::with_capacity(outline.symbols.len());
+    for symbol in &outline.symbols {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
-        definitions.push(definition(symbol, node, parent.as_ref(), package, family, &file.facts.language));
-    }
-    if matches!(file.facts.language.as_str(), "typescript" | "tsx") {
-        mark_overloads(&mut definitions);
+        definitions.push(definition(symbol, parent.as_ref(), package, family));
     }
     definitions
-}
-
-/// Of several functions of one name in a scope, TypeScript allows one body, the last; the others are its overloads.
-fn mark_overloads(definitions: &mut [Definition]) {
-    let mut last: FxHashMap<(Option<u32>, Name), usize> = FxHashMap::default();
-    for index in 0..definitions.len() {
-        let Definition { parent, name, kind, secondary, .. } = definitions[index];
-        if kind.is_callable()
-            && !secondary
-            && let Some(earlier) = last.insert((parent, name), index)
-        {
-            definitions[earlier].secondary = true;
-        }
-    }
 }
 
 /// Identity of the package or namespace that the top of a file belongs to.
@@ -200,51 +194,45 @@ pub(crate) fn go_package(directory: &str, package: Option<&str>) -> Name {
     if package.is_some_and(|package| package.ends_with("_test")) { folder.then("#test") } else { folder }
 }
 
-fn definition(
-    symbol: &Symbol,
-    node: NodeKey,
-    parent: Option<&Definition>,
-    package: Name,
-    family: Family,
-    language: &str,
-) -> Definition {
+fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name, family: Family) -> Definition {
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
     let rules = family.rules();
     let is_named_from_top = match parent {
-        None => holder.is_empty() || rules.modules_are_types && symbol.kind.is_container(),
+        None => {
+            let is_namespace =
+                symbol.kind == SymbolKind::Module && matches!(family, Family::CSharp | Family::Php | Family::Jvm);
+            holder.is_empty() || is_namespace || rules.modules_are_types && symbol.kind.is_container()
+        }
         Some(parent) => parent.in_package && parent.kind == SymbolKind::Module,
     };
     let is_value = symbol.kind == SymbolKind::Module && rules.modules_are_values;
-    let has_arity = symbol.kind.is_callable() && !rules.loose_arguments;
     // The implementation of a protocol can only be called through the protocol.
     let is_implementation = rules.modules_are_types
         && symbol.kind == SymbolKind::Method
         && parent.is_none_or(|parent| parent.kind == SymbolKind::Module);
     let dotted = |name: &str| if name.is_empty() { package } else { package.dot(name) };
     Definition {
-        node,
         name: Name::of(&symbol.name),
         qualified: Name::of(&symbol.qualified_name),
         container: Name::of(holder),
         container_last: Name::of(holder_last),
         parent: symbol.parent,
         kind: if is_value { SymbolKind::Class } else { symbol.kind },
-        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
+        ordinal: symbol.ordinal,
+        arity: symbol.arity,
         exported: symbol.exported,
-        private: symbol.visibility == Visibility::Private,
+        private: symbol.private,
         local: is_implementation || parent.is_some_and(|parent| parent.local || !parent.kind.is_container()),
-        secondary: is_secondary(symbol, family),
+        secondary: symbol.secondary,
         holder: dotted(holder),
         in_package: is_named_from_top,
         full: dotted(&symbol.qualified_name),
-        is_default: symbol.name == "default"
-            || symbol.signature.starts_with("export default ")
-            || symbol.signature.starts_with("default "),
-        is_companion: family == Family::Jvm && is_object(&symbol.signature),
-        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
-        names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
+        is_default: symbol.is_default,
+        is_companion: symbol.is_companion,
+        nameless: symbol.nameless,
+        names_holder: symbol.names_holder,
         at_top: rules.members_at_top && parent.is_some_and(|parent| is_member_at_top(symbol.kind, parent)),
     }
 }
@@ -258,108 +246,35 @@ fn is_member_at_top(kind: SymbolKind, parent: &Definition) -> bool {
         }
 }
 
-fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
-    let Symbol { signature, name, .. } = symbol;
-    match family {
-        Family::Elixir => Arity::of_clause(signature, name),
-        // Types and equations do not tell how much of a function a call applies.
-        Family::Haskell => Arity::UNKNOWN,
-        Family::Zig if symbol.kind == SymbolKind::Method => {
-            // The object itself is the first parameter, whatever it is called.
-            let Arity { min, max } = Arity::of_signature(signature, name);
-            Arity { min: min.saturating_sub(1), max }
-        }
-        // In C an empty list says nothing of the parameters.
-        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
-        _ => Arity::of_signature(signature, name),
-    }
-}
-
-/// Whether a signature declares an object: `object Json`, `private case object Empty`.
-fn is_object(signature: &str) -> bool {
-    signature
-        .split([' ', '('])
-        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
-        .any(|word| word == "object")
-}
-
-/// `TEST(Suite, name)` does not declare a function `name`.
-fn is_declared_by_name(symbol: &Symbol) -> bool {
-    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
-    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
-}
-
-fn is_secondary(symbol: &Symbol, family: Family) -> bool {
-    match family {
-        Family::Python => symbol.decorators.iter().any(|decorator| {
-            let name = decorator.split('(').next().unwrap_or(decorator);
-            matches!(name.rsplit('.').next(), Some("overload" | "setter" | "deleter"))
-        }),
-        // A prototype ends where a body would begin.
-        Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
-        Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
-        // A test is called like what it tests, and nothing calls it.
-        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
-        _ => false,
-    }
-}
-
-fn bases(facts: &FileFacts, family: Family) -> Vec<Base> {
-    let mut bases = Vec::new();
+fn bases(outline: &Outline, family: Family) -> Vec<Base> {
     if family == Family::Other {
-        return bases;
+        return Vec::new();
     }
-    for reference in &facts.references {
-        let (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) = (reference.kind, reference.enclosing)
-        else {
-            continue;
-        };
-        let name = match &reference.receiver {
+    let base = |base: &cairn_domain::OutlineBase| Base {
+        class: base.class,
+        name: match &base.receiver {
             // Bases that are written with their whole name are looked up by it.
-            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), reference.name),
-            None => reference.name.clone(),
-        };
-        bases.push(Base { class, name, implements: reference.kind == ReferenceKind::Implement });
-    }
-    // Stable, so that the bases of a class keep their order.
-    bases.sort_by_key(|base| base.class);
-    bases
+            Some(receiver) => format!("{}.{}", receiver.strip_prefix("<root>.").unwrap_or(receiver), base.name),
+            None => base.name.clone(),
+        },
+        implements: base.implements,
+    };
+    outline.bases.iter().map(base).collect()
 }
 
-/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
-fn aliased(facts: &FileFacts) -> impl Iterator<Item = Base> + '_ {
-    facts.references.iter().filter_map(|reference| {
-        let class = reference.enclosing?;
-        let symbol = &facts.symbols[class as usize];
-        let (_, value) = symbol.signature.split_once(" = ").filter(|_| symbol.kind == SymbolKind::Type)?;
-        let name = match &reference.receiver {
-            Some(receiver) => format!("{receiver}.{}", reference.name),
-            None => reference.name.clone(),
+fn fields(outline: &Outline, definitions: &[Definition]) -> Vec<FieldType> {
+    let mut fields = Vec::with_capacity(outline.fields.len());
+    for field in &outline.fields {
+        let scope = field.scope.and_then(|scope| definitions.get(scope as usize));
+        let (class, scope) = match scope {
+            None => (Name::EMPTY, Name::EMPTY),
+            Some(scope) if scope.kind.is_container() => (scope.name, scope.qualified),
+            Some(scope) => (scope.container_last, scope.container),
         };
-        let rest = value.strip_prefix(name.as_str())?;
-        (rest.is_empty() || rest.starts_with('(')).then_some(Base { class, name, implements: false })
-    })
-}
-
-fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
-    let mut fields = Vec::new();
-    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
-        let Some(scope) = binding.scope.and_then(|scope| definitions.get(scope as usize)) else {
-            let (name, type_name) = (Name::of(&binding.name), binding.type_name.clone());
-            fields.push(FieldType { class: Name::EMPTY, name, type_name, scope: Name::EMPTY });
-            continue;
-        };
-        let own = binding.name.strip_prefix("self.");
-        let class = if scope.kind.is_container() {
-            scope.qualified
-        } else if own.is_some() {
-            scope.container
-        } else {
-            continue;
-        };
-        let class_last = if scope.kind.is_container() { scope.name } else { scope.container_last };
-        let name = Name::of(own.unwrap_or(&binding.name));
-        fields.push(FieldType { class: class_last, name, type_name: binding.type_name.clone(), scope: class });
+        // Outside of all symbols nothing is set on an object.
+        let own = field.scope.and_then(|_| field.name.strip_prefix("self."));
+        let name = Name::of(own.unwrap_or(&field.name));
+        fields.push(FieldType { class, name, type_name: field.type_name.clone(), scope });
     }
     fields.sort_by(|a, b| (a.class, a.name, &a.type_name, a.scope).cmp(&(b.class, b.name, &b.type_name, b.scope)));
     fields.dedup();
@@ -367,9 +282,9 @@ fn fields(facts: &FileFacts, definitions: &[Definition]) -> Vec<FieldType> {
 }
 
 /// Imports at the top of the file and of its inline modules.
-fn imports(facts: &FileFacts, family: Family, definitions: &[Definition]) -> Vec<ImportFact> {
+fn imports(outline: &Outline, family: Family, definitions: &[Definition]) -> Vec<ImportFact> {
     let mut kept = Vec::new();
-    for import in &facts.imports {
+    for import in &outline.imports {
         let scope = import.enclosing.and_then(|scope| definitions.get(scope as usize));
         if scope.is_some_and(|scope| scope.local || scope.kind != SymbolKind::Module) {
             continue;
@@ -409,6 +324,14 @@ impl BoundName<'_> {
 }
 
 impl Contribution {
+    /// Key of the node of a definition.
+    pub(crate) fn node(&self, index: u32) -> NodeKey {
+        let node = |symbol: &OutlineSymbol| {
+            NodeKey::symbol(self.repository, &self.path, &symbol.qualified_name, symbol.kind, symbol.ordinal)
+        };
+        self.nodes.get_or_init(|| self.outline.symbols.iter().map(node).collect())[index as usize]
+    }
+
     pub(crate) fn namespace(&self) -> Name {
         namespace(self.family, &self.path, self.package.as_deref())
     }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::link_file::FileLinker;
 use crate::places::{MAX_CANDIDATES, Place, Places};
-use crate::{Family, Name, paths};
+use crate::{Contribution, Family, Name, paths};
 
 /// Stems of the documents that describe the module or repository in which they stand.
 const DESCRIBING: &[&str] = &["README", "AGENTS", "CLAUDE", "OVERVIEW", "ARCHITECTURE"];
@@ -67,7 +67,7 @@ impl FileLinker<'_> {
         }
         for place in places.as_slice() {
             let Place::Definition { file, index } = *place else { continue };
-            let target = self.resolver.lookup.definition(file, index).node;
+            let target = self.resolver.lookup.contribution(file).node(index);
             self.edges.add(source, EdgeKind::Mentions, target, mention.line, resolution, places.as_slice().len());
         }
     }
@@ -99,18 +99,31 @@ impl FileLinker<'_> {
         if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
             return places;
         }
+        // `__name__` is something else in every module.
+        if name.starts_with("__") && holder.is_none() {
+            return places;
+        }
         for family in Family::LINKED {
             for (file, index) in self.resolver.lookup.named(*family, Name::of(name)) {
                 let definition = self.resolver.lookup.definition(file, index);
-                let is_held = |holder| definition.container_last == Name::of(holder) || definition.container.is_empty();
-                if !definition.secondary
-                    && holder.is_none_or(is_held)
-                    && !self.resolver.lookup.contribution(file).is_test
-                {
+                let contribution = self.resolver.lookup.contribution(file);
+                let is_at_top = definition.container.is_empty();
+                let is_held = |holder: &str| {
+                    definition.container_last == Name::of(holder) || is_at_top && stands_in(contribution, holder)
+                };
+                // A member is named with what holds it, unless its name is telling.
+                let is_meant = holder.map_or(is_at_top || !is_word, is_held);
+                if !definition.secondary && is_meant && !contribution.is_test {
                     places.add(Place::Definition { file, index });
                 }
             }
         }
         places
     }
+}
+
+/// Whether a file belongs to a module, folder or package of that name.
+fn stands_in(file: &Contribution, name: &str) -> bool {
+    let mut parts = file.module_path.split('.').chain(file.path.directory().split('/'));
+    file.path.stem() == name || file.package.as_deref() == Some(name) || parts.any(|part| part == name)
 }

@@ -5,11 +5,11 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 
-use cairn_domain::SymbolKind;
+use cairn_domain::{PackageManifest, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::names::{Space, key, mix};
-use crate::{Contribution, Definition, Family, Name, PackageManifest};
+use crate::{Contribution, Definition, Family, Name};
 
 /// What an entry points to, within its file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -112,9 +112,6 @@ fn importable_path(family: Family, path: &str) -> Option<&str> {
 
 /// Keys under which something else is found than before. `None` stands for a file that is not there.
 pub fn changed_keys(old: Option<&Contribution>, new: Option<&Contribution>) -> FxHashSet<u64> {
-    if old == new {
-        return FxHashSet::default();
-    }
     symmetric_difference(&old.map(digests).unwrap_or_default(), &new.map(digests).unwrap_or_default())
 }
 
@@ -157,21 +154,21 @@ fn digests(file: &Contribution) -> Vec<(u64, u64)> {
         containers.entry(definition.qualified).or_insert(digest);
     }
     let mut digests = Vec::new();
-    each_entry(file, |key, item| {
+    for (key, item) in &file.entries {
         let digest = match item {
             Item::File => 1,
-            Item::Definition(index) => items[index as usize],
+            Item::Definition(index) => items[*index as usize],
             Item::Import(index) => {
-                let import = &file.imports[index as usize];
+                let import = &file.imports[*index as usize];
                 hash(&(import, containers.get(&import.container)))
             }
             Item::Field(index) => {
-                let field = &file.fields[index as usize];
+                let field = &file.fields[*index as usize];
                 hash(&(field, containers.get(&field.scope)))
             }
         };
-        digests.push((key, mix(salt ^ mix(digest))));
-    });
+        digests.push((*key, mix(salt ^ mix(digest))));
+    }
     digests.sort_unstable();
     digests
 }

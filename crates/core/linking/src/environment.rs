@@ -1,11 +1,13 @@
 //! All that the files of a repository can find in each other, asked by key.
 
-use cairn_domain::RepositoryId;
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-use crate::entries::{Item, each_entry, manifests_key};
+use cairn_domain::{PackageManifest, RepoPath, RepositoryId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::entries::{Item, manifests_key};
 use crate::names::{Space, key};
-use crate::{Base, Contribution, Definition, Family, FieldType, ImportFact, Name, PackageManifest};
+use crate::{Base, Contribution, Definition, Family, FieldType, ImportFact, Name};
 
 /// Index of a file among those of the environment, which are sorted by path.
 pub(crate) type FileId = u32;
@@ -18,10 +20,19 @@ type Entry = (FileId, Item);
 pub struct Environment<'a> {
     repository: RepositoryId,
     files: Vec<&'a Contribution>,
-    path_names: Vec<Name>,
+    path_names: Arc<Vec<Name>>,
     packages: Vec<&'a PackageManifest>,
-    entries: Vec<Entry>,
-    ranges: FxHashMap<u64, (u32, u32)>,
+    /// What the files contribute that both states of a change share.
+    table: Arc<Table>,
+    /// All entries of the keys under which the files of this state only contribute.
+    overlay: FxHashMap<u64, Vec<Entry>>,
+}
+
+/// The files of one state that the other has not, or has with other contributions, and the packages of that state.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'a> {
+    pub files: &'a [Contribution],
+    pub packages: &'a [PackageManifest],
 }
 
 impl<'a> Environment<'a> {
@@ -29,26 +40,56 @@ impl<'a> Environment<'a> {
     pub fn build(
         repository: RepositoryId,
         files: impl IntoIterator<Item = &'a Contribution>,
-        packages: impl IntoIterator<Item = &'a PackageManifest>,
+        packages: &'a [PackageManifest],
     ) -> Self {
-        let mut files: Vec<&Contribution> = files.into_iter().collect();
+        let state = State { files: &[], packages };
+        let [environment, _] = Self::of_states(repository, files, [state, State { files: &[], packages: &[] }]);
+        environment
+    }
+
+    /// Two states of a repository that share most files: what they share is sorted once.
+    pub fn of_states(
+        repository: RepositoryId,
+        shared: impl IntoIterator<Item = &'a Contribution>,
+        states: [State<'a>; 2],
+    ) -> [Self; 2] {
+        let mut files: Vec<&Contribution> = shared.into_iter().collect();
+        let shared_paths: FxHashSet<&RepoPath> = files.iter().map(|file| &file.path).collect();
+        let mut own_paths = FxHashSet::default();
+        for file in states.iter().flat_map(|state| state.files).filter(|file| !shared_paths.contains(&file.path)) {
+            if own_paths.insert(&file.path) {
+                files.push(file);
+            }
+        }
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut packages: Vec<&PackageManifest> = packages.into_iter().collect();
+        let shared = (0..).zip(&files).filter(|(_, file)| !own_paths.contains(&file.path));
+        let table = Arc::new(Table::build(shared.map(|(id, file)| (id, file.entries.as_slice()))));
+        let path_names = Arc::new(files.iter().map(|file| Name::of(file.path.as_str())).collect());
+        states
+            .map(|state| Self::of_state(repository, files.clone(), Arc::clone(&path_names), Arc::clone(&table), state))
+    }
+
+    /// `files` holds the shared ones; at the places of the others stands that of either state, which no entry names
+    /// unless it is put right here.
+    fn of_state(
+        repository: RepositoryId,
+        mut files: Vec<&'a Contribution>,
+        path_names: Arc<Vec<Name>>,
+        table: Arc<Table>,
+        state: State<'a>,
+    ) -> Self {
+        let mut overlay: FxHashMap<u64, Vec<Entry>> = FxHashMap::default();
+        for file in state.files {
+            let Ok(index) = files.binary_search_by(|other| other.path.cmp(&file.path)) else { continue };
+            files[index] = file;
+            for (key, item) in &file.entries {
+                overlay.entry(*key).or_insert_with(|| table.at(*key).to_vec()).push((index as FileId, *item));
+            }
+        }
+        overlay.values_mut().for_each(|entries| entries.sort_unstable());
+        let mut packages: Vec<&PackageManifest> = state.packages.iter().collect();
         packages.sort_unstable();
-        let mut keyed: Vec<(u64, FileId, Item)> = Vec::new();
-        for (id, file) in files.iter().enumerate() {
-            each_entry(file, |key, item| keyed.push((key, id as FileId, item)));
-        }
-        keyed.sort_unstable();
-        let mut ranges = FxHashMap::default();
-        let mut start = 0;
-        for run in keyed.chunk_by(|a, b| a.0 == b.0) {
-            ranges.insert(run[0].0, (start, start + run.len() as u32));
-            start += run.len() as u32;
-        }
-        let path_names = files.iter().map(|file| Name::of(file.path.as_str())).collect();
-        let entries = keyed.into_iter().map(|(_, file, item)| (file, item)).collect();
-        Self { repository, files, path_names, packages, entries, ranges }
+        Self { repository, files, path_names, packages, table, overlay }
     }
 
     pub(crate) fn repository(&self) -> RepositoryId {
@@ -56,19 +97,76 @@ impl<'a> Environment<'a> {
     }
 
     /// Where a file stands among those of the environment.
-    pub(crate) fn position(&self, path: &cairn_domain::RepoPath) -> Option<FileId> {
+    pub(crate) fn position(&self, path: &RepoPath) -> Option<FileId> {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok().map(|index| index as FileId)
     }
 
     fn at(&self, key: u64) -> &[Entry] {
-        self.ranges.get(&key).map_or(&[], |(start, end)| &self.entries[*start as usize..*end as usize])
+        if let Some(entries) = self.overlay.get(&key) {
+            return entries;
+        }
+        self.table.at(key)
     }
 }
 
-/// The environment as one file asks it: every key that is asked is written down.
+/// Entries in buckets by the first bits of their keys, which are mixed well; sorted within a bucket.
+#[derive(Debug)]
+struct Table {
+    /// Bits of a key behind those that name its bucket.
+    shift: u32,
+    /// Where each bucket starts, and the end of the last.
+    starts: Vec<u32>,
+    keys: Vec<u64>,
+    entries: Vec<Entry>,
+}
+
+/// Entries of a bucket, on average.
+const BUCKET_ENTRIES: usize = 8;
+
+impl Table {
+    fn build<'c>(files: impl Iterator<Item = (FileId, &'c [(u64, Item)])> + Clone) -> Self {
+        let num_entries: usize = files.clone().map(|(_, entries)| entries.len()).sum();
+        let bits = (num_entries / BUCKET_ENTRIES).max(2).next_power_of_two().trailing_zeros();
+        let shift = u64::BITS - bits;
+        let mut starts = vec![0_u32; (1 << bits) + 1];
+        for (key, _) in files.clone().flat_map(|(_, entries)| entries) {
+            starts[(key >> shift) as usize + 1] += 1;
+        }
+        for bucket in 1..starts.len() {
+            starts[bucket] += starts[bucket - 1];
+        }
+        let mut next = starts.clone();
+        let mut sorted = vec![(0, 0, Item::File); num_entries];
+        for (id, entries) in files {
+            for (key, item) in entries {
+                let place = &mut next[(key >> shift) as usize];
+                sorted[*place as usize] = (*key, id, *item);
+                *place += 1;
+            }
+        }
+        for bucket in starts.windows(2) {
+            sorted[bucket[0] as usize..bucket[1] as usize].sort_unstable();
+        }
+        let keys = sorted.iter().map(|(key, ..)| *key).collect();
+        Self { shift, starts, keys, entries: sorted.into_iter().map(|(_, id, item)| (id, item)).collect() }
+    }
+
+    fn at(&self, key: u64) -> &[Entry] {
+        let bucket = (key >> self.shift) as usize;
+        let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+        let keys = &self.keys[start..end];
+        let first = keys.partition_point(|other| *other < key);
+        let count = keys[first..].iter().take_while(|other| **other == key).count();
+        &self.entries[start + first..start + first + count]
+    }
+}
+
+/// The environment as one file asks it: every key that is asked is written down, but for those under which only the
+/// file itself can be found.
 #[derive(Debug)]
 pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
+    own: FileId,
     asked: Vec<u64>,
     /// Steps that may still be spent on the reference at hand, so that no web of re-exports takes long.
     pub(crate) fuel: u32,
@@ -78,8 +176,8 @@ pub(crate) struct Lookup<'e> {
 pub(crate) const FUEL: u32 = 300;
 
 impl<'e> Lookup<'e> {
-    pub(crate) fn new(environment: &'e Environment<'e>) -> Self {
-        Self { environment, asked: Vec::new(), fuel: FUEL }
+    pub(crate) fn new(environment: &'e Environment<'e>, own: FileId) -> Self {
+        Self { environment, own, asked: Vec::new(), fuel: FUEL }
     }
 
     /// The keys that were asked, sorted, each once.
@@ -87,6 +185,12 @@ impl<'e> Lookup<'e> {
         self.asked.sort_unstable();
         self.asked.dedup();
         self.asked
+    }
+
+    /// What is found under a key that starts with the path of a file: nothing of any other file.
+    fn ask_within(&mut self, file: FileId, space: Space, container: Name, name: Name) -> &'e [Entry] {
+        let key = key(space, [self.path_name(file), container, name]);
+        if file == self.own { self.environment.at(key) } else { self.ask(key) }
     }
 
     fn ask(&mut self, key: u64) -> &'e [Entry] {
@@ -136,7 +240,7 @@ impl<'e> Lookup<'e> {
         container: Name,
         name: Name,
     ) -> impl Iterator<Item = (FileId, u32)> + 'e {
-        definitions(self.ask(key(Space::Member, [self.path_name(file), container, name])))
+        definitions(self.ask_within(file, Space::Member, container, name))
     }
 
     /// Definitions of a name in containers of a name, in any file.
@@ -178,11 +282,11 @@ impl<'e> Lookup<'e> {
         container: Name,
         local: Name,
     ) -> impl Iterator<Item = &'e ImportFact> + 'e {
-        imports(self.environment, self.ask(key(Space::Binding, [self.path_name(file), container, local])))
+        imports(self.environment, self.ask_within(file, Space::Binding, container, local))
     }
 
     pub(crate) fn wildcards(&mut self, file: FileId, container: Name) -> impl Iterator<Item = &'e ImportFact> + 'e {
-        imports(self.environment, self.ask(key(Space::Wildcard, [self.path_name(file), container, Name::EMPTY])))
+        imports(self.environment, self.ask_within(file, Space::Wildcard, container, Name::EMPTY))
     }
 
     pub(crate) fn fields(

@@ -1,6 +1,6 @@
 //! Edges of imports: to files, to the symbols that they name, to packages outside.
 
-use cairn_domain::{EdgeKind, Import, NodeKey, Resolution, Unresolved};
+use cairn_domain::{EdgeKind, Import, NodeKey, PackageManifest, Resolution, Unresolved};
 
 use crate::builtins::is_builtin_module;
 use crate::contribution::{BoundName, bound_names};
@@ -8,7 +8,7 @@ use crate::link_file::{FileLinker, UnresolvedReference};
 use crate::manifest::normal_python_name;
 use crate::modules::import_target;
 use crate::places::{Ask, Finding, Place};
-use crate::{Family, Name, PackageManifest};
+use crate::{Family, Name};
 
 /// Packages of Python that are imported under another name than they are published.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
@@ -106,7 +106,7 @@ impl FileLinker<'_> {
     fn add_place(&mut self, place: Place, resolution: Resolution, targets: &mut Vec<(NodeKey, Resolution)>) {
         match place {
             Place::Definition { file, index } => {
-                targets.push((self.resolver.lookup.definition(file, index).node, resolution));
+                targets.push((self.resolver.lookup.contribution(file).node(index), resolution));
                 if file != self.resolver.file {
                     targets.push((self.file_node(file), resolution));
                 }

@@ -1,6 +1,7 @@
 //! Links the facts of a snapshot's files to a graph: names to what they mean.
 //!
-//! A file's edges depend only on what it asked. Each file *contributes* what others can find in it ([`contribute`]); the
+//! A file's edges depend only on what it asked. Each file's *outline* ([`outline()`]) says what others can find in it
+//! wherever it stands; placed at its path it *contributes* what others can find in it ([`contribute`]); the
 //! [`Environment`] holds all contributions under keys; [`link_file`] resolves the references of one file and writes down
 //! the keys that it asked for. So when files change, [`changed_keys`] says what is found differently, and only the
 //! changed files and those [`affected`] are linked again; the result equals linking everything.
@@ -26,6 +27,7 @@ mod manifest;
 mod modules;
 mod names;
 mod nodes;
+mod outline;
 mod paths;
 mod places;
 mod receivers;
@@ -33,13 +35,13 @@ mod resolve;
 mod scopes;
 mod tops;
 
-pub use arity::Arity;
-pub use contribution::{Base, Contribution, Definition, FieldType, ImportFact, LinkFile, contribute};
+pub use contribution::{Base, Contribution, Definition, FieldType, FilePlace, ImportFact, LinkFile, contribute};
 pub use entries::{affected, changed_keys, changed_package_keys};
-pub use environment::Environment;
+pub use environment::{Environment, State};
 pub use family::Family;
 pub use link::{LinkCounts, Linked, SnapshotFacts, link};
 pub use link_file::{FileLinks, UnresolvedReference, link_file};
-pub use manifest::{Ecosystem, PackageManifest, parse_package_manifest};
+pub use manifest::parse_package_manifest;
 pub use names::Name;
 pub use nodes::{ModuleInfo, file_nodes, repository_graph};
+pub use outline::{OUTLINE_VERSION, outline};

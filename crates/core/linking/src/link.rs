@@ -1,14 +1,15 @@
 //! Linking a whole snapshot at once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use cairn_domain::{EdgeRecord, NodeRecord, RepoPath, RepositoryId, Resolution, Unresolved};
+use cairn_domain::{EdgeRecord, NodeRecord, PackageManifest, RepoPath, RepositoryId, Resolution, Unresolved};
 
 use crate::contribution::{Contribution, LinkFile, contribute};
 use crate::environment::Environment;
 use crate::link_file::{FileLinks, UnresolvedReference, link_file};
-use crate::manifest::PackageManifest;
 use crate::nodes::{ModuleInfo, file_nodes, repository_graph};
+use crate::outline::outline;
 
 /// Everything that linking a repository needs.
 #[derive(Clone, Debug)]
@@ -55,11 +56,12 @@ pub struct Linked {
 /// Links all files of a snapshot. The result does not depend on the order of the input.
 pub fn link(snapshot: &SnapshotFacts<'_>) -> Linked {
     let mut files: Vec<&LinkFile<'_>> = snapshot.files.iter().collect();
-    files.sort_unstable_by(|a, b| a.path.cmp(b.path));
-    let contributions: Vec<Contribution> = files.iter().map(|file| contribute(snapshot.repository, file)).collect();
+    files.sort_unstable_by(|a, b| a.place.path.cmp(b.place.path));
+    let contributions: Vec<Contribution> =
+        files.iter().map(|file| contribute(snapshot.repository, &file.place, &Arc::new(outline(file.facts)))).collect();
     let environment = Environment::build(snapshot.repository, &contributions, &snapshot.packages);
     let links: Vec<FileLinks> = files.iter().map(|file| link_file(&environment, file)).collect();
-    let with_links = files.iter().copied().zip(&links);
+    let with_links = files.iter().zip(&links).map(|(file, links)| (file.place, links.modules.as_slice()));
     let (mut nodes, mut edges) =
         repository_graph(snapshot.repository, snapshot.name, &snapshot.modules, &snapshot.packages, with_links);
     let mut counts = LinkCounts::default();

@@ -1,7 +1,7 @@
 //! All edges that start in one file.
 
 use cairn_domain::{
-    EdgeKind, EdgeRecord, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, SymbolKind, Unresolved,
+    EdgeKind, EdgeRecord, FileFacts, NodeKey, Reference, ReferenceKind, RepoPath, Resolution, SymbolKind, Unresolved,
 };
 
 use crate::Definition;
@@ -20,7 +20,8 @@ pub struct UnresolvedReference {
     pub reason: Unresolved,
 }
 
-/// What linking found in one file. Depends on the file and on what the environment holds under `asked`, nothing else.
+/// What linking found in one file. Depends on the file and on what the environment holds under `asked`,
+/// nothing else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileLinks {
     pub path: RepoPath,
@@ -30,7 +31,7 @@ pub struct FileLinks {
     pub unresolved: Vec<UnresolvedReference>,
     /// Names of the other modules that the file's edges reach, sorted.
     pub modules: Vec<String>,
-    /// Keys that the environment was asked for, sorted.
+    /// Keys that the environment was asked for, sorted, without those under which only the file itself is found.
     pub asked: Vec<u64>,
 }
 
@@ -38,16 +39,17 @@ pub struct FileLinks {
 ///
 /// A file that the environment does not hold gets no links.
 pub fn link_file(environment: &Environment<'_>, file: &LinkFile<'_>) -> FileLinks {
-    let Some(id) = environment.position(file.path) else {
+    let path = file.place.path;
+    let Some(id) = environment.position(path) else {
         return FileLinks {
-            path: file.path.clone(),
+            path: path.clone(),
             edges: Vec::new(),
             unresolved: Vec::new(),
             modules: Vec::new(),
             asked: Vec::new(),
         };
     };
-    let mut linker = FileLinker::new(environment, id, file);
+    let mut linker = FileLinker::new(environment, id, file.facts);
     linker.structure();
     linker.imports();
     linker.references();
@@ -65,18 +67,18 @@ pub(crate) struct FileLinker<'e> {
 }
 
 impl<'e> FileLinker<'e> {
-    fn new(environment: &'e Environment<'e>, id: FileId, file: &LinkFile<'e>) -> Self {
-        let resolver = Resolver::new(environment, id, file.facts);
-        let node = NodeKey::file(environment.repository(), file.path);
+    fn new(environment: &'e Environment<'e>, id: FileId, facts: &'e FileFacts) -> Self {
+        let resolver = Resolver::new(environment, id, facts);
+        let node = NodeKey::file(environment.repository(), &resolver.contribution.path);
         Self { resolver, environment, node, edges: Edges::default(), unresolved: Vec::new(), modules: Vec::new() }
     }
 
     /// The file defines its symbols, and they their members.
     fn structure(&mut self) {
         let contribution = self.resolver.contribution;
-        for (definition, symbol) in contribution.definitions.iter().zip(&self.resolver.facts.symbols) {
-            let holder = definition.parent.map_or(self.node, |parent| contribution.definitions[parent as usize].node);
-            self.edges.add_certain(holder, EdgeKind::Defines, definition.node, symbol.name_line);
+        for (symbol, index) in self.resolver.facts.symbols.iter().zip(0..) {
+            let holder = symbol.parent.map_or(self.node, |parent| contribution.node(parent));
+            self.edges.add_certain(holder, EdgeKind::Defines, contribution.node(index), symbol.name_line);
         }
     }
 
@@ -114,10 +116,11 @@ impl<'e> FileLinker<'e> {
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
+        // An extension of a type that stands elsewhere: the file itself has no bases.
+        let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
-        let own = reference.enclosing.map(|own| &self.resolver.contribution.definitions[own as usize]);
-        let is_implemented =
-            is_interface(self.resolver.lookup.definition(file, index)) && !own.is_some_and(is_interface);
+        let own = &self.resolver.contribution.definitions[own as usize];
+        let is_implemented = is_interface(self.resolver.lookup.definition(file, index)) && !is_interface(own);
         if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 
@@ -136,7 +139,7 @@ impl<'e> FileLinker<'e> {
     }
 
     pub(crate) fn source(&self, enclosing: Option<u32>) -> NodeKey {
-        enclosing.map_or(self.node, |index| self.resolver.contribution.definitions[index as usize].node)
+        enclosing.map_or(self.node, |index| self.resolver.contribution.node(index))
     }
 
     /// The node of a place and the kind of edge that a reference makes to it.
@@ -151,7 +154,7 @@ impl<'e> FileLinker<'e> {
                     ReferenceKind::Implement => EdgeKind::Implements,
                     _ => EdgeKind::References,
                 };
-                Some((definition.node, edge))
+                Some((self.resolver.lookup.contribution(file).node(index), edge))
             }
             Place::File { file, .. } => Some((self.file_node(file), EdgeKind::References)),
             Place::Package(..) => None,

@@ -1,13 +1,13 @@
 //! Nodes of the graph: of one file, and of the repository as a whole.
 
-use cairn_domain::{EdgeKind, EdgeRecord, LineSpan, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Symbol};
+use cairn_domain::{
+    EdgeKind, EdgeRecord, LineSpan, NodeKey, NodeKind, NodeRecord, PackageManifest, RepositoryId, Resolution, Symbol,
+};
 use rustc_hash::FxHashSet;
 
-use crate::contribution::LinkFile;
+use crate::contribution::{FilePlace, LinkFile};
 use crate::documents::section_keys;
 use crate::edges::Edges;
-use crate::link_file::FileLinks;
-use crate::manifest::PackageManifest;
 
 /// A module that the settings declare or that was detected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,31 +41,31 @@ fn node(key: NodeKey, repository: RepositoryId, kind: NodeKind, name: &str, qual
 
 /// Nodes of a file: itself, its symbols, its sections. They depend on the file alone.
 pub fn file_nodes(repository: RepositoryId, file: &LinkFile<'_>) -> Vec<NodeRecord> {
-    let facts = file.facts;
+    let LinkFile { place, facts } = *file;
     let own = |record: NodeRecord| NodeRecord {
-        path: Some(file.path.clone()),
+        path: Some(place.path.clone()),
         language: Some(facts.language.clone()),
-        module_path: file.module_path.to_owned(),
+        module_path: place.module_path.to_owned(),
         ..record
     };
     let mut nodes = Vec::with_capacity(facts.symbols.len() + 1);
-    let path = file.path.as_str();
-    let key = NodeKey::file(repository, file.path);
+    let path = place.path.as_str();
+    let key = NodeKey::file(repository, place.path);
     nodes.push(NodeRecord {
         span: (facts.num_lines > 0).then(|| LineSpan::new(1, facts.num_lines)),
         doc: facts.document.as_ref().and_then(|document| document.description.clone()),
-        is_test: file.is_test,
-        ..own(node(key, repository, NodeKind::File, file.path.file_name(), path))
+        is_test: place.is_test,
+        ..own(node(key, repository, NodeKind::File, place.path.file_name(), path))
     });
-    for (symbol, key) in facts.symbols.iter().zip(NodeKey::symbols_of(repository, file.path, &facts.symbols)) {
+    for (symbol, key) in facts.symbols.iter().zip(NodeKey::symbols_of(repository, place.path, &facts.symbols)) {
         let record = node(key, repository, NodeKind::Symbol, &symbol.name, &symbol.qualified_name);
-        nodes.push(symbol_node(own(record), symbol, file.is_test));
+        nodes.push(symbol_node(own(record), symbol, place.is_test));
     }
     if let Some(document) = &facts.document {
-        for (section, key) in document.sections.iter().zip(section_keys(repository, file.path, document)) {
+        for (section, key) in document.sections.iter().zip(section_keys(repository, place.path, document)) {
             let name = section.heading_path.rsplit(" > ").next().unwrap_or(&section.heading_path);
             let record = own(node(key, repository, NodeKind::Section, name, &section.heading_path));
-            nodes.push(NodeRecord { span: Some(section.span), is_test: file.is_test, ..record });
+            nodes.push(NodeRecord { span: Some(section.span), is_test: place.is_test, ..record });
         }
     }
     nodes
@@ -94,20 +94,21 @@ fn first_paragraph(doc: &str) -> String {
 
 /// Nodes and edges that belong to no single file: the repository, its modules and packages, and what they need.
 ///
-/// Cheap, and made anew in every run. `links` must hold every file of the repository.
+/// Cheap, and made anew in every run. `files` must hold every file of the repository, with the names of the other modules
+/// that its edges reach.
 pub fn repository_graph<'a>(
     repository: RepositoryId,
     name: &str,
     modules: &[ModuleInfo],
     packages: &[PackageManifest],
-    files: impl IntoIterator<Item = (&'a LinkFile<'a>, &'a FileLinks)>,
+    files: impl IntoIterator<Item = (FilePlace<'a>, &'a [String])>,
 ) -> (Vec<NodeRecord>, Vec<EdgeRecord>) {
     let mut graph = Graph::new(repository, name);
     for module in modules {
         graph.module(&module.name, module.description.as_deref());
     }
-    for (file, links) in files {
-        graph.file(file, links);
+    for (place, needed) in files {
+        graph.file(place, needed);
     }
     let mut packages: Vec<&PackageManifest> = packages.iter().collect();
     packages.sort_unstable();
@@ -149,12 +150,12 @@ impl Graph {
         key
     }
 
-    fn file(&mut self, file: &LinkFile<'_>, links: &FileLinks) {
-        let node = NodeKey::file(self.repository, file.path);
-        let Some(module) = file.module else { return self.edges.add_certain(self.root, EdgeKind::Contains, node, 0) };
+    fn file(&mut self, place: FilePlace<'_>, needed: &[String]) {
+        let node = NodeKey::file(self.repository, place.path);
+        let Some(module) = place.module else { return self.edges.add_certain(self.root, EdgeKind::Contains, node, 0) };
         let module = self.module(module, None);
         self.edges.add_certain(module, EdgeKind::Contains, node, 0);
-        for needed in &links.modules {
+        for needed in needed {
             let needed = self.module(needed, None);
             if self.linked.insert((module, needed)) {
                 self.edges.add(module, EdgeKind::DependsOn, needed, 0, Resolution::Import, 1);

@@ -1,10 +1,10 @@
 //! What a name can denote, and how sure that is.
 
-use cairn_domain::{Resolution, SymbolKind};
+use cairn_domain::{Arity, Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
 use crate::family::Rules;
-use crate::{Arity, Definition, Family, Name};
+use crate::{Definition, Family, Name};
 
 /// What a name denotes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -197,6 +197,8 @@ pub(crate) fn select(
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
     let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
     narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
+    // Nobody makes an interface: of a class and an interface of one name the class is meant.
+    narrow(&mut fitting, |candidate| ask.want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
     narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
     narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
     if rules.arity_is_name && ask.want == Want::Call {

@@ -63,7 +63,7 @@ pub(crate) struct OwnClass<'e> {
 
 impl<'e> Resolver<'e> {
     pub(crate) fn new(environment: &'e Environment<'e>, file: FileId, facts: &'e FileFacts) -> Self {
-        let lookup = Lookup::new(environment);
+        let lookup = Lookup::new(environment, file);
         let contribution = lookup.contribution(file);
         let scopes = Scopes::new(facts, contribution);
         let family = contribution.family;

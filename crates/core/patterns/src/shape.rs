@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{FileFacts, LineSpan, NodeKey, ReferenceKind, RepoPath, RepositoryId, Symbol, SymbolKind};
+use cairn_domain::{LineSpan, NodeKey, Outline, OutlineSymbol, RepoPath, RepositoryId, SymbolKind};
 
 use crate::words;
 
@@ -11,10 +11,10 @@ use crate::words;
 pub struct PatternFile<'a> {
     pub path: &'a RepoPath,
     pub module_path: &'a str,
-    pub facts: &'a FileFacts,
+    pub outline: &'a Outline,
 }
 
-/// What a class, or a file of functions, looks like. Compact, so that a run can keep the shapes of unchanged files.
+/// What a class, or a file of functions, looks like.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Shape {
     pub path: RepoPath,
@@ -43,7 +43,7 @@ const FIXTURES: &[&str] =
 /// without methods, with a constructor or one special method only, test classes that hold tests only.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
-    let has_methods = file.facts.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
+    let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
     let mut shapes: Vec<Shape> = classes.into_iter().filter(|shape| !is_trivial(&shape.methods)).collect();
     if shapes.is_empty() && !has_methods {
         shapes.extend(file_shape(repository, file));
@@ -52,24 +52,25 @@ pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
 }
 
 fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
-    let symbols = &file.facts.symbols;
-    let nodes = NodeKey::symbols_of(repository, file.path, symbols);
+    let symbols = &file.outline.symbols;
     let mut classes: BTreeMap<usize, Shape> = BTreeMap::new();
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, symbol) in
         symbols.iter().enumerate().filter(|(_, symbol)| symbol.kind.is_type() && symbol.kind != SymbolKind::Type)
     {
-        let decorators = symbol.decorators.iter().map(|decorator| head(decorator)).collect();
+        let node = NodeKey::symbol(repository, file.path, &symbol.qualified_name, symbol.kind, symbol.ordinal);
         let shape = Shape {
             span: symbol.span,
-            node: nodes[index],
             name: symbol.name.clone(),
             kind: Some(symbol.kind),
-            decorators,
-            ..empty(file, nodes[index])
+            decorators: symbol.decorators.iter().cloned().collect(),
+            ..empty(file, node)
         };
         classes.insert(index, shape);
         by_name.entry(&symbol.qualified_name).or_insert(index);
+    }
+    if classes.is_empty() {
+        return Vec::new();
     }
     for symbol in symbols.iter().filter(|symbol| symbol.kind.is_callable()) {
         let holder = class_of(symbol, &classes, &by_name);
@@ -77,20 +78,20 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
             class.methods.insert(symbol.name.clone());
         }
     }
-    for reference in &file.facts.references {
-        let (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) = (reference.kind, reference.enclosing)
-        else {
-            continue;
-        };
-        if let Some(class) = classes.get_mut(&(class as usize)) {
-            class.bases.insert(reference.name.clone());
+    for base in &file.outline.bases {
+        if let Some(class) = classes.get_mut(&(base.class as usize)) {
+            class.bases.insert(base.name.clone());
         }
     }
     classes.into_values().collect()
 }
 
 /// The class around a method, also where the method stands outside of it (`impl` blocks, methods of Go).
-fn class_of(symbol: &Symbol, classes: &BTreeMap<usize, Shape>, by_name: &BTreeMap<&str, usize>) -> Option<usize> {
+fn class_of(
+    symbol: &OutlineSymbol,
+    classes: &BTreeMap<usize, Shape>,
+    by_name: &BTreeMap<&str, usize>,
+) -> Option<usize> {
     match symbol.parent {
         Some(parent) if classes.contains_key(&(parent as usize)) => Some(parent as usize),
         _ => {
@@ -103,10 +104,10 @@ fn class_of(symbol: &Symbol, classes: &BTreeMap<usize, Shape>, by_name: &BTreeMa
 fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
     Shape {
         path: file.path.clone(),
-        span: LineSpan::new(1, file.facts.num_lines.max(1)),
+        span: LineSpan::new(1, file.outline.num_lines.max(1)),
         node,
         name: file.path.stem().to_owned(),
-        language: file.facts.language.clone(),
+        language: file.outline.language.clone(),
         kind: None,
         module_path: file.module_path.to_owned(),
         methods: BTreeSet::new(),
@@ -119,15 +120,9 @@ fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
 fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
     let mut shape = empty(file, NodeKey::file(repository, file.path));
     let functions =
-        file.facts.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function && symbol.parent.is_none());
+        file.outline.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function && symbol.parent.is_none());
     shape.methods = functions.map(|function| words::blank_out(&function.name, &shape.name)).collect();
     (shape.methods.len() > 1 && !is_trivial(&shape.methods)).then_some(shape)
-}
-
-/// `app.route("/x")` counts as `app.route`.
-fn head(decorator: &str) -> String {
-    let end = decorator.find(['(', ' ', '=']).unwrap_or(decorator.len());
-    decorator[..end].to_owned()
 }
 
 fn is_trivial(methods: &BTreeSet<String>) -> bool {

@@ -2,7 +2,7 @@
 
 use cairn_domain::{ChunkFacts, ChunkKey, ChunkKind, ChunkRecord, ContentHash, FileFacts};
 use cairn_ranking::PassageFields;
-use cairn_syntax::chunker::{embedded_text, line_starts};
+use cairn_syntax::chunker::{line_starts, shown_text};
 use rustc_hash::FxHashMap;
 
 use crate::Place;
@@ -22,7 +22,7 @@ pub fn chunk_records(place: Place<'_>, facts: &FileFacts, text: Option<&str>) ->
         let ordinal = seen.entry(chunk.content_hash).or_default();
         let key = ChunkKey::derive(place.repository, &place.entry.path, chunk.content_hash, *ordinal);
         *ordinal += 1;
-        let text = text.map(|text| embedded_text(text, &line_starts, chunk).into_owned()).unwrap_or_default();
+        let text = text.map(|text| shown_text(text, &line_starts, chunk).into_owned()).unwrap_or_default();
         records.push(of_file.record(facts, chunk, key, text));
     }
     records

@@ -12,7 +12,7 @@ pub use names::symbol_names;
 use cairn_domain::{ManifestEntry, RepositoryId};
 
 /// Counts up when records of the same facts come out differently.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// Where facts are placed.
 #[derive(Clone, Copy, Debug)]

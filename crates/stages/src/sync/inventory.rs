@@ -78,7 +78,7 @@ impl Inventory {
             low_weight: false,
             navigation: is_document || cairn_syntax::documents::is_navigation(&entry.path),
             tags: Vec::new(),
-            changed_at: None,
+            changed_at: entry.changed_at,
             module: modules.of(&entry.path),
         }
     }
@@ -97,6 +97,7 @@ impl Inventory {
             if let Ok(path) = RepoPath::parse(&shown) {
                 entry.path = path;
                 entry.module = None;
+                entry.changed_at = None;
             }
         }
         if !num_hidden.is_empty() {

@@ -17,7 +17,7 @@ use cairn_domain::{ArtifactRef, RunId, RunState, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
-    SnapshotTree, SourceReader,
+    SnapshotTree, SourceCache, SourceReader,
 };
 use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, encode};
 
@@ -35,8 +35,8 @@ pub(crate) const ERRORS_LISTED: usize = 100;
 #[derive(Clone, Debug)]
 pub struct SyncRequest {
     pub repository: RepositoryRecord,
-    /// What `SnapshotTree::stat_cache` gave last time.
-    pub stat_cache: Option<Vec<u8>>,
+    /// What `SnapshotTree::cache` gave last time.
+    pub cache: SourceCache,
     /// Makes every record anew.
     pub rebuild: bool,
 }
@@ -46,12 +46,12 @@ pub enum Synced {
     /// Nothing to do: what is published is this state of the source.
     Unchanged {
         published: Box<PublishedGeneration>,
-        stat_cache: Vec<u8>,
+        cache: SourceCache,
     },
     Begun {
         run: RunId,
         plan: ArtifactRef,
-        stat_cache: Vec<u8>,
+        cache: SourceCache,
     },
 }
 
@@ -118,7 +118,7 @@ impl Sync {
 
     /// Opens the source and takes the inventory; packs are written as they are filled.
     async fn read(&self, request: &SyncRequest, previous: &Arc<Manifest>) -> Result<ReadSnapshot, StageError> {
-        let options = ReadOptions { branch: request.repository.branch.clone(), stat_cache: request.stat_cache.clone() };
+        let options = ReadOptions { branch: request.repository.branch.clone(), cache: request.cache.clone() };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let tree = blocking(move || Ok(source.open(&location, &options)?)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
@@ -145,12 +145,12 @@ impl Sync {
         snapshot: ReadSnapshot,
     ) -> Result<Synced, StageError> {
         let ReadSnapshot { tree, taken, settings } = snapshot;
-        let (revision, stat_cache) = (tree.revision().label(), tree.stat_cache());
+        let (revision, cache) = (tree.revision().label(), tree.cache().clone());
         let rebuild = request.rebuild || (published.is_some() && previous.tools != taken.manifest.tools);
         let changed = changes::changed_paths(previous, &taken.manifest, rebuild);
         let nothing_new = changed.is_empty() && changes::same_inventory(previous, &taken.manifest);
         if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
-            return Ok(Synced::Unchanged { published: Box::new(published.clone()), stat_cache });
+            return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache });
         }
         let result = self.result(request, &revision, &taken.manifest, &settings);
         let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
@@ -176,7 +176,7 @@ impl Sync {
             started_at_ms: self.clock.now_ms(),
         };
         let run = self.ledger.begin(lease, run).await?;
-        Ok(Synced::Begun { run, plan, stat_cache })
+        Ok(Synced::Begun { run, plan, cache })
     }
 
     /// Settings that cannot be used: a run that failed says so, and what is published stays.

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType, ModelId};
 use cairn_ports::{Embedder, EmbedderError};
 
+use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks, expect_eq};
 
 pub fn checks() -> Vec<Check<dyn Embedder>> {
@@ -131,20 +132,11 @@ const ALL: [(&str, Fault); 6] = [
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn Embedder>> {
-    let plant = |(name, fault)| PlantedFault::<dyn Embedder> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
-}
-
-struct Faulty {
-    inner: Box<dyn Embedder>,
-    fault: Fault,
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 #[async_trait]
-impl Embedder for Faulty {
+impl Embedder for Faulty<dyn Embedder, Fault> {
     fn model(&self) -> &ModelId {
         self.inner.model()
     }

@@ -11,14 +11,67 @@
 
 pub mod blob_store;
 pub mod broker;
+pub mod clock;
 pub mod embedder;
+pub mod file_parser;
 pub mod graph_store;
 pub mod names;
 pub mod runs;
+pub mod source;
 pub mod suite;
 pub mod vector_cache;
 pub mod vector_store;
 
 mod case;
+mod faulty;
 
 pub use case::Case;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// The texts of the files below a folder, one after the other.
+    fn texts(folder: &Path) -> String {
+        let mut text = String::new();
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                text.push_str(&texts(&path));
+            } else {
+                text.push_str(&fs::read_to_string(path).expect("a source file"));
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn every_port_has_a_suite_with_faults_to_catch() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let (ports, suites) = (texts(&crates.join("ports/src")), texts(&crates.join("support/conformance/src")));
+        let names = ports.split("pub trait ").skip(1).filter_map(|rest| rest.split([':', ' ', '<', '{']).next());
+        // Extensions of a port are made of its methods; what errors share is no port.
+        let names: Vec<&str> = names.filter(|name| !name.ends_with("Ext") && *name != "PortError").collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            assert!(suites.contains(&format!("{name} for Faulty")), "no suite plants faults in `{name}`");
+        }
+        let num_faults = [
+            ("blob store", super::blob_store::faults().len()),
+            ("broker", super::broker::faults().len()),
+            ("clock", super::clock::faults().len()),
+            ("embedder", super::embedder::faults().len()),
+            ("file parser", super::file_parser::faults().len()),
+            ("graph store", super::graph_store::faults().len()),
+            ("names", super::names::faults().len()),
+            ("runs", super::runs::faults().len()),
+            ("source", super::source::faults(false).len()),
+            ("vector cache", super::vector_cache::faults().len()),
+            ("vector store", super::vector_store::faults().len()),
+        ];
+        for (suite, num_faults) in num_faults {
+            assert!(num_faults >= 3, "{suite}: {num_faults}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
 use cairn_ports::{VectorCache, VectorCacheError};
 
 use crate::Case;
+use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks, expect_eq, expect_kind};
 
 pub fn checks() -> Vec<Check<dyn VectorCache>> {
@@ -107,26 +108,17 @@ const ALL: [(&str, Fault); 6] = [
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn VectorCache>> {
-    let plant = |(name, fault)| PlantedFault::<dyn VectorCache> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
-struct Faulty {
-    inner: Box<dyn VectorCache>,
-    fault: Fault,
-}
-
-impl Faulty {
+impl Faulty<dyn VectorCache, Fault> {
     fn tenant(&self, tenant: &Tenant) -> Tenant {
         if self.fault == Fault::SharesTenants { Tenant::new("shared") } else { tenant.clone() }
     }
 }
 
 #[async_trait]
-impl VectorCache for Faulty {
+impl VectorCache for Faulty<dyn VectorCache, Fault> {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
         let mut found = self.inner.get(&self.tenant(tenant), keys).await?;
         if self.fault == Fault::ReversesOrder {

@@ -1,11 +1,33 @@
-//! The blob store's contract, in memory.
+//! The contracts of the blob store and the clock, in memory.
+
+use std::time::Duration;
 
 use anyhow::Result;
-use cairn_conformance::{blob_store, suite};
-use cairn_ports::BlobStore;
-use cairn_testkit::MemoryBlobs;
+use cairn_conformance::clock::ClockUnderTest;
+use cairn_conformance::{blob_store, clock, suite};
+use cairn_ports::{BlobStore, Clock};
+use cairn_testkit::{ManualClock, MemoryBlobs};
 
 #[tokio::test]
 async fn memory_keeps_the_contract() -> Result<()> {
     suite::passes(&blob_store::checks(), async || Ok(Box::new(MemoryBlobs::new()) as Box<dyn BlobStore>)).await
+}
+
+struct Manual(ManualClock);
+
+impl ClockUnderTest for Manual {
+    fn clock(&self) -> &dyn Clock {
+        &self.0
+    }
+
+    fn pass(&self, time: Duration) {
+        self.0.advance(time);
+    }
+}
+
+#[tokio::test]
+async fn a_manual_clock_keeps_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+    let open = async || Ok(Box::new(Manual(ManualClock::default())) as Box<dyn ClockUnderTest>);
+    suite::passes(&clock::checks(), open).await?;
+    suite::catches(&clock::checks(), &clock::faults(), open).await
 }

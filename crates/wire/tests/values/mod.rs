@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use cairn_domain::{
-    ArtifactRef, Binding, BindingEvidence, BlobId, ChunkFacts, ChunkKind, ContentHash, Digest, DocumentFacts,
-    DocumentSection, EntryKind, FactsKey, FileFacts, GenerationId, Import, ImportedName, Key128, LineSpan,
-    ManifestEntry, Mention, NodeKey, NodeKind, NodeRecord, Outcome, ParseStatus, PartId, PatternKey, PatternMember,
-    PatternRecord, Reason, Reference, ReferenceKind, RepoPath, RepositoryId, RunId, SecretFinding, Slot, SourceText,
-    StageName, Symbol, SymbolKind, Unresolved, Visibility,
+    Arity, ArtifactRef, Binding, BindingEvidence, BlobId, ChunkFacts, ChunkKind, ContentHash, Digest, DocumentFacts,
+    DocumentSection, Ecosystem, EntryKind, FactsKey, FileFacts, GenerationId, Import, ImportedName, Key128, LineSpan,
+    ManifestEntry, Mention, NodeKey, NodeKind, NodeRecord, Outcome, Outline, OutlineBase, OutlineField, OutlineSymbol,
+    PackageManifest, ParseStatus, PartId, PatternKey, PatternMember, PatternRecord, Reason, Reference, ReferenceKind,
+    RepoPath, RepositoryId, Resolution, RunId, SecretFinding, Slot, SourceText, StageName, Symbol, SymbolKind,
+    Unresolved, Visibility,
 };
 use cairn_wire::{
-    ChangedPath, FileError, FileUnresolved, Job, LinkSummary, Manifest, PartReport, Plan, RequestSettings, RunResult,
-    SlotStatus, StageDuration, UnresolvedSite, WrittenArtifact,
+    AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
+    PartReport, Plan, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite, WrittenArtifact,
 };
 
 fn key(number: usize) -> Key128 {
@@ -220,7 +221,7 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
-pub(crate) fn links() -> LinkSummary {
+pub(crate) fn unresolved() -> LinkSummary {
     let site = |(number, reason): (usize, &Unresolved)| UnresolvedSite {
         name: "connect".to_owned(),
         receiver: (number % 2 == 0).then(|| "pool".to_owned()),
@@ -229,6 +230,82 @@ pub(crate) fn links() -> LinkSummary {
     };
     let sites = Unresolved::ALL.iter().enumerate().map(site).collect();
     LinkSummary { files: vec![FileUnresolved { path: path("src/a.py"), sites }] }
+}
+
+pub(crate) fn link_group() -> LinkGroup {
+    let file = |name: &str, number: u32| LinkedFile {
+        path: path(name),
+        edges: Resolution::ALL.iter().map(|class| (*class, number)).collect(),
+        unresolved: Unresolved::ALL.iter().map(|reason| (*reason, number * 300)).collect(),
+        modules: texts(&["app.web", "lib"]),
+    };
+    let asked = [(u64::MAX, 1), (1 << 40, 0), (1 << 40, 1), (7 << 33, 0)];
+    LinkGroup { files: vec![file("src/a.py", 1), file("src/b.py", 2)], asked: AskedKeys::new(asked) }
+}
+
+pub(crate) fn link_state() -> LinkState {
+    let package = |(number, ecosystem): (usize, &Ecosystem)| PackageManifest {
+        ecosystem: *ecosystem,
+        path: path("lib/manifest"),
+        name: (number % 2 == 0).then(|| "@acme/lib".to_owned()),
+        root: "lib".to_owned(),
+        dependencies: texts(&["left", "right"]),
+        entries: texts(&["lib/src/main.ts"]),
+    };
+    use Ecosystem::{Cargo, Composer, Go, Maven, Npm, Nuget, Pypi};
+    let ecosystems = [Pypi, Npm, Go, Cargo, Maven, Composer, Nuget];
+    LinkState {
+        packages: ecosystems.iter().enumerate().map(package).collect(),
+        groups: vec![artifact("links/r/a"), artifact("links/r/b")],
+    }
+}
+
+pub(crate) fn outlines() -> Vec<Outline> {
+    let symbol = |(number, kind): (usize, &SymbolKind)| OutlineSymbol {
+        name: "load".to_owned(),
+        qualified_name: "Outer.load".to_owned(),
+        kind: *kind,
+        ordinal: number as u32,
+        parent: number.checked_sub(1).map(|parent| parent as u32),
+        span: span(number as u32 + 1, 900),
+        arity: Arity { min: number as u8, max: u8::MAX },
+        exported: number % 2 == 0,
+        private: number % 2 == 1,
+        secondary: number % 3 == 0,
+        is_default: number % 3 == 1,
+        is_companion: number % 4 == 1,
+        nameless: number % 4 == 2,
+        names_holder: number % 3 == 2,
+        decorators: texts(&["app.route"]),
+    };
+    let base = |receiver: Option<&str>, implements| OutlineBase {
+        class: 2,
+        name: "Base".to_owned(),
+        receiver: receiver.map(ToOwned::to_owned),
+        implements,
+    };
+    let field = |scope, name: &str| OutlineField { scope, name: name.to_owned(), type_name: "Store".to_owned() };
+    let empty = Outline {
+        language: "text".to_owned(),
+        num_lines: 0,
+        num_chunks: 0,
+        package: None,
+        symbols: Vec::new(),
+        bases: Vec::new(),
+        imports: Vec::new(),
+        fields: Vec::new(),
+    };
+    let full = Outline {
+        language: "java".to_owned(),
+        num_lines: 70_000,
+        num_chunks: 400,
+        package: Some("org.acme".to_owned()),
+        symbols: SymbolKind::ALL.iter().enumerate().map(symbol).collect(),
+        bases: vec![base(None, false), base(Some("other.place"), true)],
+        imports: facts().into_iter().flat_map(|facts| facts.imports).take(3).collect(),
+        fields: vec![field(Some(1), "self.store"), field(None, "store")],
+    };
+    vec![empty, full]
 }
 
 pub(crate) fn nodes() -> Vec<NodeRecord> {

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
-use cairn_domain::{ChunkKind, Resolution};
+use anyhow::{Context, bail};
+use cairn_domain::{ChunkKind, EdgeKind, Resolution};
 use cairn_gateway::json as as_json;
-use cairn_gateway::time::rfc3339;
+use cairn_gateway::time::{rfc3339, seconds_of_moment};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::Cut;
 use cairn_search::{
-    CodeRequest, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer, SearchRequest, Stamp,
+    CodeRequest, EdgeDraw, Found, GraphAnswer, GraphRequest, Relation, RepositorySelection, SearchAnswer,
+    SearchRequest, Stamp,
 };
 
 use super::{NOTHING_FOUND, Outcome};
@@ -24,7 +25,7 @@ pub(super) async fn search(local: &Local, arguments: SearchArguments, json: bool
     let request = SearchRequest {
         query: arguments.query.clone(),
         repositories: selection(local, &arguments.repositories).await?,
-        filter: filter(&arguments)?,
+        filter: filter(local, &arguments)?,
         limit: arguments.limit,
         max_tokens: arguments.max_tokens,
         cursor: arguments.cursor.clone(),
@@ -47,7 +48,7 @@ async fn selection(local: &Local, named: &[String]) -> anyhow::Result<Repository
     Ok(RepositorySelection(here.into_iter().collect()))
 }
 
-fn filter(arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
+fn filter(local: &Local, arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
     let mut kinds = Vec::new();
     for word in &arguments.kind {
         let Some(kind) = ChunkKind::parse(word) else {
@@ -67,8 +68,13 @@ fn filter(arguments: &SearchArguments) -> anyhow::Result<ChunkFilter> {
             Tests::Only => IncludeTests::Only,
         },
         tags: arguments.tag.clone(),
-        since: None,
+        since: arguments.since.as_deref().map(|text| since(local, text)).transpose()?,
     })
+}
+
+fn since(local: &Local, text: &str) -> anyhow::Result<i64> {
+    seconds_of_moment(text, local.clock.now_ms())
+        .with_context(|| format!("`{text}` is no moment; write a day (2026-01-31) or how long ago (36h, 7d, 2w)"))
 }
 
 fn show_answer(answer: &SearchAnswer, explain: bool) {
@@ -97,7 +103,10 @@ fn show_found(number: usize, found: &Found, explain: bool) {
     let place = format!("{}:{}-{}", chunk.path, chunk.span.start, chunk.span.end);
     let what = chunk.symbol.as_deref().or(chunk.heading.as_deref()).unwrap_or_default();
     let head = format!("{number}. {} {}", styled(PATH, place), styled(NAME, what));
-    output::line(&format!("{head} {}", styled(FAINT, format!("{} {}", found.repository, chunk.kind.as_str()))));
+    let day = |at: i64| format!(" changed {}", &rfc3339(at * 1000)[..10]);
+    let changed = chunk.changed_at.map(day).unwrap_or_default();
+    let kind = format!("{} {}{changed}", found.repository, chunk.kind.as_str());
+    output::line(&format!("{head} {}", styled(FAINT, kind)));
     for (place, repository) in found.hit.also_at.iter().zip(&found.also_at_repositories) {
         let text = format!("   also {repository} {}:{}-{}", place.path, place.span.start, place.span.end);
         output::line(&styled(FAINT, text));
@@ -170,8 +179,9 @@ pub(super) async fn graph(local: &Local, command: GraphCommand, json: bool) -> O
         GraphCommand::Deps(arguments) => relation(local, arguments, Relation::Dependencies, json).await,
         GraphCommand::Dependents(arguments) => relation(local, arguments, Relation::Dependents, json).await,
         GraphCommand::Inherits(arguments) => relation(local, arguments, Relation::Inheritance, json).await,
-        GraphCommand::Sample { class, seed, count, repositories } => {
-            sample(local, &class, seed, count, repositories, json).await
+        GraphCommand::Sample { class, seed, count, kinds, repositories } => {
+            let draw = EdgeDraw { resolution: class_of(&class)?, kinds: kinds_of(&kinds)?, seed, count };
+            sample(local, &draw, repositories, json).await
         }
     }
 }
@@ -221,11 +231,27 @@ fn show_graph(answer: &GraphAnswer, relation: Relation) {
     show_stamps(&answer.stamps);
 }
 
-async fn sample(local: &Local, class: &str, seed: u64, count: usize, repositories: Vec<String>, json: bool) -> Outcome {
+fn class_of(class: &str) -> anyhow::Result<Resolution> {
     let Some(class) = Resolution::parse(class) else {
         bail!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous");
     };
-    let edges = local.searcher.sample_edges(&RepositorySelection(repositories), class, seed, count).await?;
+    Ok(class)
+}
+
+fn kinds_of(kinds: &[String]) -> anyhow::Result<Vec<EdgeKind>> {
+    let mut parsed = Vec::with_capacity(kinds.len());
+    for kind in kinds {
+        let Some(kind) = EdgeKind::parse(&kind.to_uppercase()) else {
+            let known: Vec<String> = EdgeKind::ALL.iter().map(|kind| kind.as_str().to_lowercase()).collect();
+            bail!("`{kind}` is no kind of edge; there are {}", known.join(", "));
+        };
+        parsed.push(kind);
+    }
+    Ok(parsed)
+}
+
+async fn sample(local: &Local, draw: &EdgeDraw, repositories: Vec<String>, json: bool) -> Outcome {
+    let edges = local.searcher.sample_edges(&RepositorySelection(repositories), draw).await?;
     for edge in &edges {
         if json {
             output::json(&as_json::sampled(edge));

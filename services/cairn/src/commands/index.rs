@@ -7,39 +7,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
-use cairn_domain::{RepositoryName, RunState, Source, Tenant};
+use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::Agent;
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RunRecord};
 use cairn_wire::{RequestSettings, RunResult};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{CANCELLED, Outcome, RUN_INCOMPLETE};
+use super::{CANCELLED, Outcome, RUN_INCOMPLETE, code_and_message};
 use crate::cli::IndexArguments;
 use crate::local::{IndexRequest, Indexed, Local, Progress};
 use crate::output::{self, FAINT, NAME, styled};
+use crate::stop::Stop;
 
 pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> Outcome {
     let requests = requests(local, &arguments)?;
     let several = requests.len() > 1;
+    let mut stop = Stop::listen()?;
     let mut worst = ExitCode::SUCCESS;
     for request in requests {
         let progress = Bars::new(json);
         let indexed = tokio::select! {
             indexed = local.index(&request, &progress) => indexed,
-            _ = tokio::signal::ctrl_c() => return cancelled(local, &request.name).await,
+            () = stop.asked() => return cancelled(local, &request.name).await,
         };
         progress.finish();
         match indexed {
             Ok(indexed) => {
                 show(&request.name, &indexed, json);
-                if indexed.state != RunState::Published {
-                    worst = ExitCode::from(RUN_INCOMPLETE);
+                match indexed.state {
+                    RunState::Published => {}
+                    RunState::Cancelled => worst = ExitCode::from(CANCELLED),
+                    _ => worst = ExitCode::from(RUN_INCOMPLETE),
                 }
             }
             // One repository of a list that fails does not stop the others.
             Err(error) if several => {
-                output::error(&format!("{}: {error:#}", request.name));
+                if json {
+                    let (code, message) = code_and_message(&error);
+                    let error = serde_json::json!({ "code": code, "message": message });
+                    output::json(&serde_json::json!({ "repository": request.name.as_str(), "error": error }));
+                } else {
+                    output::error(&format!("{}: {error:#}", request.name));
+                }
                 worst = ExitCode::from(RUN_INCOMPLETE);
             }
             Err(error) => return Err(error),
@@ -48,16 +58,20 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
     Ok(worst)
 }
 
-/// The old generation stays; nothing is half done.
 async fn cancelled(local: &Local, name: &RepositoryName) -> Outcome {
-    let repository = cairn_domain::RepositoryId::derive(&Tenant::local(), name);
+    cancel_unfinished(local, &[RepositoryId::derive(&Tenant::local(), name)]).await?;
+    output::note(&format!("cancelled; what was published of {name} stays"));
+    Ok(ExitCode::from(CANCELLED))
+}
+
+/// The old generation stays; nothing is half done.
+pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
     for run in local.store.unfinished().await? {
-        if run.id.repository == repository {
+        if repositories.contains(&run.id.repository) {
             local.cancel(run.id).await?;
         }
     }
-    output::note(&format!("cancelled; what was published of {name} stays"));
-    Ok(ExitCode::from(CANCELLED))
+    Ok(())
 }
 
 fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Vec<IndexRequest>> {

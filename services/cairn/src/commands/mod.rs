@@ -90,16 +90,21 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
         }
         return ExitCode::from(if error.code == SearchErrorCode::NotFound { NOTHING_FOUND } else { 1 });
     }
-    let (code, message) = match error.downcast_ref::<StageError>() {
-        Some(error) => (error.code, error.chain()),
-        None => ("failed", format!("{error:#}")),
-    };
+    let (code, message) = code_and_message(error);
     if json {
         output::json(&serde_json::json!({ "error": { "code": code, "message": message } }));
     } else {
         output::error(&message);
     }
     ExitCode::from(if code == "invalid_settings" { INVALID_SETTINGS } else { 1 })
+}
+
+/// The code that results and `runbooks/` share, and the whole chain of causes.
+fn code_and_message(error: &anyhow::Error) -> (&'static str, String) {
+    match error.downcast_ref::<StageError>() {
+        Some(error) => (error.code, error.chain()),
+        None => ("failed", format!("{error:#}")),
+    }
 }
 
 fn show_search_error(error: &SearchError) {

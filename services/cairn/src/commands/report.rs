@@ -242,6 +242,9 @@ pub(super) async fn coverage(
             output::json(&as_json::why(&why));
         } else {
             output::line(&format!("{} {}: {}", styled(PATH, &why.path), why.outcome, why.explanation));
+            if let Some(changed_at) = why.changed_at {
+                output::line(&styled(FAINT, format!("last changed {}", rfc3339(changed_at * 1000))));
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -13,9 +13,10 @@ use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
 use super::Outcome;
-use super::index::{Bars, show};
+use super::index::{Bars, cancel_unfinished, show};
 use crate::local::Local;
 use crate::output;
+use crate::stop::Stop;
 
 /// Events closer together than this are one.
 const DEBOUNCE: Duration = Duration::from_millis(500);
@@ -27,7 +28,8 @@ const RECONCILIATION: Duration = Duration::from_secs(3600);
 pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outcome {
     let records = watched(&local, &names).await?;
     anyhow::ensure!(!records.is_empty(), "nothing to watch: index a repository first");
-    let (sender, mut changed) = mpsc::unbounded_channel();
+    let mut stop = Stop::listen()?;
+    let (sender, changed) = mpsc::unbounded_channel();
     let roots: Vec<(RepositoryId, PathBuf)> =
         records.iter().filter_map(|record| Some((record.id, root(record)?))).collect();
     let home = local.home.directory.canonicalize().unwrap_or_else(|_| local.home.directory.clone());
@@ -46,7 +48,23 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
         debouncer.watch(root, RecursiveMode::Recursive).with_context(|| format!("watching {}", root.display()))?;
     }
     output::note(&format!("watching {} repositories; Ctrl-C ends", records.len()));
-    index_all(&local, &records, json).await;
+    tokio::select! {
+        () = follow(&local, &records, changed, json) => {}
+        () = stop.asked() => {}
+    }
+    let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
+    cancel_unfinished(&local, &ids).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Indexes what changes, for as long as it is let.
+async fn follow(
+    local: &Local,
+    records: &[RepositoryRecord],
+    mut changed: mpsc::UnboundedReceiver<BTreeSet<RepositoryId>>,
+    json: bool,
+) {
+    index_all(local, records, json).await;
     let mut poll = tokio::time::interval(POLL);
     let mut reconciliation = tokio::time::interval(RECONCILIATION);
     reconciliation.tick().await;
@@ -55,15 +73,14 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
             Some(touched) = changed.recv() => {
                 let touched: Vec<RepositoryRecord> =
                     records.iter().filter(|record| touched.contains(&record.id)).cloned().collect();
-                index_all(&local, &touched, json).await;
+                index_all(local, &touched, json).await;
             }
             _ = poll.tick() => {
                 let polled: Vec<RepositoryRecord> =
                     records.iter().filter(|record| root(record).is_none()).cloned().collect();
-                index_all(&local, &polled, json).await;
+                index_all(local, &polled, json).await;
             }
-            _ = reconciliation.tick() => index_all(&local, &records, json).await,
-            _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
+            _ = reconciliation.tick() => index_all(local, records, json).await,
         }
     }
 }

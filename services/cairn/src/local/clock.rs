@@ -24,3 +24,32 @@ impl Clock for SystemClock {
         self.started.elapsed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cairn_conformance::clock::{self, ClockUnderTest};
+    use cairn_conformance::suite;
+
+    use super::*;
+
+    struct Subject(SystemClock);
+
+    impl ClockUnderTest for Subject {
+        fn clock(&self) -> &dyn Clock {
+            &self.0
+        }
+
+        fn pass(&self, time: Duration) {
+            let started = Instant::now();
+            while started.elapsed() < time {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_machine_keeps_the_contract_of_clocks() -> anyhow::Result<()> {
+        let open = async || Ok(Box::new(Subject(SystemClock::start())) as Box<dyn ClockUnderTest>);
+        suite::passes(&clock::checks(), open).await
+    }
+}

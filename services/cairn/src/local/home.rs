@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use cairn_config::Operator;
+use cairn_domain::RepositoryId;
 use cairn_git::GitSettings;
+use cairn_ports::SourceCache;
 use cairn_search::CursorKey;
 use cairn_wire::RequestSettings;
 
@@ -46,9 +48,37 @@ impl Home {
         Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 
-    /// Where the stat cache of a repository lies.
-    pub(super) fn stat_cache(&self, repository: cairn_domain::RepositoryId) -> PathBuf {
+    /// What the last read of a repository's source left to the next.
+    pub(super) fn source_cache(&self, repository: RepositoryId) -> SourceCache {
+        let read = |path: PathBuf| fs::read(path).unwrap_or_default();
+        SourceCache { stats: read(self.stats(repository)), history: read(self.history(repository)) }
+    }
+
+    /// Keeps what has changed of it.
+    pub(super) fn keep_source_cache(
+        &self,
+        repository: RepositoryId,
+        before: &SourceCache,
+        now: &SourceCache,
+    ) -> anyhow::Result<()> {
+        let files = [
+            (self.stats(repository), &before.stats, &now.stats),
+            (self.history(repository), &before.history, &now.history),
+        ];
+        for (path, before, now) in files {
+            if before != now {
+                replace(&path, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn stats(&self, repository: RepositoryId) -> PathBuf {
         self.directory.join("stat").join(repository.to_string())
+    }
+
+    pub(super) fn history(&self, repository: RepositoryId) -> PathBuf {
+        self.directory.join("history").join(repository.to_string())
     }
 }
 
@@ -71,7 +101,7 @@ fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 /// Replaces a file whole.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
     let temporary = path.with_extension(format!("tmp{}", std::process::id()));

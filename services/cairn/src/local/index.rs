@@ -10,7 +10,6 @@ use cairn_stages::{SweepReport, SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
-use super::home::replace;
 
 /// What to index.
 #[derive(Clone, Debug)]
@@ -73,16 +72,16 @@ impl Local {
     ) -> anyhow::Result<Indexed> {
         self.finish_earlier(record.id, progress).await?;
         progress.reading(&record.name);
-        let stat_path = self.home.stat_cache(record.id);
-        let stat_cache = std::fs::read(&stat_path).ok();
-        let request = SyncRequest { repository: record, stat_cache, rebuild };
+        let id = record.id;
+        let known = self.home.source_cache(id);
+        let request = SyncRequest { repository: record, cache: known.clone(), rebuild };
         match self.sync(request).await? {
-            Synced::Unchanged { published, stat_cache } => {
-                replace(&stat_path, &stat_cache)?;
+            Synced::Unchanged { published, cache } => {
+                self.home.keep_source_cache(id, &known, &cache)?;
                 Ok(Indexed { run: None, state: published.state, result: published.result, message: None })
             }
-            Synced::Begun { run, stat_cache, .. } => {
-                replace(&stat_path, &stat_cache)?;
+            Synced::Begun { run, cache, .. } => {
+                self.home.keep_source_cache(id, &known, &cache)?;
                 self.drive(run, progress).await
             }
         }
@@ -170,7 +169,9 @@ impl Local {
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
         self.store.delete(repository, self.clock.now_ms()).await?;
         self.sweep().await?;
-        let _ = std::fs::remove_file(self.home.stat_cache(repository));
+        for path in [self.home.stats(repository), self.home.history(repository)] {
+            let _ = std::fs::remove_file(path);
+        }
         Ok(())
     }
 
@@ -203,7 +204,7 @@ impl Local {
 
     /// Files of the repository are read again whatever their time stamps say.
     pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        match std::fs::remove_file(self.home.stat_cache(repository)) {
+        match std::fs::remove_file(self.home.stats(repository)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
         }

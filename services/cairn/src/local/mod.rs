@@ -50,7 +50,7 @@ pub struct Local {
     pub store: Arc<LocalStore>,
     pub searcher: Searcher,
     broker: Arc<LocalBroker>,
-    clock: Arc<dyn Clock>,
+    pub clock: Arc<dyn Clock>,
     sync: Sync,
     sweep: Sweep,
     stages: Vec<Arc<dyn Stage>>,
@@ -88,7 +88,7 @@ impl Local {
         };
         let embedding = Arc::new(Embedding {
             tenant: tenant.clone(),
-            cache: store.clone(),
+            cache: None,
             embedder: Arc::clone(&embedder),
             vectors: vectors.clone(),
         });
@@ -123,6 +123,7 @@ impl Local {
                 artifacts: Arc::clone(&artifacts),
                 snapshots,
                 catalogue: store.clone(),
+                ledger: store.clone(),
                 graph: store.clone(),
                 embedding,
             }),

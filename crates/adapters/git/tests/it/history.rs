@@ -1,29 +1,42 @@
-//! Last changes equal what `git log` says of each path.
+//! The last change of each path equals what `git log` says of it, whatever was known before.
 
-use cairn_ports::SnapshotTree;
+use std::collections::BTreeMap;
+
+use cairn_domain::Source;
+use cairn_git::{GitSettings, GitSources};
+use cairn_ports::{ReadOptions, SnapshotTree, SourceCache, SourceReader};
 
 use crate::support::Fixture;
 
-fn by_git(fixture: &Fixture, path: &str) -> (i64, String) {
-    let output = fixture.git(&["log", "-1", "--format=%ct %an", "--", path]);
-    let text = String::from_utf8(output).expect("text");
-    let (seconds, author) = text.trim().split_once(' ').expect("two fields");
-    (seconds.parse().expect("seconds"), author.to_owned())
+fn by_git(fixture: &Fixture, path: &str) -> Option<i64> {
+    let output = fixture.git(&["log", "-1", "--format=%ct", "--", path]);
+    Some(String::from_utf8(output).expect("text").trim().parse().expect("seconds"))
 }
 
 /// Commits everything at a given minute, so that no two commits share a time.
 fn commit(fixture: &Fixture, minute: i64) {
     fixture.git(&["add", "--all"]);
-    fixture.commit_at(1_700_000_000 + minute * 60, &format!("author {minute}"));
+    fixture.commit_at(1_700_000_000 + minute * 60, "author");
 }
 
-fn check(fixture: &Fixture, tree: &dyn SnapshotTree) {
-    let changes = tree.last_changes(1_000).expect("history");
-    assert!(changes.is_sorted_by(|left, right| left.path < right.path));
-    for entry in tree.entries() {
-        let change = changes.iter().find(|change| change.path == entry.path).expect("a change");
-        assert_eq!((change.changed_at, change.author.clone()), by_git(fixture, entry.path.as_str()), "{}", entry.path);
+fn open(fixture: &Fixture, source: &Source, cache: &SourceCache) -> Box<dyn SnapshotTree> {
+    let options = ReadOptions { cache: cache.clone(), ..ReadOptions::default() };
+    GitSources::new(GitSettings::new(fixture.clones())).open(source, &options).expect("open")
+}
+
+fn dates(tree: &dyn SnapshotTree) -> BTreeMap<String, Option<i64>> {
+    tree.entries().iter().map(|entry| (entry.path.to_string(), entry.changed_at)).collect()
+}
+
+/// Reads with what is known and without, compares both with `git log`, and gives what is known now.
+fn check(fixture: &Fixture, source: &Source, cache: &SourceCache) -> SourceCache {
+    let tree = open(fixture, source, cache);
+    let found = dates(tree.as_ref());
+    assert_eq!(found, dates(open(fixture, source, &SourceCache::default()).as_ref()), "known and walked anew differ");
+    for (path, changed_at) in found {
+        assert_eq!(changed_at, by_git(fixture, &path), "{path}");
     }
+    tree.cache().clone()
 }
 
 #[test]
@@ -43,23 +56,142 @@ fn the_last_change_is_that_of_git_log() {
     fixture.write("a", "main");
     commit(&fixture, 11);
     fixture.git(&["merge", "--quiet", "--no-ff", "-m", "merge", "side"]);
-    check(&fixture, fixture.open(&fixture.bare()).expect("open").as_ref());
-    check(&fixture, fixture.open(&fixture.work_tree()).expect("open").as_ref());
-    let newest = fixture.open(&fixture.bare()).expect("open").last_changes(2).expect("history");
-    let paths: Vec<&str> = newest.iter().map(|change| change.path.as_str()).collect();
-    assert_eq!(paths, ["a"], "a merge changes nothing itself, and older changes are out of reach");
+    check(&fixture, &fixture.bare(), &SourceCache::default());
+    check(&fixture, &fixture.work_tree(), &SourceCache::default());
+}
+
+/// A walk through odd histories; after each step what was known before is used, and must change nothing.
+#[test]
+fn what_was_known_changes_nothing() {
+    let fixture = Fixture::repository();
+    let mut cache = SourceCache::default();
+    let mut step = |minute: i64, work: &dyn Fn(&Fixture)| {
+        work(&fixture);
+        if !fixture.git(&["status", "--porcelain"]).is_empty() {
+            commit(&fixture, minute);
+        }
+        cache = check(&fixture, &fixture.bare(), &cache);
+        assert!(!cache.history.is_empty());
+    };
+    let write_many = |fixture: &Fixture, content: &str| {
+        for number in 0..30 {
+            fixture.write(format!("many/d{}/f{number}", number % 4), format!("{number} {content}"));
+        }
+    };
+    step(0, &|fixture| write_many(fixture, "first"));
+    step(1, &|fixture| fixture.write("a", "1"));
+    step(2, &|fixture| fixture.write("many/d0/f0", "edited"));
+    // A file becomes a folder and comes back as it was.
+    step(3, &|fixture| {
+        fixture.git(&["rm", "--quiet", "a"]);
+        fixture.write("a/b", "below");
+    });
+    step(4, &|fixture| {
+        fixture.git(&["rm", "--quiet", "-r", "a"]);
+        fixture.write("a", "1");
+    });
+    // A pure rename, and a mode.
+    step(5, &|fixture| {
+        fixture.git(&["mv", "many/d1/f1", "moved"]);
+    });
+    step(6, &|fixture| {
+        fixture.git(&["update-index", "--chmod=+x", "moved"]);
+        fixture.commit_at(1_700_000_000 + 6 * 60, "author");
+        fixture.git(&["checkout", "--quiet", "--", "."]);
+    });
+    // A branch that leaves before what is known, merged with and without a conflict.
+    step(7, &|fixture| {
+        fixture.git(&["checkout", "--quiet", "-b", "side", "HEAD~3"]);
+        fixture.write("side", "1");
+        write_many(fixture, "side");
+    });
+    step(8, &|fixture| fixture.write("many/d2/f2", "side again"));
+    step(9, &|fixture| {
+        fixture.git(&["checkout", "--quiet", "main"]);
+    });
+    step(10, &|fixture| fixture.write("main", "1"));
+    step(11, &|fixture| {
+        fixture.git(&["merge", "--quiet", "-X", "ours", "-m", "merge", "side"]);
+    });
+    step(12, &|fixture| fixture.write("after", "1"));
+    // The other side of the merge, and back; then history is written anew.
+    step(13, &|fixture| {
+        fixture.git(&["checkout", "--quiet", "side"]);
+    });
+    step(14, &|fixture| {
+        fixture.git(&["checkout", "--quiet", "main"]);
+        fixture.git(&["reset", "--quiet", "--hard", "HEAD~2"]);
+    });
+    step(15, &|fixture| {
+        fixture.git(&["checkout", "--quiet", "--orphan", "anew"]);
+        fixture.write("many/d3/f3", "anew");
+    });
+    // A clock that was wrong: a commit older than its parents.
+    step(-500, &|fixture| fixture.write("many/d3/f7", "early"));
+    step(16, &|fixture| fixture.write("many/d2/f6", "late"));
 }
 
 #[test]
-fn without_history_there_are_no_changes() {
+fn what_is_not_committed_has_no_time() {
+    let fixture = Fixture::repository();
+    for (minute, path) in ["edited", "same", "deleted"].iter().enumerate() {
+        fixture.write(path, "1");
+        commit(&fixture, i64::try_from(minute).expect("small"));
+    }
+    fixture.write("edited", "2");
+    fixture.write("untracked", "1");
+    std::fs::remove_file(fixture.repo.join("deleted")).expect("removed");
+    let tree = open(&fixture, &fixture.work_tree(), &SourceCache::default());
+    let expect = [("edited", None), ("same", by_git(&fixture, "same")), ("untracked", None)];
+    assert_eq!(dates(tree.as_ref()), expect.map(|(path, at)| (path.to_owned(), at)).into());
+    // What was deleted or edited on disk comes back with its time.
+    fixture.git(&["checkout", "--quiet", "--", "."]);
+    let tree = open(&fixture, &fixture.work_tree(), tree.cache());
+    assert_eq!(dates(tree.as_ref())["deleted"], by_git(&fixture, "deleted"));
+    assert_eq!(dates(tree.as_ref())["edited"], by_git(&fixture, "edited"));
+}
+
+#[test]
+fn without_history_there_are_no_times() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
+    fixture.write("b", "1");
     commit(&fixture, 0);
     fixture.write("a", "2");
     commit(&fixture, 1);
-    assert!(fixture.open(&fixture.plain()).expect("open").last_changes(10).expect("none").is_empty());
+    let none = |tree: &dyn SnapshotTree| dates(tree).values().all(Option::is_none);
+    let plain = open(&fixture, &fixture.plain(), &SourceCache::default());
+    assert!(none(plain.as_ref()) && plain.cache().history.is_empty());
     let url = format!("file://{}", fixture.path());
     fixture.git(&["clone", "--quiet", "--bare", "--depth", "1", &url, "../shallow.git"]);
-    let shallow = cairn_domain::Source::Bare { path: fixture.path().replace("/repo", "/shallow.git") };
-    assert!(fixture.open(&shallow).expect("open").last_changes(10).expect("none").is_empty());
+    let shallow = Source::Bare { path: fixture.path().replace("/repo", "/shallow.git") };
+    let tree = open(&fixture, &shallow, &SourceCache::default());
+    assert!(none(tree.as_ref()));
+    // A clone that is made deeper knows more of the same commit.
+    fixture.git(&["-C", "../shallow.git", "fetch", "--quiet", "--unshallow"]);
+    let deeper = open(&fixture, &shallow, tree.cache());
+    let expect = ["a", "b"].map(|path| (path.to_owned(), by_git(&fixture, path)));
+    assert_eq!(dates(deeper.as_ref()), expect.into());
+}
+
+#[test]
+fn a_history_that_is_too_long_is_not_walked() {
+    let fixture = Fixture::repository();
+    for minute in 0..5 {
+        fixture.write("a", minute.to_string());
+        commit(&fixture, minute);
+    }
+    let mut settings = GitSettings::new(fixture.clones());
+    settings.limits.max_commits = 5;
+    let read = |settings: &GitSettings, cache: &SourceCache| {
+        let options = ReadOptions { cache: cache.clone(), ..ReadOptions::default() };
+        GitSources::new(settings.clone()).open(&fixture.bare(), &options).expect("open")
+    };
+    let five = read(&settings, &SourceCache::default());
+    assert!(dates(five.as_ref())["a"].is_some());
+    fixture.write("a", "six");
+    commit(&fixture, 6);
+    // The same with what is known and without.
+    assert_eq!(dates(read(&settings, five.cache()).as_ref())["a"], None);
+    assert_eq!(dates(read(&settings, &SourceCache::default()).as_ref())["a"], None);
 }

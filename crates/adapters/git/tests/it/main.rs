@@ -1,5 +1,6 @@
 //! Sources against real repositories, directories and servers, all made for the occasion.
 
+mod conformance;
 mod directory;
 mod history;
 mod objects;

@@ -79,7 +79,7 @@ impl Fixture {
     pub(crate) fn commit_at(&self, seconds: i64, author: &str) {
         let author = format!("{author} <a@example.com>");
         let date = format!("{seconds} +0000");
-        let arguments = ["commit", "--quiet", "-m", "change", "--date", &date, "--author", &author];
+        let arguments = ["commit", "--quiet", "--allow-empty", "-m", "change", "--date", &date, "--author", &author];
         self.run(&arguments, b"", &[("GIT_COMMITTER_DATE", &date)]);
     }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::support::{Fixture, find, kinds, odd_tree};
 use cairn_domain::{EntryKind, Revision, Source};
 use cairn_git::{GitSettings, GitSources, blob_id, locate, repository_name};
-use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceReader};
+use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceReader};
 
 fn is_dirty(tree: &dyn SnapshotTree) -> bool {
     matches!(tree.revision(), Revision::WorkTree { dirty: true, .. })
@@ -205,9 +205,9 @@ fn the_stat_cache_never_hides_a_change() {
         fixture.write("file", &content);
         let tree = sources.open(&fixture.work_tree(), &options).expect("open");
         assert_eq!(find(tree.as_ref(), "file").blob, blob_id(content.as_bytes()), "round {round}");
-        options.stat_cache = Some(tree.stat_cache());
+        options.cache = tree.cache().clone();
     }
-    options.stat_cache = Some(b"garbage".to_vec());
+    options.cache = SourceCache { stats: b"garbage".to_vec(), history: b"garbage".to_vec() };
     assert_eq!(sources.open(&fixture.work_tree(), &options).expect("open").entries().len(), 1);
 }
 

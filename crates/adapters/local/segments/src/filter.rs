@@ -56,7 +56,7 @@ impl CompiledFilter {
         let module = &table.modules[file.module as usize];
         (filter.languages.is_empty() || filter.languages.contains(language))
             && filter.tags.iter().all(|tag| tags.contains(tag))
-            && filter.since.is_none_or(|since| file.changed_at.is_some_and(|changed_at| changed_at >= since))
+            && filter.since.is_none_or(|since| file.changed_at.is_none_or(|changed_at| changed_at >= since))
             && (filter.module_prefixes.is_empty() || filter.module_prefixes.iter().any(|prefix| is_in(module, prefix)))
             && self.lets_path_through(&file.path)
     }

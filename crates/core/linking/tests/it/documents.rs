@@ -65,3 +65,19 @@ fn the_repository_holds_files_and_needs_packages() {
         ]
     );
 }
+
+#[test]
+fn a_mention_means_a_member_only_with_its_holder() {
+    let tags =
+        "class Tags:\n    def register(self):\n        pass\n\ndef serialize():\n    pass\n\n__version__ = '1'\n";
+    let guide = "# Guide\n\nThe `register` view, `serialize`, `Tags.register`, `tags.serialize`, `json.serialize`, `__version__`.\n";
+    let found = lines(&link_parsed(&parse(&[("app/tags.py", tags), ("guide.md", guide)])), &[Mentions]);
+    assert_eq!(
+        found,
+        [
+            "guide.md:3 Guide MENTIONS app/tags.py:Tags.register heuristic",
+            "guide.md:3 Guide MENTIONS app/tags.py:serialize heuristic",
+            "guide.md:3 Guide MENTIONS app/tags.py:serialize heuristic",
+        ]
+    );
+}

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cairn_domain::PackageManifest;
 use cairn_linking::{
-    Contribution, Environment, FileLinks, PackageManifest, affected, changed_keys, changed_package_keys, contribute,
-    link_file,
+    Contribution, Environment, FileLinks, State, affected, changed_keys, changed_package_keys, link_file,
 };
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ struct Summary {
 
 fn full(files: &[Parsed]) -> Summary {
     let contributions: BTreeMap<String, Contribution> =
-        files.iter().map(|file| (file.path.to_string(), contribute(repository(), &file.link_file()))).collect();
+        files.iter().map(|file| (file.path.to_string(), file.contribution())).collect();
     let packages: Vec<PackageManifest> = files.iter().filter_map(|file| file.manifest.clone()).collect();
     let environment = Environment::build(repository(), contributions.values(), &packages);
     let links = files.iter().map(|file| (file.path.to_string(), link_file(&environment, &file.link_file()))).collect();
@@ -114,7 +114,7 @@ fn full(files: &[Parsed]) -> Summary {
 /// Links only what changed and what it affects; the rest is taken from `old`. Tells how many files were linked.
 fn incremental(old: &Summary, files: &[Parsed]) -> (BTreeMap<String, FileLinks>, usize) {
     let contributions: BTreeMap<String, Contribution> =
-        files.iter().map(|file| (file.path.to_string(), contribute(repository(), &file.link_file()))).collect();
+        files.iter().map(|file| (file.path.to_string(), file.contribution())).collect();
     let packages: Vec<PackageManifest> = files.iter().filter_map(|file| file.manifest.clone()).collect();
     let mut changed = changed_package_keys(&old.packages, &packages);
     for path in PATHS {
@@ -124,8 +124,7 @@ fn incremental(old: &Summary, files: &[Parsed]) -> (BTreeMap<String, FileLinks>,
     let mut num_linked = 0;
     let links = files.iter().map(|file| {
         let path = file.path.to_string();
-        let is_same = old.contributions.get(&path) == contributions.get(&path);
-        let kept = old.links.get(&path).filter(|links| is_same && !affected(&links.asked, &changed));
+        let kept = old.links.get(&path).filter(|links| !affected(&links.asked, &changed));
         let links = kept.cloned().unwrap_or_else(|| {
             num_linked += 1;
             link_file(&environment, &file.link_file())
@@ -163,10 +162,35 @@ proptest! {
         }
         let files = parse_all(&state);
         let fresh = full(&files);
+        check_states(&old, &fresh, &touched, &files)?;
         // What is the same text has the same facts; only files of other text are given anew.
         let (links, _) = incremental(&with_text_changes(old, &touched), &files);
         prop_assert_eq!(links, fresh.links);
     }
+}
+
+/// The environments of two states, made at once from what they share, link every file as those of each state alone.
+fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
+    let own = |summary: &Summary| -> Vec<Contribution> {
+        let own = summary.contributions.iter().filter(|(path, _)| touched.contains(&path.as_str()));
+        own.map(|(_, contribution)| contribution.clone()).collect()
+    };
+    let (own_before, own_after) = (own(before), own(after));
+    let shared = after.contributions.iter().filter(|(path, _)| !touched.contains(&path.as_str()));
+    let states = [
+        State { files: &own_before, packages: &before.packages },
+        State { files: &own_after, packages: &after.packages },
+    ];
+    let [environment_before, environment] =
+        Environment::of_states(repository(), shared.map(|(_, contribution)| contribution), states);
+    for file in files {
+        let path = file.path.to_string();
+        prop_assert_eq!(Some(&link_file(&environment, &file.link_file())), after.links.get(&path));
+        if !touched.contains(&path.as_str()) {
+            prop_assert_eq!(Some(&link_file(&environment_before, &file.link_file())), before.links.get(&path));
+        }
+    }
+    Ok(())
 }
 
 /// A run links every file whose text changed, also where it contributes the same.

@@ -160,3 +160,14 @@ fn a_module_of_common_js_is_what_it_exports() {
         ],
     );
 }
+
+#[test]
+fn nobody_makes_an_interface() {
+    let error = "export interface EmptyError extends Error {}\nexport const EmptyError = create('empty')\n";
+    let last = "import { EmptyError } from './error'\nexport function last() {\n  throw new EmptyError()\n}\n";
+    crate::support::check_kinds(
+        &[("error.ts", error), ("last.ts", last)],
+        &[cairn_domain::EdgeKind::Calls, cairn_domain::EdgeKind::References],
+        &["last.ts:3 last REFERENCES error.ts:EmptyError import"],
+    );
+}

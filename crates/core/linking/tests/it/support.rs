@@ -1,12 +1,15 @@
 //! Fixtures as source text, edges as lines.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cairn_domain::{
-    Digester, EdgeKind, EdgeRecord, FactsKey, FileFacts, Key128, NodeKey, RepoPath, RepositoryId, RepositoryName,
-    Tenant,
+    Digester, EdgeKind, EdgeRecord, FactsKey, FileFacts, Key128, NodeKey, PackageManifest, RepoPath, RepositoryId,
+    RepositoryName, Tenant,
 };
-use cairn_linking::{LinkFile, Linked, PackageManifest, SnapshotFacts, link, parse_package_manifest};
+use cairn_linking::{
+    Contribution, FilePlace, LinkFile, Linked, SnapshotFacts, contribute, link, outline, parse_package_manifest,
+};
 use cairn_syntax::{ParseLimits, is_test_path, language_of, module_path, parse_file};
 
 /// A parsed file of a fixture.
@@ -37,7 +40,11 @@ impl Parsed {
 
     pub(crate) fn link_file(&self) -> LinkFile<'_> {
         let Self { path, module_path, is_test, facts, .. } = self;
-        LinkFile { path, module_path, is_test: *is_test, module: None, facts }
+        LinkFile { place: FilePlace { path, module_path, is_test: *is_test, module: None }, facts }
+    }
+
+    pub(crate) fn contribution(&self) -> Contribution {
+        contribute(repository(), &self.link_file().place, &Arc::new(outline(&self.facts)))
     }
 }
 

@@ -1,4 +1,4 @@
-use cairn_domain::EdgeKind::{Imports, References};
+use cairn_domain::EdgeKind::{Implements, Imports, References};
 
 use crate::support::{check, check_kinds};
 
@@ -108,6 +108,24 @@ fn imports_reach_targets() {
             "Sources/App/main.swift:2 - IMPORTS Sources/Core/Core.swift import",
             "Sources/App/main.swift:2 - IMPORTS Sources/Core/Core.swift:Token import",
             "Sources/App/main.swift:4 token REFERENCES Sources/Core/Core.swift:Token import",
+        ],
+    );
+}
+
+#[test]
+fn extensions_of_other_types_give_the_file_no_bases() {
+    let text = "\
+protocol Shown {}
+struct Book {}
+extension Book: Shown {}
+extension String: Shown {}
+";
+    check_kinds(
+        &[("App/A.swift", text)],
+        &[Implements, References],
+        &[
+            "App/A.swift:3 Book IMPLEMENTS App/A.swift:Shown exact",
+            "App/A.swift:4 - REFERENCES App/A.swift:Shown exact",
         ],
     );
 }

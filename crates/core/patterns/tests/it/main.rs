@@ -15,7 +15,10 @@ fn shapes_of(path: &str, text: &str) -> Vec<Shape> {
     let facts_key = FactsKey(Digester::new("fixture").text(text).key());
     let facts: FileFacts = parse_file(language, facts_key, text, &ParseLimits::default());
     let module_path = module_path(language, &path);
-    shapes(repository(), &PatternFile { path: &path, module_path: &module_path, facts: &facts })
+    shapes(
+        repository(),
+        &PatternFile { path: &path, module_path: &module_path, outline: &cairn_linking::outline(&facts) },
+    )
 }
 
 fn patterns(files: &[(String, String)]) -> Vec<PatternRecord> {

@@ -24,11 +24,11 @@ use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Import, Symbol};
 
 pub(crate) use lines::{Lines, Rows};
 pub(crate) use split::split_rows;
-pub use text::{chunk_text, embedded_text, line_starts};
+pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank_edges};
 pub use tokens::estimate_tokens;
 
 /// Part of the facts key: bump it with every change that can alter a chunk.
-pub const CHUNKER_VERSION: u32 = 1;
+pub const CHUNKER_VERSION: u32 = 2;
 
 /// Size that a chunk should not exceed, in tokens as [`estimate_tokens`] counts them.
 pub const TARGET_TOKENS: u32 = 500;

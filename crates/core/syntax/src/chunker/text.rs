@@ -33,8 +33,17 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
+/// What is shown of a chunk: its synthetic text, or the lines of its span, the first one first, without white space at the
+/// end.
+pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
+    match &chunk.synthetic_text {
+        Some(synthetic) => Cow::Borrowed(synthetic),
+        None => Cow::Borrowed(chunk_text(text, line_starts, chunk.span).trim_ascii_end()),
+    }
+}
+
 /// Blank lines at the beginning and white space at the end removed. The indentation of the first line stays.
-pub(crate) fn without_blank_edges(text: &str) -> &str {
+pub fn without_blank_edges(text: &str) -> &str {
     let text = text.trim_ascii_end();
     let first = text.len() - text.trim_ascii_start().len();
     let start = memchr::memrchr(b'\n', &text.as_bytes()[..first]).map_or(0, |at| at + 1);

@@ -79,6 +79,20 @@ impl<'t> Attachments<'t> {
         start
     }
 
+    /// Where the comments start that stand right before `end`, behind `start`; `end` itself if none does.
+    pub(super) fn before_comments(&self, start: u32, mut end: u32) -> u32 {
+        let before = self.sorted.partition_point(|attachment| attachment.place.start < end);
+        for attachment in self.sorted[..before].iter().rev() {
+            let gap = Place { start: attachment.place.end, end }.text(self.text);
+            let is_adjacent = attachment.place.end <= end && gap.bytes().all(|byte| byte.is_ascii_whitespace());
+            if attachment.is_decorator || attachment.place.start <= start || !is_adjacent {
+                break;
+            }
+            end = attachment.place.start;
+        }
+        end
+    }
+
     /// End of the last attachment between two positions, or the first position.
     pub(super) fn last_end_between(&self, start: u32, end: u32) -> u32 {
         let index = self.sorted.partition_point(|attachment| attachment.place.start < end);

@@ -89,6 +89,14 @@ pub(super) struct RawAttachment {
     pub(super) doc: Option<Place>,
 }
 
+/// A declared package or namespace; without `body` it holds until the next one, or to the end of the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawPackage {
+    pub(super) name: Place,
+    pub(super) body: Option<Place>,
+    pub(super) pattern: u16,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawExportName {
     pub(super) name: Place,
@@ -119,7 +127,7 @@ pub(super) struct Raw {
     pub(super) types: Vec<Place>,
     /// Where names start that are no references, though a pattern finds them.
     pub(super) not_references: Vec<u32>,
-    pub(super) package: Option<Place>,
+    pub(super) packages: Vec<RawPackage>,
     /// Words that state the visibility of the members behind them.
     pub(super) sections: Vec<Place>,
 }
@@ -140,7 +148,7 @@ impl Raw {
         self.type_parameters.clear();
         self.types.clear();
         self.not_references.clear();
-        self.package = None;
+        self.packages.clear();
         self.sections.clear();
     }
 }
@@ -180,6 +188,8 @@ struct Slots {
     definition: Option<(Place, Head)>,
     reference: Option<(Place, ReferenceKind)>,
     attachment: Option<(Place, bool)>,
+    package: Option<Place>,
+    package_body: Option<Place>,
     doc: Option<Place>,
     binding: Option<BindingEvidence>,
     name: Option<Place>,
@@ -256,7 +266,8 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             Role::ImportPart(part) => raw.import_parts.push((place, part)),
             Role::TypeParameter => raw.type_parameters.push(place),
             Role::Types => raw.types.push(place),
-            Role::Package => raw.package = raw.package.or(Some(place)),
+            Role::Package => slots.package = Some(place),
+            Role::PackageBody => slots.package_body = Some(place),
             Role::NotReference => raw.not_references.push(place.start),
             Role::Ignored => {}
         }
@@ -278,6 +289,9 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
             num_parameters: slots.num_arguments,
             pattern,
         });
+    }
+    if let Some(name) = slots.package {
+        raw.packages.push(RawPackage { name, body: slots.package_body, pattern });
     }
     match (slots.attachment, slots.doc) {
         (Some((place, is_decorator)), doc) => raw.attachments.push(RawAttachment { place, is_decorator, doc }),

@@ -14,6 +14,7 @@ mod guard;
 mod imports;
 mod names;
 mod opaque;
+mod packages;
 mod preprocessor;
 mod query;
 mod references;
@@ -27,7 +28,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use cairn_domain::{FactsKey, FileFacts, ParseStatus};
+use cairn_domain::{ContentHash, FactsKey, FileFacts, ParseStatus};
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
 use self::collect::Raw;
@@ -37,7 +38,7 @@ use crate::languages::{self, LanguageRow};
 use crate::{chunker, documents};
 
 /// Version of the engine: another number makes other facts keys.
-pub(crate) const ENGINE_VERSION: u64 = 3;
+pub(crate) const ENGINE_VERSION: u64 = 4;
 
 /// States of the query that may be open at once. Ours hold a few dozen; more is a tree built to exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;
@@ -107,8 +108,16 @@ impl Workshop {
 
 /// Facts of one file. Whatever goes wrong, the result holds text windows and the status that says why.
 ///
-/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content.
+/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content. Blank
+/// lines alone make no chunk: there is nothing to embed, and nothing that a question could ask for.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
+    let mut facts = facts_of(language, facts_key, text, limits);
+    let nothing = ContentHash::of("");
+    facts.chunks.retain(|chunk| chunk.content_hash != nothing);
+    facts
+}
+
+fn facts_of(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let lines = LineIndex::new(text);
     let mut facts = empty_facts(language, facts_key, &lines);
     let row = languages::by_name(language);
@@ -191,12 +200,12 @@ fn fill(
     raw: &mut Raw,
     facts: &mut FileFacts,
 ) {
+    facts.package = packages::resolve(row, query, text, raw);
     let outline = symbols::outline(row, query, text, lines, raw, limits);
     facts.imports = imports::imports(row, query, text, lines, raw, &outline);
     facts.references = references::references(row, query, text, lines, raw, &outline, &facts.imports);
     facts.bindings = bindings::bindings(row, query, text, lines, raw, &outline);
     opaque::add(row, text, lines, raw, &outline, facts);
-    facts.package = raw.package.and_then(|place| names::split_chain(row, place.text(text))).map(|chain| chain.joined());
     exports::add(row, query, text, lines, raw, facts);
     facts.symbols = outline.symbols;
 }
@@ -261,7 +270,23 @@ fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::Key128;
+
     use super::*;
+
+    #[test]
+    fn blank_lines_alone_make_no_chunk() {
+        let languages = languages::languages().iter().map(|row| row.name).chain(["text", "unknown"]);
+        for language in languages {
+            for blank in ["", "\n", " \n\t\r\n\n", &"\n".repeat(50_000)] {
+                let key = FactsKey(Key128([0; 16]));
+                let chunks = |text: &str| parse_file(language, key, text, &ParseLimits::default()).chunks;
+                assert_eq!(chunks(blank), [], "{language} {:?}", &blank[..blank.len().min(9)]);
+                let between = chunks(&format!("first\n{blank}last\n"));
+                assert!(between.iter().all(|chunk| chunk.content_hash != ContentHash::of("")), "{language}");
+            }
+        }
+    }
 
     #[test]
     fn every_query_compiles() {

@@ -45,6 +45,7 @@ pub(super) enum Role {
     BindingFunction,
     BindingSource,
     Package,
+    PackageBody,
     NotReference,
     Ignored,
 }
@@ -114,6 +115,7 @@ impl Role {
             "binding.source" => Role::BindingSource,
             "binding.function" => Role::BindingFunction,
             "package" => Role::Package,
+            "package.body" => Role::PackageBody,
             "not_reference" => Role::NotReference,
             _ => return None,
         })
@@ -172,6 +174,8 @@ pub(super) struct Properties {
     pub(super) not_local: bool,
     /// Of a scope: what the function around it is, since that is what it returns.
     pub(super) becomes: Option<SymbolKind>,
+    /// Of a package without a block: it stands inside the one before it.
+    pub(super) nested: bool,
     /// One of several clauses that define a function together.
     pub(super) clause: bool,
     /// The name is a chain: its last part names the definition, the parts before name its owner.
@@ -201,6 +205,7 @@ impl Properties {
             "assigned" => self.assigned = true,
             "not_local" => self.not_local = true,
             "becomes" => self.becomes = Some(SymbolKind::parse(value?)?),
+            "nested" => self.nested = true,
             "clause" => self.clause = true,
             "dotted" => self.dotted = true,
             "preferred" => self.preferred = true,

@@ -547,7 +547,8 @@ impl<'t> Builder<'t, '_> {
 
     fn signature(&self, definition: &RawDefinition, wrapped: Wrapped, properties: &Properties) -> String {
         let start = self.attachments.skip_leading(wrapped.place.start);
-        let end = definition.body_start.unwrap_or(definition.place.end).max(start);
+        let body_start = definition.body_start.map(|body| self.attachments.before_comments(start, body));
+        let end = body_start.unwrap_or(definition.place.end).max(start);
         let name = definition.name.filter(|name| end <= name.start).map(|name| name.text(self.text));
         let num_reserved = name.map_or(0, |name| name.chars().count() + 1) + usize::from(properties.declaration);
         let mut signature =

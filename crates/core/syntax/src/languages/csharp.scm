@@ -1,6 +1,6 @@
 ; C#.
 
-(namespace_declaration name: (_) @package)
+((namespace_declaration name: (_) @package body: (_) @package.body) (#set! dotted "true") (#set! signature "namespace") (#set! visibility "public"))
 (file_scoped_namespace_declaration name: (_) @package)
 
 ; --- Definitions

@@ -1,6 +1,6 @@
 ; PHP.
 
-(namespace_definition name: (_) @package)
+((namespace_definition name: (_) @package body: (_)? @package.body) (#set! dotted "true") (#set! signature "namespace"))
 
 ; --- Definitions
 
@@ -82,3 +82,17 @@
   right: (object_creation_expression . [(name) (qualified_name) (relative_name)] @binding.type)) @binding.constructor
 (assignment_expression left: (member_access_expression) @binding.name right: (variable_name) @binding.source) @binding.annotation
 (catch_clause type: (type_list (named_type) @binding.type) name: (_) @binding.name) @binding.annotation
+
+; --- Parameters and locals that hide outer names
+
+(simple_parameter name: (variable_name) @binding.opaque)
+(variadic_parameter name: (variable_name) @binding.opaque)
+(assignment_expression left: (variable_name) @binding.opaque)
+(augmented_assignment_expression left: (variable_name) @binding.opaque)
+(list_literal (variable_name) @binding.opaque)
+(foreach_statement . (_) . (variable_name) @binding.opaque)
+(foreach_statement (pair (variable_name) @binding.opaque))
+(by_ref (variable_name) @binding.opaque)
+(catch_clause name: (variable_name) @binding.opaque)
+(static_variable_declaration name: (variable_name) @binding.opaque)
+(global_declaration (variable_name) @binding.opaque)

@@ -1,6 +1,7 @@
 ; Scala 2 and 3.
 
-(package_clause name: (_) @package)
+((package_clause name: (_) @package body: (_)? @package.body)
+  (#set! nested "true") (#set! dotted "true") (#set! signature "package"))
 
 ; --- Definitions
 
@@ -99,3 +100,19 @@
 (val_definition pattern: (identifier) @binding.name value: (instance_expression . [(type_identifier) (generic_type) (stable_type_identifier)] @binding.type)) @binding.constructor
 (val_definition pattern: (identifier) @binding.name value: (call_expression function: (identifier) @binding.type)) @binding.constructor
 (typed_pattern pattern: (identifier) @binding.name type: (_) @binding.type) @binding.annotation
+
+; --- Parameters and locals that hide outer names
+
+(parameter name: (identifier) @binding.opaque)
+(binding name: (identifier) @binding.opaque)
+(lambda_expression parameters: (identifier) @binding.opaque)
+(val_definition pattern: [(identifier) @binding.opaque (identifiers (identifier) @binding.opaque)])
+(var_definition pattern: [(identifier) @binding.opaque (identifiers (identifier) @binding.opaque)])
+(capture_pattern name: (identifier) @binding.opaque)
+(typed_pattern pattern: (identifier) @binding.opaque)
+; Capitals in a pattern name a value to compare with.
+((case_clause pattern: (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
+((tuple_pattern (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
+((case_class_pattern pattern: (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
+((infix_pattern (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
+((enumerator . (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))

@@ -2233,6 +2233,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         self_types: &["this"],
         constructor_method: "constructor",
         builtins: CSHARP_BUILTINS,
+        dotted_owners: true,
         ..BASE
     },
     LanguageRow {
@@ -2340,6 +2341,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         sigils: &['$'],
         spread_nodes: &["variadic_placeholder"],
         builtins: PHP_BUILTINS,
+        dotted_owners: true,
         ..BASE
     },
     LanguageRow {
@@ -2429,6 +2431,7 @@ pub(super) static LANGUAGES: &[LanguageRow] = &[
         self_types: &["this"],
         upper_case_constants: true,
         builtins: SCALA_BUILTINS,
+        dotted_owners: true,
         ..BASE
     },
     LanguageRow {

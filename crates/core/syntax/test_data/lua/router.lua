@@ -24,7 +24,7 @@ default_timeout = 30
 http.TIMEOUT = default_timeout
 
 -- Splits a path into its parts.
-local function split(path)
+local function split(path) -- at slashes
   local parts = {}
   for part in path:gmatch("[^/]+") do
     insert(parts, part)
@@ -57,7 +57,7 @@ function M.add(method, path, handler)
   end
 end
 
-function M.use(middleware)
+function M.use(middleware) -- of all routes
   insert(middlewares, middleware)
   return M
 end

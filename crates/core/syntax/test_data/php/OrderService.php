@@ -118,5 +118,27 @@ function total(Order $first, Order ...$more): Money
     return $sum;
 }
 
+function archive(iterable $orders, callable ...$hooks): array
+{
+    global $clock;
+    [$first, $last] = bounds($orders);
+    $failed = [];
+    foreach ($orders as $key => $entry) {
+        try {
+            $entry->archive($clock->now());
+            $label ??= $entry->label();
+        } catch (\RuntimeException $problem) {
+            $failed[$key] = $problem->getMessage();
+            $key->release();
+        }
+    }
+    foreach ($hooks as &$hook) {
+        $hook->after(fn ($count) => $count->add($first->id(), $last->id()));
+    }
+    return array_filter($failed, function ($reason) use (&$label) {
+        return $reason->isFinal($label->text());
+    });
+}
+
 $service = new OrderService(new Storage\Files());
 $service->find('a1');

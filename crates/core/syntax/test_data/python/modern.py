@@ -34,7 +34,7 @@ class Shape(Protocol):
 class Stack[Item]:
     items: list[Item]
 
-    def push(self, item: Item) -> None:
+    def push(self, item: Item) -> None:  # on top
         self.items.append(item)
 
     @overload

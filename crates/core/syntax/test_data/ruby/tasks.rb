@@ -55,6 +55,23 @@ def report(entries, io = $stdout)
   io.puts(entries.map(&:name).join(", "))
 end
 
+def summarize(groups, limit: 3, *rest, **options, &format)
+  (first, *others), count = groups.split
+  for region in first.regions do region.refresh end
+  others.each do |name, (host, port)|
+    host.ping(port.to_i)
+  end
+  label = ->(machine, style = nil) { machine.describe(style.mode) }
+  case count.state
+  in {total:, owner: Owner => owner, region: place}
+    total.round + owner.id + place.id
+  in [head, *tail]
+    head.join(tail.first)
+  end
+rescue Imports::Error => failure
+  failure.report(format)
+end
+
 scheduler = Scheduler.new
 scheduler.schedule("aws", every: 60) do
   importer = Imports::AwsImporter.new("us-east-1")

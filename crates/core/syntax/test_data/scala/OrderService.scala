@@ -70,6 +70,27 @@ object OrderService extends Factory[OrderService] {
   def apply(repository: OrderRepository): OrderService = new OrderService(repository)
 }
 
+object Reports {
+  def summary(orders: Seq[Order], sink: Sink): Unit = {
+    val (open, closed) = orders.partition(_.isOpen)
+    var printer = sink.printer()
+    open.foreach { case (key, entry) => entry.print(key.label()) }
+    for {
+      group <- closed.grouped(10)
+      (name, rows) <- group.byName()
+      head = rows.head()
+    } printer.write(name.trim(), head.id())
+    sink.state() match {
+      case whole @ Full(size) => whole.drop(size.half())
+      case next :: rest       => next.link(rest.size())
+      case Default            => sink.flush()
+      case idle               => idle.await()
+    }
+    try printer.close()
+    catch { case problem => problem.report((text, level) => text.log(level.code())) }
+  }
+}
+
 package object util {
   val Empty: Order = Order.empty
 }

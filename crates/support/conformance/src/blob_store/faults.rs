@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, Put};
 
+use crate::faulty::{Faulty, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,20 +37,11 @@ const ALL: [(&str, Fault); 10] = [
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BlobStore>> {
-    let plant = |(name, fault)| PlantedFault::<dyn BlobStore> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
-}
-
-struct Faulty {
-    inner: Box<dyn BlobStore>,
-    fault: Fault,
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 #[async_trait]
-impl BlobStore for Faulty {
+impl BlobStore for Faulty<dyn BlobStore, Fault> {
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
         match self.fault {
             Fault::LosesWrites => Ok(Put::Created),

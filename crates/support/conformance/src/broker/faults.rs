@@ -9,6 +9,7 @@ use cairn_ports::{Broker, BrokerError, DeadLetter, Delivery, Lane, Settlement};
 use cairn_wire::Job;
 
 use crate::broker::BrokerUnderTest;
+use crate::faulty::{Faulty, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,20 +44,11 @@ const ALL: [(&str, Fault); 12] = [
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {
-    let plant = |(name, fault)| PlantedFault::<dyn BrokerUnderTest> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
-}
-
-struct Faulty {
-    inner: Box<dyn BrokerUnderTest>,
-    fault: Fault,
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 #[async_trait]
-impl BrokerUnderTest for Faulty {
+impl BrokerUnderTest for Faulty<dyn BrokerUnderTest, Fault> {
     fn broker(&self) -> &dyn Broker {
         self
     }
@@ -70,7 +62,7 @@ impl BrokerUnderTest for Faulty {
 }
 
 #[async_trait]
-impl Broker for Faulty {
+impl Broker for Faulty<dyn BrokerUnderTest, Fault> {
     async fn publish(&self, lane: Lane, mut jobs: Vec<Job>) -> Result<(), BrokerError> {
         let mut lane = lane;
         match self.fault {

@@ -2,23 +2,20 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId,
-    Scope, Tenant, View,
+    EdgeKind, EdgeRecord, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId, Scope, Tenant,
+    View,
 };
-use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph,
-};
+use cairn_ports::{Direction, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph};
 
+use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
+    Store(StoreFault),
     LosesEdges,
     LosesNodes,
     LosesRetirements,
-    SeesStaged,
-    SeesHidden,
-    IgnoresScope,
     ReversesNeighbours,
     LimitsBeforeCounting,
     IgnoresKinds,
@@ -26,19 +23,12 @@ enum Fault {
     RepeatsRecords,
     LosesPages,
     ReversesPatterns,
-    SweepsNothing,
-    SweepsTheOpen,
-    KeepsAborted,
-    RemovesTooMuch,
 }
 
-const ALL: [(&str, Fault); 17] = [
+const ALL: [(&str, Fault); 10] = [
     ("loses an edge", Fault::LosesEdges),
     ("loses a node", Fault::LosesNodes),
     ("loses retirements", Fault::LosesRetirements),
-    ("sees staged generations", Fault::SeesStaged),
-    ("sees hidden repositories", Fault::SeesHidden),
-    ("ignores the scope", Fault::IgnoresScope),
     ("answers neighbours backwards", Fault::ReversesNeighbours),
     ("counts after the limit", Fault::LimitsBeforeCounting),
     ("ignores kinds", Fault::IgnoresKinds),
@@ -46,40 +36,21 @@ const ALL: [(&str, Fault); 17] = [
     ("repeats records", Fault::RepeatsRecords),
     ("loses later pages", Fault::LosesPages),
     ("answers patterns backwards", Fault::ReversesPatterns),
-    ("sweeps nothing", Fault::SweepsNothing),
-    ("sweeps what is still visible", Fault::SweepsTheOpen),
-    ("keeps aborted records", Fault::KeepsAborted),
-    ("removes what began later", Fault::RemovesTooMuch),
 ];
 
+impl WithStoreFaults for Fault {
+    fn of_store(self) -> Option<StoreFault> {
+        if let Fault::Store(fault) = self { Some(fault) } else { None }
+    }
+}
+
 pub fn faults() -> Vec<PlantedFault<dyn GraphStore>> {
-    let plant = |(name, fault)| PlantedFault::<dyn GraphStore> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
+    planted(ALL.into_iter().chain(STORE_FAULTS.map(|(name, fault)| (name, Fault::Store(fault)))), |faulty| {
+        Box::new(faulty)
+    })
 }
 
-struct Faulty {
-    inner: Box<dyn GraphStore>,
-    fault: Fault,
-}
-
-impl Faulty {
-    fn view(&self, view: &View) -> View {
-        let mut view = view.clone();
-        match self.fault {
-            Fault::SeesStaged => view.hidden.clear(),
-            Fault::SeesHidden => view.hidden_repositories.clear(),
-            _ => {}
-        }
-        view
-    }
-
-    fn scope(&self, scope: &Scope) -> Scope {
-        if self.fault == Fault::IgnoresScope { Scope::all(scope.tenant.clone()) } else { scope.clone() }
-    }
-
+impl Faulty<dyn GraphStore, Fault> {
     fn page<T: Clone>(&self, mut page: Page<T>) -> Page<T> {
         match self.fault {
             Fault::RepeatsRecords => page.items.extend(page.items.first().cloned()),
@@ -91,7 +62,7 @@ impl Faulty {
 }
 
 #[async_trait]
-impl GraphStore for Faulty {
+impl GraphStore for Faulty<dyn GraphStore, Fault> {
     async fn stage(
         &self,
         tenant: &Tenant,
@@ -166,49 +137,5 @@ impl GraphStore for Faulty {
             patterns.reverse();
         }
         Ok(patterns)
-    }
-}
-
-#[async_trait]
-impl Generations for Faulty {
-    async fn sweep_retired(
-        &self,
-        repository: RepositoryId,
-        published: &[GenerationId],
-    ) -> Result<u64, MaintenanceError> {
-        match self.fault {
-            Fault::SweepsNothing => Ok(0),
-            Fault::SweepsTheOpen => {
-                let newest = published.iter().max().copied().unwrap_or(GenerationId(0));
-                let later: Vec<GenerationId> = (0..=newest.0 + 9).map(GenerationId).collect();
-                self.inner.sweep_retired(repository, &later).await
-            }
-            _ => self.inner.sweep_retired(repository, published).await,
-        }
-    }
-
-    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        if self.fault == Fault::KeepsAborted {
-            return Ok(0);
-        }
-        self.inner.sweep_aborted(repository, aborted).await
-    }
-
-    async fn remove_repository(
-        &self,
-        tenant: &Tenant,
-        repository: RepositoryId,
-        before: GenerationId,
-    ) -> Result<(), MaintenanceError> {
-        let before = if self.fault == Fault::RemovesTooMuch { GenerationId::OPEN } else { before };
-        self.inner.remove_repository(tenant, repository, before).await
-    }
-
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.compact(repository).await
-    }
-
-    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.verify(repository).await
     }
 }

@@ -1,19 +1,18 @@
 //! Name indexes that do one thing wrong.
 
 use async_trait::async_trait;
-use cairn_domain::{GenerationId, RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_ports::{FileHit, Generations, MaintenanceError, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
+use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_ports::{FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
 
+use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
+    Store(StoreFault),
     LosesSymbols,
     LosesFiles,
     LosesReplacements,
-    SeesStaged,
-    SeesHidden,
-    IgnoresScope,
     ReversesSymbols,
     ReversesFiles,
     IgnoresLimits,
@@ -21,18 +20,12 @@ enum Fault {
     IgnoresFuzzy,
     MatchesTooMuch,
     LosesPages,
-    KeepsAborted,
-    SweepsTheOpen,
-    RemovesTooMuch,
 }
 
-const ALL: [(&str, Fault); 16] = [
+const ALL: [(&str, Fault); 10] = [
     ("loses a symbol", Fault::LosesSymbols),
     ("loses a file", Fault::LosesFiles),
     ("loses replacements", Fault::LosesReplacements),
-    ("sees staged generations", Fault::SeesStaged),
-    ("sees hidden repositories", Fault::SeesHidden),
-    ("ignores the scope", Fault::IgnoresScope),
     ("answers symbols backwards", Fault::ReversesSymbols),
     ("answers files backwards", Fault::ReversesFiles),
     ("ignores limits", Fault::IgnoresLimits),
@@ -40,46 +33,29 @@ const ALL: [(&str, Fault); 16] = [
     ("finds files exactly only", Fault::IgnoresFuzzy),
     ("matches in more ways than asked", Fault::MatchesTooMuch),
     ("loses later pages", Fault::LosesPages),
-    ("keeps aborted names", Fault::KeepsAborted),
-    ("sweeps what is still visible", Fault::SweepsTheOpen),
-    ("removes what began later", Fault::RemovesTooMuch),
 ];
 
+impl WithStoreFaults for Fault {
+    fn of_store(self) -> Option<StoreFault> {
+        if let Fault::Store(fault) = self { Some(fault) } else { None }
+    }
+}
+
 pub fn faults() -> Vec<PlantedFault<dyn Names>> {
-    let plant = |(name, fault)| PlantedFault::<dyn Names> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
+    // Replaced names may stay in their layers until those are merged: sweeping need not remove them.
+    let of_store = STORE_FAULTS.into_iter().filter(|(_, fault)| *fault != StoreFault::SweepsNothing);
+    let of_store = of_store.map(|(name, fault)| (name, Fault::Store(fault)));
+    planted(ALL.into_iter().chain(of_store), |faulty| Box::new(faulty))
 }
 
-struct Faulty {
-    inner: Box<dyn Names>,
-    fault: Fault,
-}
-
-impl Faulty {
-    fn view(&self, view: &View) -> View {
-        let mut view = view.clone();
-        match self.fault {
-            Fault::SeesStaged => view.hidden.clear(),
-            Fault::SeesHidden => view.hidden_repositories.clear(),
-            _ => {}
-        }
-        view
-    }
-
-    fn scope(&self, scope: &Scope) -> Scope {
-        if self.fault == Fault::IgnoresScope { Scope::all(scope.tenant.clone()) } else { scope.clone() }
-    }
-
+impl Faulty<dyn Names, Fault> {
     fn limit(&self, limit: usize) -> usize {
         if self.fault == Fault::IgnoresLimits { 10_000 } else { limit }
     }
 }
 
 #[async_trait]
-impl Names for Faulty {
+impl Names for Faulty<dyn Names, Fault> {
     async fn stage(&self, tenant: &Tenant, run: RunId, mut staged: StagedNames) -> Result<(), NamesError> {
         match self.fault {
             Fault::LosesSymbols => drop(staged.symbols.pop()),
@@ -140,46 +116,5 @@ impl Names for Faulty {
             page.items.truncate(1000);
         }
         Ok(page)
-    }
-}
-
-#[async_trait]
-impl Generations for Faulty {
-    async fn sweep_retired(
-        &self,
-        repository: RepositoryId,
-        published: &[GenerationId],
-    ) -> Result<u64, MaintenanceError> {
-        if self.fault == Fault::SweepsTheOpen {
-            let newest = published.iter().max().copied().unwrap_or(GenerationId(0));
-            let later: Vec<GenerationId> = (0..=newest.0 + 9).map(GenerationId).collect();
-            return self.inner.sweep_retired(repository, &later).await;
-        }
-        self.inner.sweep_retired(repository, published).await
-    }
-
-    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        if self.fault == Fault::KeepsAborted {
-            return Ok(0);
-        }
-        self.inner.sweep_aborted(repository, aborted).await
-    }
-
-    async fn remove_repository(
-        &self,
-        tenant: &Tenant,
-        repository: RepositoryId,
-        before: GenerationId,
-    ) -> Result<(), MaintenanceError> {
-        let before = if self.fault == Fault::RemovesTooMuch { GenerationId::OPEN } else { before };
-        self.inner.remove_repository(tenant, repository, before).await
-    }
-
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.compact(repository).await
-    }
-
-    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.verify(repository).await
     }
 }

@@ -9,6 +9,7 @@ use cairn_ports::{
     PublishedGeneration, RepositoryRecord, RunRecord, SweepList,
 };
 
+use crate::faulty::{Faulty, planted};
 use crate::runs::RunStore;
 use crate::suite::PlantedFault;
 
@@ -54,20 +55,11 @@ const ALL: [(&str, Fault); 17] = [
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
-    let plant = |(name, fault)| PlantedFault::<dyn RunStore> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
-}
-
-struct Faulty {
-    inner: Box<dyn RunStore>,
-    fault: Fault,
+    planted(ALL, |faulty| Box::new(faulty))
 }
 
 #[async_trait]
-impl Catalogue for Faulty {
+impl Catalogue for Faulty<dyn RunStore, Fault> {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         self.inner.register(repository).await
     }
@@ -118,7 +110,7 @@ impl Catalogue for Faulty {
 }
 
 #[async_trait]
-impl CatalogueSweep for Faulty {
+impl CatalogueSweep for Faulty<dyn RunStore, Fault> {
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
         let grace_ms = if self.fault == Fault::IgnoresGrace { 0 } else { grace_ms };
         self.inner.sweep_list(now_ms, grace_ms).await
@@ -142,7 +134,7 @@ impl CatalogueSweep for Faulty {
 }
 
 #[async_trait]
-impl Ledger for Faulty {
+impl Ledger for Faulty<dyn RunStore, Fault> {
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
         let leased = self.inner.lease(repository, now_ms, ttl_ms).await;
         match leased {
@@ -189,7 +181,7 @@ impl Ledger for Faulty {
 }
 
 #[async_trait]
-impl LedgerRead for Faulty {
+impl LedgerRead for Faulty<dyn RunStore, Fault> {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
         self.inner.run(run).await
     }

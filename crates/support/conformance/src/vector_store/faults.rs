@@ -1,23 +1,17 @@
 //! Vector stores that do one thing wrong.
 
 use async_trait::async_trait;
-use cairn_domain::{
-    ChunkKey, ChunkRecord, DenseVector, GenerationId, PartId, RepositoryId, RunId, Scope, Tenant, View,
-};
-use cairn_ports::{
-    ChunkFilter, ChunkPage, Generations, Hit, IncludeTests, MaintenanceError, StagedPoints, VectorStore,
-    VectorStoreError,
-};
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, PartId, RepositoryId, RunId, Scope, Tenant, View};
+use cairn_ports::{ChunkFilter, ChunkPage, Hit, IncludeTests, StagedPoints, VectorStore, VectorStoreError};
 
+use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
+    Store(StoreFault),
     LosesPoints,
     LosesRetirements,
-    SeesStaged,
-    SeesHidden,
-    IgnoresScope,
     IgnoresTests,
     IgnoresSince,
     ReversesHits,
@@ -28,18 +22,11 @@ enum Fault {
     FetchesInItsOwnOrder,
     LosesPages,
     RepeatsChunks,
-    SweepsNothing,
-    SweepsTheOpen,
-    KeepsAborted,
-    RemovesTooMuch,
 }
 
-const ALL: [(&str, Fault); 19] = [
+const ALL: [(&str, Fault); 12] = [
     ("loses a point", Fault::LosesPoints),
     ("loses retirements", Fault::LosesRetirements),
-    ("sees staged generations", Fault::SeesStaged),
-    ("sees hidden repositories", Fault::SeesHidden),
-    ("ignores the scope", Fault::IgnoresScope),
     ("ignores the filter on tests", Fault::IgnoresTests),
     ("ignores the filter on time", Fault::IgnoresSince),
     ("answers hits backwards", Fault::ReversesHits),
@@ -50,40 +37,21 @@ const ALL: [(&str, Fault); 19] = [
     ("fetches in an order of its own", Fault::FetchesInItsOwnOrder),
     ("loses later pages", Fault::LosesPages),
     ("repeats chunks", Fault::RepeatsChunks),
-    ("sweeps nothing", Fault::SweepsNothing),
-    ("sweeps what is still visible", Fault::SweepsTheOpen),
-    ("keeps aborted records", Fault::KeepsAborted),
-    ("removes what began later", Fault::RemovesTooMuch),
 ];
 
+impl WithStoreFaults for Fault {
+    fn of_store(self) -> Option<StoreFault> {
+        if let Fault::Store(fault) = self { Some(fault) } else { None }
+    }
+}
+
 pub fn faults() -> Vec<PlantedFault<dyn VectorStore>> {
-    let plant = |(name, fault)| PlantedFault::<dyn VectorStore> {
-        name,
-        plant: Box::new(move |inner| Box::new(Faulty { inner, fault })),
-    };
-    ALL.into_iter().map(plant).collect()
+    planted(ALL.into_iter().chain(STORE_FAULTS.map(|(name, fault)| (name, Fault::Store(fault)))), |faulty| {
+        Box::new(faulty)
+    })
 }
 
-struct Faulty {
-    inner: Box<dyn VectorStore>,
-    fault: Fault,
-}
-
-impl Faulty {
-    fn view(&self, view: &View) -> View {
-        let mut view = view.clone();
-        match self.fault {
-            Fault::SeesStaged => view.hidden.clear(),
-            Fault::SeesHidden => view.hidden_repositories.clear(),
-            _ => {}
-        }
-        view
-    }
-
-    fn scope(&self, scope: &Scope) -> Scope {
-        if self.fault == Fault::IgnoresScope { Scope::all(scope.tenant.clone()) } else { scope.clone() }
-    }
-
+impl Faulty<dyn VectorStore, Fault> {
     fn filter(&self, filter: &ChunkFilter) -> ChunkFilter {
         let mut filter = filter.clone();
         match self.fault {
@@ -109,7 +77,7 @@ impl Faulty {
 }
 
 #[async_trait]
-impl VectorStore for Faulty {
+impl VectorStore for Faulty<dyn VectorStore, Fault> {
     async fn stage(
         &self,
         tenant: &Tenant,
@@ -185,49 +153,5 @@ impl VectorStore for Faulty {
 
     async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError> {
         self.inner.count(&self.view(view), &self.scope(scope), &self.filter(filter)).await
-    }
-}
-
-#[async_trait]
-impl Generations for Faulty {
-    async fn sweep_retired(
-        &self,
-        repository: RepositoryId,
-        published: &[GenerationId],
-    ) -> Result<u64, MaintenanceError> {
-        match self.fault {
-            Fault::SweepsNothing => Ok(0),
-            Fault::SweepsTheOpen => {
-                let newest = published.iter().max().copied().unwrap_or(GenerationId(0));
-                let later: Vec<GenerationId> = (0..=newest.0 + 9).map(GenerationId).collect();
-                self.inner.sweep_retired(repository, &later).await
-            }
-            _ => self.inner.sweep_retired(repository, published).await,
-        }
-    }
-
-    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        if self.fault == Fault::KeepsAborted {
-            return Ok(0);
-        }
-        self.inner.sweep_aborted(repository, aborted).await
-    }
-
-    async fn remove_repository(
-        &self,
-        tenant: &Tenant,
-        repository: RepositoryId,
-        before: GenerationId,
-    ) -> Result<(), MaintenanceError> {
-        let before = if self.fault == Fault::RemovesTooMuch { GenerationId::OPEN } else { before };
-        self.inner.remove_repository(tenant, repository, before).await
-    }
-
-    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.compact(repository).await
-    }
-
-    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        self.inner.verify(repository).await
     }
 }

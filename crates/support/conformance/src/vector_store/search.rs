@@ -166,8 +166,9 @@ fn filters() -> Vec<(ChunkFilter, &'static [usize])> {
         (ChunkFilter { include_tests: IncludeTests::Only, ..none() }, &[2]),
         (ChunkFilter { tags: texts(&["core"]), ..none() }, &[3, 4]),
         (ChunkFilter { tags: texts(&["core", "slow"]), ..none() }, &[3]),
-        (ChunkFilter { since: Some(1000), ..none() }, &[3, 4]),
-        (ChunkFilter { since: Some(1001), ..none() }, &[4]),
+        (ChunkFilter { since: Some(1000), ..none() }, &[0, 1, 2, 3, 4]),
+        (ChunkFilter { since: Some(1001), ..none() }, &[0, 1, 2, 4]),
+        (ChunkFilter { since: Some(2001), tags: texts(&["core"]), ..none() }, &[]),
         (ChunkFilter { tags: texts(&["core"]), paths: texts(&["src/**"]), ..none() }, &[3]),
     ]
 }

@@ -29,7 +29,7 @@ fn fits(filter: &ChunkFilter, chunk: &ChunkRecord) -> bool {
             IncludeTests::Only => chunk.is_test,
         }
         && filter.tags.iter().all(|tag| chunk.tags.contains(tag))
-        && filter.since.is_none_or(|since| chunk.changed_at.is_some_and(|at| at >= since))
+        && filter.since.is_none_or(|since| chunk.changed_at.is_none_or(|at| at >= since))
 }
 
 impl FakeIndex {

@@ -1,0 +1,25 @@
+//! The contract of parsers, kept by child processes. This program is the child as well: started with `parse-worker`, it
+//! serves.
+
+use anyhow::Result;
+use cairn_conformance::{file_parser, suite};
+use cairn_local_parser::{ChildParser, serve};
+use cairn_ports::FileParser;
+
+const WORKER: &str = "parse-worker";
+
+fn main() -> Result<()> {
+    if std::env::args().nth(1).as_deref() == Some(WORKER) {
+        return Ok(serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())?);
+    }
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(check())
+}
+
+async fn check() -> Result<()> {
+    let program = std::env::current_exe()?;
+    let open = async || Ok(Box::new(ChildParser::new(program.clone(), vec![WORKER.to_owned()])) as Box<dyn FileParser>);
+    suite::passes(&file_parser::checks(), open).await?;
+    suite::catches(&file_parser::checks(), &file_parser::faults(), open).await?;
+    println!("child processes keep the contract of parsers; every planted fault was caught");
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! From the facts of a file to its outline: what other files and patterns look at.
+
+use cairn_domain::{
+    Arity, FileFacts, Import, Outline, OutlineBase, OutlineField, OutlineSymbol, ReferenceKind, Symbol, SymbolKind,
+    Visibility,
+};
+use rustc_hash::FxHashMap;
+
+use crate::Family;
+use crate::arity::{of_clause, of_signature};
+
+/// Counts up when the outline of the same facts comes out differently.
+pub const OUTLINE_VERSION: u64 = 1;
+
+/// The outline of a file. A function of its facts, so that it can be kept beside them and made again.
+pub fn outline(facts: &FileFacts) -> Outline {
+    let family = Family::of(&facts.language);
+    let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();
+    let mut symbols: Vec<OutlineSymbol> = Vec::with_capacity(facts.symbols.len());
+    for symbol in &facts.symbols {
+        let ordinal = ordinals.entry((&symbol.qualified_name, symbol.kind)).or_insert(0);
+        symbols.push(outline_symbol(symbol, *ordinal, family, &facts.language));
+        *ordinal += 1;
+    }
+    if matches!(facts.language.as_str(), "typescript" | "tsx") {
+        mark_overloads(&mut symbols);
+    }
+    Outline {
+        language: facts.language.clone(),
+        num_lines: facts.num_lines,
+        num_chunks: facts.chunks.len() as u32,
+        package: facts.package.clone(),
+        symbols,
+        bases: bases(facts, family),
+        imports: facts.imports.iter().filter(|import| is_outside(import, &facts.symbols)).cloned().collect(),
+        fields: fields(facts),
+    }
+}
+
+fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family, language: &str) -> OutlineSymbol {
+    let has_arity = symbol.kind.is_callable() && !family.rules().loose_arguments;
+    OutlineSymbol {
+        name: symbol.name.clone(),
+        qualified_name: symbol.qualified_name.clone(),
+        kind: symbol.kind,
+        ordinal,
+        parent: symbol.parent,
+        span: symbol.span,
+        arity: if has_arity { arity(symbol, family, language) } else { Arity::UNKNOWN },
+        exported: symbol.exported,
+        private: symbol.visibility == Visibility::Private,
+        secondary: is_secondary(symbol, family),
+        is_default: symbol.name == "default"
+            || symbol.signature.starts_with("export default ")
+            || symbol.signature.starts_with("default "),
+        is_companion: family == Family::Jvm && is_object(&symbol.signature),
+        nameless: family == Family::C && symbol.is_test && symbol.kind.is_callable() && !is_declared_by_name(symbol),
+        names_holder: family == Family::Zig && symbol.signature.ends_with("= @This()"),
+        decorators: if symbol.kind.is_type() {
+            symbol.decorators.iter().map(|decorator| head(decorator)).collect()
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
+    let Symbol { signature, name, .. } = symbol;
+    match family {
+        Family::Elixir => of_clause(signature, name),
+        // Types and equations do not tell how much of a function a call applies.
+        Family::Haskell => Arity::UNKNOWN,
+        Family::Zig if symbol.kind == SymbolKind::Method => {
+            // The object itself is the first parameter, whatever it is called.
+            let Arity { min, max } = of_signature(signature, name);
+            Arity { min: min.saturating_sub(1), max }
+        }
+        // In C an empty list says nothing of the parameters.
+        Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
+        _ => of_signature(signature, name),
+    }
+}
+
+/// Whether a signature declares an object: `object Json`, `private case object Empty`.
+fn is_object(signature: &str) -> bool {
+    signature
+        .split([' ', '('])
+        .take_while(|word| !matches!(*word, "class" | "trait" | "interface"))
+        .any(|word| word == "object")
+}
+
+/// `TEST(Suite, name)` does not declare a function `name`.
+fn is_declared_by_name(symbol: &Symbol) -> bool {
+    let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
+    symbol.signature.match_indices(symbol.name.as_str()).any(ends)
+}
+
+/// `app.route("/x")` counts as `app.route`.
+fn head(decorator: &str) -> String {
+    let end = decorator.find(['(', ' ', '=']).unwrap_or(decorator.len());
+    decorator[..end].to_owned()
+}
+
+fn is_secondary(symbol: &Symbol, family: Family) -> bool {
+    match family {
+        Family::Python => symbol.decorators.iter().any(|decorator| {
+            let name = decorator.split('(').next().unwrap_or(decorator);
+            matches!(name.rsplit('.').next(), Some("overload" | "setter" | "deleter"))
+        }),
+        // A prototype ends where a body would begin.
+        Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
+        Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
+        // A test is called like what it tests, and nothing calls it.
+        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
+        _ => false,
+    }
+}
+
+/// Of several functions of one name in a scope, TypeScript allows one body, the last; the others are its overloads.
+fn mark_overloads(symbols: &mut [OutlineSymbol]) {
+    let mut last: FxHashMap<(Option<u32>, String), usize> = FxHashMap::default();
+    for index in 0..symbols.len() {
+        let OutlineSymbol { parent, name, kind, secondary, .. } = &symbols[index];
+        if kind.is_callable()
+            && !secondary
+            && let Some(earlier) = last.insert((*parent, name.clone()), index)
+        {
+            symbols[earlier].secondary = true;
+        }
+    }
+}
+
+fn bases(facts: &FileFacts, family: Family) -> Vec<OutlineBase> {
+    let mut bases = Vec::new();
+    for reference in &facts.references {
+        let (ReferenceKind::Extend | ReferenceKind::Implement, Some(class)) = (reference.kind, reference.enclosing)
+        else {
+            continue;
+        };
+        bases.push(OutlineBase {
+            class,
+            name: reference.name.clone(),
+            receiver: reference.receiver.clone(),
+            implements: reference.kind == ReferenceKind::Implement,
+        });
+    }
+    if family == Family::Zig {
+        bases.extend(aliased(facts));
+    }
+    // Stable, so that the bases of a class keep their order.
+    bases.sort_by_key(|base| base.class);
+    bases
+}
+
+/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
+fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
+    facts.references.iter().filter_map(|reference| {
+        let class = reference.enclosing?;
+        let symbol = &facts.symbols[class as usize];
+        let (_, value) = symbol.signature.split_once(" = ").filter(|_| symbol.kind == SymbolKind::Type)?;
+        let mut rest = value;
+        if let Some(receiver) = &reference.receiver {
+            rest = rest.strip_prefix(receiver.as_str())?.strip_prefix('.')?;
+        }
+        rest = rest.strip_prefix(reference.name.as_str())?;
+        let (name, receiver) = (reference.name.clone(), reference.receiver.clone());
+        let is_whole = rest.is_empty() || rest.starts_with('(');
+        is_whole.then_some(OutlineBase { class, name, receiver, implements: false })
+    })
+}
+
+/// Whether an import stands at the top of the file or of inline modules only.
+fn is_outside(import: &Import, symbols: &[Symbol]) -> bool {
+    let mut current = import.enclosing;
+    while let Some(symbol) = current.and_then(|index| symbols.get(index as usize)) {
+        let is_innermost = current == import.enclosing;
+        if is_innermost && symbol.kind != SymbolKind::Module || !symbol.kind.is_container() {
+            return false;
+        }
+        current = symbol.parent;
+    }
+    true
+}
+
+fn fields(facts: &FileFacts) -> Vec<OutlineField> {
+    let mut fields = Vec::new();
+    for binding in facts.bindings.iter().filter(|binding| !binding.type_name.is_empty()) {
+        let scope = binding.scope.filter(|scope| (*scope as usize) < facts.symbols.len());
+        let is_class = scope.is_none_or(|scope| facts.symbols[scope as usize].kind.is_container());
+        if is_class || binding.name.starts_with("self.") {
+            let (name, type_name) = (binding.name.clone(), binding.type_name.clone());
+            fields.push(OutlineField { scope, name, type_name });
+        }
+    }
+    fields
+}

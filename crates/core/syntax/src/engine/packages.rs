@@ -1,0 +1,52 @@
+//! The package or namespace that a file declares; where there are several, each is a module that holds what stands in it.
+
+use cairn_domain::SymbolKind;
+
+use super::collect::{Head, Place, Raw, RawDefinition, RawPackage};
+use super::names::split_chain;
+use super::query::CompiledQuery;
+use crate::languages::LanguageRow;
+
+/// The package of the whole file. Namespaces that hold a part of it only become definitions.
+pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {
+    raw.packages.sort_unstable_by_key(|package| package.name.start);
+    let name = |package: &RawPackage| Some(split_chain(row, package.name.text(text))?.joined());
+    // Clauses without a block name the file's package part by part where they nest.
+    let nests = |package: &RawPackage| query.properties[package.pattern as usize].nested && package.body.is_none();
+    let parts: Vec<String> = raw.packages.iter().filter(|package| nests(package)).filter_map(name).collect();
+    let mut others: Vec<RawPackage> = raw.packages.iter().filter(|package| !nests(package)).copied().collect();
+    if parts.is_empty() && have_one_name(&others, text) {
+        return others.first().and_then(name);
+    }
+    // Without a block, a package ends with the line before the next.
+    let line_start = |next: &RawPackage| text[..next.name.start as usize].rfind('\n').map_or(0, |at| at as u32 + 1);
+    let ends: Vec<u32> = others.iter().skip(1).map(line_start).chain([text.len() as u32]).collect();
+    for (package, next) in others.drain(..).zip(ends) {
+        let end = package.body.map_or(next.max(package.name.end), |body| body.end);
+        raw.definitions.push(module(package, end));
+    }
+    (!parts.is_empty()).then(|| parts.join("."))
+}
+
+/// Whether all say the same, none inside another.
+fn have_one_name(packages: &[RawPackage], text: &str) -> bool {
+    packages.windows(2).all(|pair| {
+        let is_inside = pair[0].body.is_some_and(|body| body.contains(pair[1].name.start));
+        !is_inside && pair[0].name.text(text) == pair[1].name.text(text)
+    })
+}
+
+fn module(package: RawPackage, end: u32) -> RawDefinition {
+    RawDefinition {
+        place: Place { start: package.name.start, end },
+        name: Some(package.name),
+        head: Head::Symbol(SymbolKind::Module),
+        body_start: Some(package.body.map_or(package.name.end, |body| body.start)),
+        owner: None,
+        self_name: None,
+        visibility: None,
+        receiver: None,
+        num_parameters: None,
+        pattern: package.pattern,
+    }
+}

@@ -1,0 +1,346 @@
+//! Links the files that must be linked: pack by pack, so that the facts of few are in memory at a time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cairn_domain::{ArtifactRef, EdgeRecord, FileFacts, NodeRecord, PackageManifest, Slot};
+use cairn_linking::{
+    Contribution, Environment, FileLinks, LinkFile, State, affected, changed_keys, changed_package_keys, contribute,
+    file_nodes, link_file,
+};
+use cairn_pipeline::StageError;
+use cairn_placing::{Place, symbol_names};
+use cairn_ports::StagedNames;
+use cairn_wire::PackReader;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::mpsc::{Receiver, Sender};
+
+use super::kept::FileState;
+use super::{Before, ChangedPaths};
+use crate::artifacts::Artifacts;
+use crate::snapshot::{Snapshot, SnapshotFile};
+use crate::sync::blocking;
+
+/// What linking looks at.
+pub(crate) struct Linker {
+    pub(crate) now: Arc<Snapshot>,
+    pub(crate) before: Before,
+    pub(crate) changed: ChangedPaths,
+    /// Sorted by path.
+    pub(crate) packages: Vec<PackageManifest>,
+    pub(crate) num_threads: usize,
+}
+
+/// Records of the graph.
+#[derive(Default)]
+pub(crate) struct Records {
+    pub(crate) nodes: Vec<NodeRecord>,
+    pub(crate) edges: Vec<EdgeRecord>,
+}
+
+impl Records {
+    pub(crate) fn add(&mut self, (nodes, edges): (Vec<NodeRecord>, Vec<EdgeRecord>)) {
+        self.nodes.extend(nodes);
+        self.edges.extend(edges);
+    }
+}
+
+/// What linking the files came to.
+pub(crate) struct LinkedFiles {
+    /// Every file of the snapshot, in its order.
+    pub(crate) files: Vec<FileState>,
+    /// Records of the changed and affected files, now and as they were.
+    pub(crate) now: Records,
+    pub(crate) before: Records,
+    /// Of those files as they were: names of the other modules that their edges reached, by path.
+    pub(crate) modules_before: FxHashMap<String, Vec<String>>,
+    /// Of the changed files.
+    pub(crate) names: StagedNames,
+}
+
+/// What can be found, now and before.
+struct Contributions {
+    /// Of the files that did not change.
+    shared: Vec<Contribution>,
+    now: Vec<Contribution>,
+    before: Vec<Contribution>,
+    /// Keys under which something else is found than before.
+    changed_keys: FxHashSet<u64>,
+}
+
+/// A file to be linked, by its index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Target {
+    Now(usize),
+    Before(usize),
+}
+
+/// The files to be linked whose facts lie in one pack, with their slots.
+struct Work {
+    pack: ArtifactRef,
+    targets: Vec<(u32, Target)>,
+}
+
+/// One linked file.
+struct Linked {
+    target: Target,
+    links: FileLinks,
+    nodes: Vec<NodeRecord>,
+    /// Its links as they were, if it did not change but is affected.
+    links_before: Option<FileLinks>,
+    /// Its records may differ from what is stored.
+    is_touched: bool,
+    names: StagedNames,
+}
+
+/// Links what must be linked, and takes over the rest.
+pub(crate) async fn run(linker: &Arc<Linker>, artifacts: &Artifacts) -> Result<LinkedFiles, StageError> {
+    let of = Arc::clone(linker);
+    let (contributions, targets) = blocking(move || Ok(of.prepare())).await?;
+    let work = linker.work(&targets);
+    let (sender, receiver) = tokio::sync::mpsc::channel(linker.num_threads.max(1));
+    let of = Arc::clone(linker);
+    let linking = tokio::spawn(blocking(move || of.link(&contributions, receiver)));
+    let fed = feed(artifacts, work, sender).await;
+    let linked = linking.await.map_err(|error| StageError::panicked(error.to_string()))?;
+    fed?;
+    let (of, linked) = (Arc::clone(linker), linked?);
+    blocking(move || of.collect(linked)).await
+}
+
+/// Opens the packs of facts as they are wanted.
+async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader, Work)>) -> Result<(), StageError> {
+    for work in work {
+        let facts = artifacts.facts_pack(&work.pack).await?;
+        let reader = facts.ok_or_else(|| StageError::permanent("corrupt", format!("no facts of {}", work.pack.key)))?;
+        if sender.send((reader, work)).await.is_err() {
+            // Linking has failed, and says why.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+impl Linker {
+    fn is_changed(&self, file: &SnapshotFile) -> bool {
+        self.changed.contains_key(self.now.path(file).as_str())
+    }
+
+    /// What each file contributes, and which files are to be linked.
+    fn prepare(&self) -> (Contributions, Vec<Target>) {
+        let contributions = self.contributions();
+        let mut targets: Vec<Target> = (0..self.before.snapshot.files.len()).map(Target::Before).collect();
+        let askers = self.before.kept.as_ref().map(|kept| kept.askers(&contributions.changed_keys));
+        for (index, file) in self.now.files.iter().enumerate() {
+            let path = self.now.path(file);
+            let is_kept = self.before.kept.as_ref().is_some_and(|kept| kept.file(path).is_some());
+            let is_affected = askers.as_ref().is_none_or(|askers| askers.contains(path));
+            if !is_kept || is_affected || self.is_changed(file) {
+                targets.push(Target::Now(index));
+            }
+        }
+        (contributions, targets)
+    }
+
+    fn contributions(&self) -> Contributions {
+        let repository = self.now.repository;
+        let of_file = |file: &SnapshotFile| contribute(repository, &self.now.place(file), &file.outline);
+        let all = in_parallel(&self.now.files, self.num_threads, of_file);
+        let (now, shared) = all.into_iter().partition(|own| self.changed.contains_key(own.path.as_str()));
+        let old = &self.before.snapshot;
+        let before: Vec<Contribution> =
+            old.files.iter().map(|file| contribute(repository, &old.place(file), &file.outline)).collect();
+        let mut contributions = Contributions { shared, now, before, changed_keys: FxHashSet::default() };
+        if !self.before.is_none {
+            contributions.changed_keys = contributions.changed();
+            contributions.changed_keys.extend(changed_package_keys(&self.before.packages, &self.packages));
+        }
+        contributions
+    }
+
+    /// The targets by the pack that holds their facts.
+    fn work(&self, targets: &[Target]) -> Vec<Work> {
+        let mut by_pack: BTreeMap<&str, Work> = BTreeMap::new();
+        for target in targets {
+            let Some(slot) = self.slot(*target) else { continue };
+            let work = by_pack
+                .entry(&slot.artifact.key)
+                .or_insert_with(|| Work { pack: slot.artifact.clone(), targets: Vec::new() });
+            work.targets.push((slot.index, *target));
+        }
+        let mut work: Vec<Work> = by_pack.into_values().collect();
+        work.iter_mut().for_each(|work| work.targets.sort_unstable());
+        work
+    }
+
+    fn slot(&self, target: Target) -> Option<&Slot> {
+        let (snapshot, file) = self.file(target);
+        snapshot.entry(file).source.as_ref()
+    }
+
+    fn file(&self, target: Target) -> (&Snapshot, &SnapshotFile) {
+        match target {
+            Target::Now(index) => (&self.now, &self.now.files[index]),
+            Target::Before(index) => (&self.before.snapshot, &self.before.snapshot.files[index]),
+        }
+    }
+
+    fn link(
+        &self,
+        contributions: &Contributions,
+        work: Receiver<(PackReader, Work)>,
+    ) -> Result<Vec<Linked>, StageError> {
+        let states = [
+            State { files: &contributions.now, packages: &self.packages },
+            State { files: &contributions.before, packages: &self.before.packages },
+        ];
+        let environments = Environment::of_states(self.now.repository, &contributions.shared, states);
+        let work = Mutex::new(work);
+        let link_packs = || {
+            let mut linked = Vec::new();
+            loop {
+                let next = work.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+                let Some((mut reader, work)) = next else { return Ok(linked) };
+                for (slot, target) in work.targets {
+                    let facts: FileFacts =
+                        reader.read(slot).map_err(|error| StageError::corrupt(&work.pack.key, &error))?;
+                    linked.push(self.link_one(&environments, &contributions.changed_keys, target, &facts));
+                }
+            }
+        };
+        let done: Vec<Result<Vec<Linked>, StageError>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.num_threads.max(1)).map(|_| scope.spawn(link_packs)).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let mut linked = Vec::new();
+        for done in done {
+            linked.extend(done?);
+        }
+        linked.sort_by_key(|linked| linked.target);
+        Ok(linked)
+    }
+
+    fn link_one(
+        &self,
+        [now, before]: &[Environment<'_>; 2],
+        changed_keys: &FxHashSet<u64>,
+        target: Target,
+        facts: &FileFacts,
+    ) -> Linked {
+        let (snapshot, file) = self.file(target);
+        let link_input = LinkFile { place: snapshot.place(file), facts };
+        let nodes = || file_nodes(snapshot.repository, &link_input);
+        let linked = |links, is_touched| Linked {
+            target,
+            links,
+            nodes: Vec::new(),
+            links_before: None,
+            is_touched,
+            names: StagedNames::default(),
+        };
+        match target {
+            Target::Before(_) => Linked { nodes: nodes(), ..linked(link_file(before, &link_input), true) },
+            Target::Now(_) if self.before.is_none || self.is_changed(file) => {
+                let place = Place { repository: snapshot.repository, entry: snapshot.entry(file) };
+                let names = StagedNames {
+                    files: vec![snapshot.path(file).clone()],
+                    symbols: symbol_names(place, facts),
+                    ..StagedNames::default()
+                };
+                Linked { nodes: nodes(), names, ..linked(link_file(now, &link_input), true) }
+            }
+            Target::Now(_) => {
+                let links = link_file(now, &link_input);
+                let is_touched = affected(&links.asked, changed_keys);
+                let links_before = is_touched.then(|| link_file(before, &link_input));
+                Linked { links_before, ..linked(links, is_touched) }
+            }
+        }
+    }
+
+    /// Sorts out what was linked.
+    fn collect(&self, linked: Vec<Linked>) -> Result<LinkedFiles, StageError> {
+        let mut all = LinkedFiles {
+            files: Vec::with_capacity(self.now.files.len()),
+            now: Records::default(),
+            before: Records::default(),
+            modules_before: FxHashMap::default(),
+            names: StagedNames::default(),
+        };
+        let mut linked_now: FxHashMap<usize, FileState> = FxHashMap::default();
+        for linked in linked {
+            match linked.target {
+                Target::Before(_) => all.add_before(linked.links, linked.nodes),
+                Target::Now(index) => {
+                    let (state, edges) = FileState::linked(linked.links);
+                    linked_now.insert(index, state);
+                    if linked.is_touched {
+                        all.now.add((linked.nodes, edges));
+                    }
+                    if let Some(links) = linked.links_before {
+                        all.add_before(links, Vec::new());
+                    }
+                    all.names.files.extend(linked.names.files);
+                    all.names.symbols.extend(linked.names.symbols);
+                }
+            }
+        }
+        for (index, file) in self.now.files.iter().enumerate() {
+            let path = self.now.path(file);
+            let kept = || Some(FileState::kept(self.before.kept.as_ref()?.file(path)?.clone()));
+            let state = linked_now.remove(&index).or_else(kept);
+            all.files.push(state.ok_or_else(|| StageError::permanent("corrupt", format!("no links of {path}")))?);
+        }
+        Ok(all)
+    }
+}
+
+impl LinkedFiles {
+    fn add_before(&mut self, links: FileLinks, nodes: Vec<NodeRecord>) {
+        self.modules_before.insert(links.path.as_str().to_owned(), links.modules);
+        self.before.add((nodes, links.edges));
+    }
+}
+
+impl Contributions {
+    /// Keys under which something else is found.
+    fn changed(&self) -> FxHashSet<u64> {
+        let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
+        let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();
+        let mut keys = FxHashSet::default();
+        for own in &self.now {
+            keys.extend(changed_keys(old.get(own.path.as_str()).copied(), Some(own)));
+        }
+        for own in self.before.iter().filter(|own| !new.contains(own.path.as_str())) {
+            keys.extend(changed_keys(Some(own), None));
+        }
+        keys
+    }
+}
+
+/// Applies a function to every item on several threads; the results keep the order.
+pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], num_threads: usize, apply: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let size = items.len().div_ceil(num_threads.max(1) * 8).max(1);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let pieces: Vec<&[T]> = items.chunks(size).collect();
+    let mut done: Vec<(usize, Vec<R>)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let Some(piece) = pieces.get(number) else { return done };
+                done.push((number, piece.iter().map(&apply).collect()));
+            }
+        };
+        let threads: Vec<_> = (0..num_threads.max(1)).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().flat_map(|(_, results)| results).collect()
+}

@@ -1,0 +1,248 @@
+//! link: references become edges.
+//!
+//! The outlines of all files make the environment. Files that changed are linked against it, and those that asked for
+//! what is found differently now; what the others came to is taken over from the run before. Only the records of the
+//! former are compared with what they were, so a run reads the facts of few files and writes what changed.
+
+mod kept;
+mod linker;
+mod packages;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_config::RepositorySettings;
+use cairn_domain::{EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoPath, RepositoryId, StageName, Tenant};
+use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
+use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
+use cairn_wire::{ChangedPath, Job, PartReport, Plan};
+use rustc_hash::FxHashMap;
+
+pub(crate) use kept::link_state;
+use kept::{FileState, KeptLinks, write_state};
+use linker::{LinkedFiles, Linker, Records};
+use packages::read_packages;
+
+use crate::artifacts::{Artifacts, written};
+use crate::differences::{Difference, difference};
+use crate::snapshot::{Snapshot, Snapshots};
+use crate::sync::{blocking, own_scope};
+
+/// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only what is
+/// not there.
+pub struct LinkStage {
+    pub artifacts: Arc<Artifacts>,
+    pub snapshots: Arc<Snapshots>,
+    pub tenant: Tenant,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub graph: Arc<dyn GraphStore>,
+    pub names: Arc<dyn Names>,
+    pub num_threads: usize,
+}
+
+/// Paths whose records change.
+pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
+
+/// The previous generation, as far as this run compares itself with it.
+pub(crate) struct Before {
+    /// The files that changed since, as they were.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) kept: Option<KeptLinks>,
+    pub(crate) packages: Vec<PackageManifest>,
+    /// There is none, or all of it ends: every record begins.
+    pub(crate) is_none: bool,
+}
+
+#[async_trait]
+impl Stage for LinkStage {
+    fn name(&self) -> StageName {
+        StageName::Link
+    }
+
+    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+        let repository = job.run.repository;
+        let plan = self.artifacts.plan(&job.plan).await?;
+        let planned =
+            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+        let now = self.snapshots.load(&self.artifacts, repository, planned).await?;
+        let changed = changed_paths(&plan);
+        let before = self.before(&plan, repository, &changed).await?;
+        let packages = self.packages(&now, &before, &changed).await?;
+        let linker = Arc::new(Linker { now, before, changed, packages, num_threads: self.num_threads });
+        let linked = linker::run(&linker, &self.artifacts).await?;
+        let name = self.repository_name(repository).await?;
+        let settings = RepositorySettings::parse(&plan.settings).unwrap_or_default();
+        let of = Arc::clone(&linker);
+        let compare = move || Ok(compared(&name, &settings, &of, linked));
+        let Compared { mut graph, names, files, mut report } = blocking(compare).await?;
+        if plan.rebuild {
+            self.retire_everything(job, &mut graph).await?;
+        }
+        let state = write_state(&self.artifacts, &linker, files).await?;
+        report.artifacts.insert("links".to_owned(), written(state));
+        self.graph.stage(&self.tenant, job.run, job.part, graph).await?;
+        self.names.stage(&self.tenant, job.run, staged_names(&linker.changed, names)).await?;
+        Ok(report)
+    }
+}
+
+fn changed_paths(plan: &Plan) -> ChangedPaths {
+    let paths = plan.embed.iter().chain(&plan.retire).flatten();
+    paths.map(|path| (path.path.as_str().to_owned(), path.clone())).collect()
+}
+
+impl LinkStage {
+    async fn before(
+        &self,
+        plan: &Plan,
+        repository: RepositoryId,
+        changed: &ChangedPaths,
+    ) -> Result<Before, StageError> {
+        let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
+        let manifest = self.artifacts.manifest_or_empty(previous).await?;
+        let kept = match &manifest.links {
+            Some(links) => KeptLinks::load(&self.artifacts, links).await?,
+            None => None,
+        };
+        let packages = match &kept {
+            Some(kept) => kept.packages.clone(),
+            None => read_packages(&self.artifacts, &manifest, |_| true).await?,
+        };
+        let is_none = manifest.entries.is_empty();
+        let was = |path: &str| changed.get(path).is_some_and(|path| path.before);
+        let snapshot = Snapshot::load(&self.artifacts, repository, manifest, |entry| was(entry.path.as_str())).await?;
+        Ok(Before { snapshot, kept, packages, is_none })
+    }
+
+    /// The packages that the snapshot declares: those of unchanged manifests as they were.
+    async fn packages(
+        &self,
+        now: &Snapshot,
+        before: &Before,
+        changed: &ChangedPaths,
+    ) -> Result<Vec<PackageManifest>, StageError> {
+        let is_kept = |path: &str| before.kept.is_some() && !changed.contains_key(path);
+        let kept = before.packages.iter().filter(|package| is_kept(package.path.as_str()));
+        let mut packages: Vec<PackageManifest> = kept.cloned().collect();
+        let is_read = |entry: &ManifestEntry| !is_kept(entry.path.as_str());
+        packages.extend(read_packages(&self.artifacts, &now.manifest, is_read).await?);
+        packages.sort_by(|left, right| left.path.cmp(&right.path));
+        Ok(packages)
+    }
+
+    async fn repository_name(&self, repository: RepositoryId) -> Result<String, StageError> {
+        let known = self.catalogue.repositories(&own_scope(&self.tenant, repository)).await?;
+        Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
+    }
+
+    /// What is stored was made by other tools: all of it ends.
+    async fn retire_everything(&self, job: &Job, staged: &mut StagedGraph) -> Result<(), StageError> {
+        let (view, scope) = (self.catalogue.view().await?, own_scope(&self.tenant, job.run.repository));
+        let mut from = Some(0);
+        while let Some(at) = from {
+            let page = self.graph.scroll_nodes(&view, &scope, job.run.repository, at).await?;
+            let own = page.items.iter().filter(|node| node.kind != cairn_domain::NodeKind::Pattern);
+            staged.retired_nodes.extend(own.map(|node| node.key));
+            from = page.next;
+        }
+        let mut from = Some(0);
+        while let Some(at) = from {
+            let page = self.graph.scroll_edges(&view, &scope, job.run.repository, None, at).await?;
+            let own = page.items.iter().filter(|edge| edge.kind != cairn_domain::EdgeKind::Follows);
+            staged.retired_edges.extend(own.map(|edge| edge.key));
+            from = page.next;
+        }
+        Ok(())
+    }
+}
+
+fn staged_names(changed: &ChangedPaths, names: StagedNames) -> StagedNames {
+    let mut replaced: Vec<_> = changed.values().filter(|path| path.before).map(|path| path.path.clone()).collect();
+    replaced.sort();
+    StagedNames { replaced, ..names }
+}
+
+/// What linking means for the stores.
+struct Compared {
+    graph: StagedGraph,
+    names: StagedNames,
+    files: Vec<FileState>,
+    report: PartReport,
+}
+
+/// Adds what belongs to no single file, and finds the difference to what is stored.
+fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: LinkedFiles) -> Compared {
+    let Linker { now, before, changed, packages, .. } = linker;
+    let LinkedFiles { files, now: mut records, before: mut records_before, modules_before, names } = linked;
+    let places = now.files.iter().map(|file| now.place(file));
+    let whole = places.zip(files.iter().map(|state| state.file.modules.as_slice()));
+    let of_repository = repository_graph(now.repository, name, &modules(settings), packages, whole);
+    records.add(of_repository);
+    if !before.is_none {
+        let settings = RepositorySettings::parse(&before.snapshot.manifest.settings).unwrap_or_default();
+        let files = files_before(now, before, changed, &files, &modules_before);
+        let of_repository = repository_graph(now.repository, name, &modules(&settings), &before.packages, files);
+        records_before.add(of_repository);
+    }
+    let report = report(now, &files);
+    Compared { graph: changes(&records_before, records), names, files, report }
+}
+
+/// The files of the previous generation, each with the other modules that its edges reached, in the order of paths.
+fn files_before<'a>(
+    now: &'a Snapshot,
+    before: &'a Before,
+    changed: &ChangedPaths,
+    files: &'a [FileState],
+    modules_before: &'a FxHashMap<String, Vec<String>>,
+) -> Vec<(FilePlace<'a>, &'a [String])> {
+    let modules =
+        |path: &RepoPath, otherwise: &'a [String]| modules_before.get(path.as_str()).map_or(otherwise, Vec::as_slice);
+    let still = now.files.iter().zip(files).filter(|(file, _)| !changed.contains_key(now.path(file).as_str()));
+    let still = still.map(|(file, state)| (now.place(file), modules(now.path(file), &state.file.modules)));
+    let of_before = &before.snapshot;
+    let gone = of_before.files.iter().map(|file| (of_before.place(file), modules(of_before.path(file), &[])));
+    let mut whole: Vec<_> = still.chain(gone).collect();
+    whole.sort_by(|left, right| left.0.path.cmp(right.0.path));
+    whole
+}
+
+/// Counts of the whole snapshot.
+fn report(now: &Snapshot, files: &[FileState]) -> PartReport {
+    let mut report = PartReport::default();
+    for file in &now.files {
+        report.symbols += file.outline.symbols.len() as u64;
+        report.chunks += u64::from(file.outline.num_chunks);
+    }
+    for file in files.iter().map(|state| &state.file) {
+        for (class, count) in &file.edges {
+            report.edges += u64::from(*count);
+            *report.edges_by_resolution.entry(class.as_str().to_owned()).or_default() += u64::from(*count);
+        }
+        for (reason, count) in &file.unresolved {
+            *report.unresolved.entry(reason.as_str().to_owned()).or_default() += u64::from(*count);
+        }
+    }
+    report
+}
+
+fn changes(before: &Records, now: Records) -> StagedGraph {
+    let nodes: Difference<NodeRecord> = difference(&before.nodes, now.nodes, |node| (node.key.0, node.digest()));
+    let edges: Difference<EdgeRecord> = difference(&before.edges, now.edges, |edge| (edge.key.0, edge.digest()));
+    StagedGraph {
+        nodes: nodes.begun,
+        edges: edges.begun,
+        retired_nodes: nodes.ended.into_iter().map(cairn_domain::NodeKey).collect(),
+        retired_edges: edges.ended.into_iter().map(cairn_domain::EdgeKey).collect(),
+        ..StagedGraph::default()
+    }
+}
+
+fn modules(settings: &RepositorySettings) -> Vec<ModuleInfo> {
+    let info = |module: &cairn_config::ModuleSettings| ModuleInfo {
+        name: module.path.as_str().to_owned(),
+        description: module.description.clone(),
+    };
+    settings.modules.iter().map(info).collect()
+}

@@ -1,0 +1,113 @@
+//! What all wrappers that do one thing wrong share: how they are made, and the faults of stores with generations.
+
+use async_trait::async_trait;
+use cairn_domain::{GenerationId, RepositoryId, Scope, Tenant, View};
+use cairn_ports::{Generations, MaintenanceError};
+
+use crate::suite::PlantedFault;
+
+/// A subject with one fault. What the fault does not touch goes to `inner` as it is.
+pub(crate) struct Faulty<P: ?Sized, F> {
+    pub(crate) inner: Box<P>,
+    pub(crate) fault: F,
+}
+
+/// The faults of a table, by name. `wrap` boxes the wrapper as the port that it implements.
+pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
+    table: impl IntoIterator<Item = (&'static str, F)>,
+    wrap: fn(Faulty<P, F>) -> Box<P>,
+) -> Vec<PlantedFault<P>> {
+    let plant = |(name, fault)| PlantedFault::<P> { name, plant: Box::new(move |inner| wrap(Faulty { inner, fault })) };
+    table.into_iter().map(plant).collect()
+}
+
+/// What any store with generations can do wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StoreFault {
+    SeesStaged,
+    SeesHidden,
+    IgnoresScope,
+    SweepsNothing,
+    SweepsTheOpen,
+    KeepsAborted,
+    RemovesTooMuch,
+}
+
+pub(crate) const STORE_FAULTS: [(&str, StoreFault); 7] = [
+    ("sees staged generations", StoreFault::SeesStaged),
+    ("sees hidden repositories", StoreFault::SeesHidden),
+    ("ignores the scope", StoreFault::IgnoresScope),
+    ("sweeps nothing", StoreFault::SweepsNothing),
+    ("sweeps what is still visible", StoreFault::SweepsTheOpen),
+    ("keeps aborted records", StoreFault::KeepsAborted),
+    ("removes what began later", StoreFault::RemovesTooMuch),
+];
+
+/// A table of faults that has those of every store among its own.
+pub(crate) trait WithStoreFaults: Copy + Send + Sync {
+    fn of_store(self) -> Option<StoreFault>;
+}
+
+impl<P: ?Sized, F: WithStoreFaults> Faulty<P, F> {
+    fn has(&self, fault: StoreFault) -> bool {
+        self.fault.of_store() == Some(fault)
+    }
+
+    pub(crate) fn view(&self, view: &View) -> View {
+        let mut view = view.clone();
+        match self.fault.of_store() {
+            Some(StoreFault::SeesStaged) => view.hidden.clear(),
+            Some(StoreFault::SeesHidden) => view.hidden_repositories.clear(),
+            _ => {}
+        }
+        view
+    }
+
+    pub(crate) fn scope(&self, scope: &Scope) -> Scope {
+        if self.has(StoreFault::IgnoresScope) { Scope::all(scope.tenant.clone()) } else { scope.clone() }
+    }
+}
+
+#[async_trait]
+impl<P: Generations + ?Sized, F: WithStoreFaults> Generations for Faulty<P, F> {
+    async fn sweep_retired(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+    ) -> Result<u64, MaintenanceError> {
+        if self.has(StoreFault::SweepsNothing) {
+            return Ok(0);
+        }
+        if self.has(StoreFault::SweepsTheOpen) {
+            let newest = published.iter().max().copied().unwrap_or(GenerationId(0));
+            let later: Vec<GenerationId> = (0..=newest.0 + 9).map(GenerationId).collect();
+            return self.inner.sweep_retired(repository, &later).await;
+        }
+        self.inner.sweep_retired(repository, published).await
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+        if self.has(StoreFault::KeepsAborted) {
+            return Ok(0);
+        }
+        self.inner.sweep_aborted(repository, aborted).await
+    }
+
+    async fn remove_repository(
+        &self,
+        tenant: &Tenant,
+        repository: RepositoryId,
+        before: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        let before = if self.has(StoreFault::RemovesTooMuch) { GenerationId::OPEN } else { before };
+        self.inner.remove_repository(tenant, repository, before).await
+    }
+
+    async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.inner.compact(repository).await
+    }
+
+    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.inner.verify(repository).await
+    }
+}

@@ -1,0 +1,25 @@
+//! Being asked to end: Ctrl-C, or SIGTERM from a supervisor.
+
+use anyhow::Context;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Listens from when it is made: a signal that comes while nobody waits is not lost.
+pub(crate) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("listening for signals");
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    /// Returns once the process is asked to end.
+    pub(crate) async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The last change of a file by history: shown, searched by, and the same whatever was indexed before.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::{Index, fresh_fingerprint, git, repository, write};
+
+/// Commits everything at noon of a day.
+fn commit_on(root: &Path, day: &str) {
+    git(root, &["add", "-A"]);
+    let date = format!("{day}T12:00:00Z");
+    let mut command = Command::new("git");
+    command.arg("-C").arg(root).args([
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.org",
+        "commit",
+        "-q",
+        "-m",
+        "x",
+    ]);
+    command.env("GIT_COMMITTER_DATE", &date).env("GIT_AUTHOR_DATE", &date);
+    assert!(command.status().expect("git starts").success());
+}
+
+/// Paths that a search for the word finds, sorted.
+fn found(index: &Index, since: &[&str]) -> Vec<String> {
+    let output = index.run(&[&["search", "importer", "--repo", "r", "--json"], since].concat());
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let results = answer["results"].as_array().expect("results").iter();
+    let mut paths: Vec<String> = results.map(|result| result["path"].as_str().expect("a path").to_owned()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn importer(name: &str) -> String {
+    format!("def importer_{name}():\n    \"\"\"The importer of {name}.\"\"\"\n    return \"{name}\"\n")
+}
+
+#[test]
+fn searches_are_restricted_to_what_changed_since() {
+    let directory = repository();
+    let root = directory.path();
+    write(root, "old.py", importer("old"));
+    commit_on(root, "2020-03-01");
+    write(root, "new.py", importer("new"));
+    commit_on(root, "2024-05-06");
+    let index = Index::new();
+    index.index(root);
+    assert_eq!(found(&index, &[]), ["new.py", "old.py"]);
+    assert_eq!(found(&index, &["--since", "2020-03-01"]), ["new.py", "old.py"]);
+    assert_eq!(found(&index, &["--since", "2020-03-02"]), ["new.py"]);
+    assert_eq!(found(&index, &["--since", "7d"]), [""; 0]);
+    let why = index.json(&["coverage", "r", "--why", "old.py"]);
+    assert_eq!(why["changed_at"], "2020-03-01T12:00:00Z");
+    // What is edited and not committed is as new as the index.
+    write(root, "old.py", importer("old") + "\n\nlater = 1\n");
+    index.index(root);
+    assert_eq!(found(&index, &["--since", "7d"]), ["old.py"]);
+    assert_eq!(index.json(&["coverage", "r", "--why", "old.py"])["changed_at"], Value::Null);
+    commit_on(root, "2024-06-07");
+    index.index(root);
+    assert_eq!(found(&index, &["--since", "2024-05-07"]), ["old.py"]);
+    // Another branch, where it never changed again.
+    git(root, &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    index.index(root);
+    assert_eq!(found(&index, &["--since", "2020-03-02"]), ["new.py"]);
+    assert_eq!(index.fingerprint(), fresh_fingerprint(root));
+}
+
+#[test]
+fn without_history_files_are_as_new_as_the_index() {
+    let directory = tempfile::tempdir().expect("a folder");
+    write(directory.path(), "a.py", importer("a"));
+    let index = Index::new();
+    index.index(directory.path());
+    assert_eq!(found(&index, &["--since", "1h"]), ["a.py"]);
+    assert_eq!(found(&index, &["--since", "2099-01-01"]), [""; 0]);
+    assert_eq!(index.json(&["search", "importer", "--repo", "r"])["results"][0]["changed_at"], Value::Null);
+}
