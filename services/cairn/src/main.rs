@@ -14,7 +14,20 @@ use clap::Parser;
 
 use crate::cli::{Arguments, Command};
 
+/// As many heaps as cores. By default there are eight for each core, and what one thread frees no thread of another heap
+/// can use, so that threads which take turns at large work keep several times the memory of one.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn limit_heaps() {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    // SAFETY: sets a limit of the allocator, while no other thread runs.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, i32::try_from(cores).unwrap_or(i32::MAX));
+    }
+}
+
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    limit_heaps();
     let arguments = Arguments::parse();
     // The child that parses has nothing to do with runtimes, logs or stores.
     if matches!(arguments.command, Command::ParseWorker) {

@@ -47,7 +47,9 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
         add(key(space, [path, import.container, import.local]), Item::Import(index as u32));
     }
     for (index, field) in file.fields.iter().enumerate() {
-        add(key(Space::Field, [family, field.class, field.name]), Item::Field(index as u32));
+        // Variables at the top of a file are asked for by file.
+        let holder = if field.class.is_empty() { path } else { family };
+        add(key(Space::Field, [holder, field.class, field.name]), Item::Field(index as u32));
     }
 }
 

@@ -302,6 +302,16 @@ impl<'e> Lookup<'e> {
         })
     }
 
+    /// Variables at the top of a file whose type is evident.
+    pub(crate) fn typed_variables(&mut self, file: FileId, name: Name) -> impl Iterator<Item = &'e FieldType> + 'e {
+        let files = &self.environment.files;
+        let key = key(Space::Field, [self.path_name(file), Name::EMPTY, name]);
+        self.ask(key).iter().filter_map(|(file, item)| match item {
+            Item::Field(index) => Some(&files[*file as usize].fields[*index as usize]),
+            _ => None,
+        })
+    }
+
     pub(crate) fn packages(&mut self, ecosystem: &'static str) -> impl Iterator<Item = &'e PackageManifest> + 'e {
         self.asked.push(manifests_key(ecosystem));
         self.environment.packages.iter().copied().filter(move |package| package.ecosystem.as_str() == ecosystem)

@@ -365,9 +365,8 @@ fn object(found: Finding, family: Family) -> Subject {
 
 /// The type of a variable at the top of another file, looked up there.
 fn global_type(lookup: &mut Lookup<'_>, file: FileId, name: Name) -> Option<Finding> {
-    let family = lookup.contribution(file).family;
-    let mut declared = lookup.fields(family, Name::EMPTY, name).filter(|(other, _)| *other == file);
-    let (_, first) = declared.next()?;
+    let mut declared = lookup.typed_variables(file, name);
+    let first = declared.next()?;
     if declared.next().is_some() {
         return None;
     }

@@ -93,14 +93,19 @@ struct Linked {
     names: StagedNames,
 }
 
-/// Links what must be linked, and takes over the rest.
-pub(crate) async fn run(linker: &Arc<Linker>, artifacts: &Artifacts) -> Result<LinkedFiles, StageError> {
+/// Links what must be linked, and takes over the rest. Where `begun` is given, the nodes of files go there as soon as
+/// their pack is linked, and not into the result.
+pub(crate) async fn run(
+    linker: &Arc<Linker>,
+    artifacts: &Artifacts,
+    begun: Option<Sender<Vec<NodeRecord>>>,
+) -> Result<LinkedFiles, StageError> {
     let of = Arc::clone(linker);
     let (contributions, targets) = blocking(move || Ok(of.prepare())).await?;
     let work = linker.work(&targets);
     let (sender, receiver) = tokio::sync::mpsc::channel(linker.num_threads.max(1));
     let of = Arc::clone(linker);
-    let linking = tokio::spawn(blocking(move || of.link(&contributions, receiver)));
+    let linking = tokio::spawn(blocking(move || of.link(&contributions, receiver, begun.as_ref())));
     let fed = feed(artifacts, work, sender).await;
     let linked = linking.await.map_err(|error| StageError::panicked(error.to_string()))?;
     fed?;
@@ -170,6 +175,8 @@ impl Linker {
         }
         let mut work: Vec<Work> = by_pack.into_values().collect();
         work.iter_mut().for_each(|work| work.targets.sort_unstable());
+        // In the order of paths, so that neighbours are stored beside each other.
+        work.sort_by_key(|work| work.targets.first().map(|(_, target)| *target));
         work
     }
 
@@ -189,6 +196,7 @@ impl Linker {
         &self,
         contributions: &Contributions,
         work: Receiver<(PackReader, Work)>,
+        begun: Option<&Sender<Vec<NodeRecord>>>,
     ) -> Result<Vec<Linked>, StageError> {
         let states = [
             State { files: &contributions.now, packages: &self.packages },
@@ -201,10 +209,16 @@ impl Linker {
             loop {
                 let next = work.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
                 let Some((mut reader, work)) = next else { return Ok(linked) };
+                let start = linked.len();
                 for (slot, target) in work.targets {
                     let facts: FileFacts =
                         reader.read(slot).map_err(|error| StageError::corrupt(&work.pack.key, &error))?;
                     linked.push(self.link_one(&environments, &contributions.changed_keys, target, &facts));
+                }
+                if let Some(begun) = begun {
+                    let nodes = linked[start..].iter_mut().flat_map(|linked| std::mem::take(&mut linked.nodes));
+                    // If nobody receives them, staging has failed, and says why.
+                    let _ = begun.blocking_send(nodes.collect());
                 }
             }
         };

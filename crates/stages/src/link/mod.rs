@@ -18,6 +18,7 @@ use cairn_pipeline::{Stage, StageContext, StageError};
 use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
 use cairn_wire::{ChangedPath, Job, PartReport, Plan};
 use rustc_hash::FxHashMap;
+use tokio::sync::mpsc::Receiver;
 
 pub(crate) use kept::link_state;
 use kept::{FileState, KeptLinks, write_state};
@@ -70,7 +71,11 @@ impl Stage for LinkStage {
         let before = self.before(&plan, repository, &changed).await?;
         let packages = self.packages(&now, &before, &changed).await?;
         let linker = Arc::new(Linker { now, before, changed, packages, num_threads: self.num_threads });
-        let linked = linker::run(&linker, &self.artifacts).await?;
+        let (begun, nodes) = tokio::sync::mpsc::channel(1);
+        let begun = (linker.before.is_none && !plan.rebuild).then_some(begun);
+        let (linked, staged) = tokio::join!(linker::run(&linker, &self.artifacts, begun), self.stage_nodes(job, nodes));
+        staged?;
+        let linked = linked?;
         let name = self.repository_name(repository).await?;
         let settings = RepositorySettings::parse(&plan.settings).unwrap_or_default();
         let of = Arc::clone(&linker);
@@ -129,6 +134,15 @@ impl LinkStage {
         packages.extend(read_packages(&self.artifacts, &now.manifest, is_read).await?);
         packages.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(packages)
+    }
+
+    /// Stages nodes while the next files are linked, so that a first run never holds all of them.
+    async fn stage_nodes(&self, job: &Job, mut nodes: Receiver<Vec<NodeRecord>>) -> Result<(), StageError> {
+        while let Some(nodes) = nodes.recv().await {
+            let staged = StagedGraph { nodes, ..StagedGraph::default() };
+            self.graph.stage(&self.tenant, job.run, job.part, staged).await?;
+        }
+        Ok(())
     }
 
     async fn repository_name(&self, repository: RepositoryId) -> Result<String, StageError> {

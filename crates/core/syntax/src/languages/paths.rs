@@ -74,6 +74,11 @@ mod tests {
         check_module("typescript", "packages/app/src/api/client.d.ts", "packages.app.api.client");
         check_module("java", "server/src/main/java/com/acme/App.java", "com.acme.App");
         check_module("java", "src/main/java/com/acme/App.java", "com.acme.App");
+        check_module("swift", "Sources/App/Model/Order.swift", "App.Model.Order");
+        check_module("swift", "Tests/AppTests/OrderTests.swift", "AppTests.OrderTests");
+        check_module("lua", "lua/router/init.lua", "router");
+        check_module("lua", "src/router/stack.lua", "router.stack");
+        check_module("bash", "bin/deploy.sh", "");
         check_module("markdown", "docs/a.md", "");
         check_module("nonsense", "a", "");
     }
@@ -96,5 +101,14 @@ mod tests {
         check_test("rust", "tests/it.rs", true);
         check_test("rust", "src/engine/tests.rs", true);
         check_test("rust", "src/contests.rs", false);
+        check_test("swift", "Tests/AppTests/Fixtures.swift", true);
+        check_test("swift", "App/OrderTests.swift", true);
+        check_test("swift", "App/Contest.swift", false);
+        check_test("lua", "spec/router.lua", true);
+        check_test("lua", "src/router_spec.lua", true);
+        check_test("lua", "src/special.lua", false);
+        check_test("bash", "tests/deploy.bats", true);
+        check_test("bash", "bin/deploy_test.sh", true);
+        check_test("bash", "bin/latest.sh", false);
     }
 }
