@@ -12,7 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cairn_domain::BlobId;
 
-const MAGIC: &[u8; 8] = b"cairnst1";
+const MAGIC: &[u8; 8] = b"cairnst2";
+const KEY_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 16;
 
 /// The coarsest clock of a file system that is still in use ticks every two seconds.
@@ -39,13 +40,22 @@ impl Stat {
     }
 }
 
+/// A path's hash stands for it: it is smaller, and a name that holds a secret is not kept.
+type PathKey = [u8; KEY_BYTES];
+
+fn key_of(path: &[u8]) -> PathKey {
+    let mut key = [0; KEY_BYTES];
+    key.copy_from_slice(&blake3::hash(path).as_bytes()[..KEY_BYTES]);
+    key
+}
+
 /// By path, as the file system has it.
 #[derive(Default)]
-pub(crate) struct StatCache(HashMap<Vec<u8>, (Stat, BlobId)>);
+pub(crate) struct StatCache(HashMap<PathKey, (Stat, BlobId)>);
 
 impl StatCache {
     pub(crate) fn get(&self, path: &[u8], stat: &Stat) -> Option<BlobId> {
-        self.0.get(path).filter(|(known, _)| known == stat).map(|(_, blob)| *blob)
+        self.0.get(&key_of(path)).filter(|(known, _)| known == stat).map(|(_, blob)| *blob)
     }
 
     /// No cache for bytes that this did not write.
@@ -62,8 +72,7 @@ fn decode(bytes: &[u8]) -> Option<StatCache> {
     }
     let mut entries = HashMap::new();
     while !rest.is_empty() {
-        let (length, after) = rest.split_first_chunk::<4>()?;
-        let (path, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let (key, after) = rest.split_first_chunk::<KEY_BYTES>()?;
         let (modified, after) = after.split_first_chunk::<8>()?;
         let (changed, after) = after.split_first_chunk::<8>()?;
         let (size, after) = after.split_first_chunk::<8>()?;
@@ -75,7 +84,7 @@ fn decode(bytes: &[u8]) -> Option<StatCache> {
             size_bytes: u64::from_le_bytes(*size),
             inode: u64::from_le_bytes(*inode),
         };
-        entries.insert(path.to_vec(), (stat, BlobId(*blob)));
+        entries.insert(*key, (stat, BlobId(*blob)));
         rest = after;
     }
     Some(StatCache(entries))
@@ -96,12 +105,10 @@ impl StatCacheWriter {
     }
 
     pub(crate) fn add(&mut self, path: &[u8], stat: &Stat, blob: BlobId) {
-        let Ok(length) = u32::try_from(path.len()) else { return };
         if stat.modified_ns.max(stat.changed_ns) >= self.trusted_before_ns {
             return;
         }
-        self.body.extend_from_slice(&length.to_le_bytes());
-        self.body.extend_from_slice(path);
+        self.body.extend_from_slice(&key_of(path));
         self.body.extend_from_slice(&stat.modified_ns.to_le_bytes());
         self.body.extend_from_slice(&stat.changed_ns.to_le_bytes());
         self.body.extend_from_slice(&stat.size_bytes.to_le_bytes());
@@ -138,6 +145,13 @@ mod tests {
         assert_eq!(cache.get(b"old", &Stat { inode: 8, ..stat(97 * second) }), None);
         assert_eq!(cache.get(b"new", &stat(98 * second)), None);
         assert_eq!(cache.get(b"fut", &stat(200 * second)), None);
+    }
+
+    #[test]
+    fn names_are_not_kept() {
+        let mut writer = StatCacheWriter::new(SystemTime::now());
+        writer.add(b"a-name-of-a-file", &stat(1), BlobId([1; 20]));
+        assert!(!writer.encode().windows(6).any(|window| window == b"a-name"));
     }
 
     #[test]

@@ -70,6 +70,8 @@ fn walk(root: &Path, key: &str, tracked: &[IndexEntry], limits: &Limits) -> Resu
     for found in builder.build() {
         match found {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
+            // Pipes, sockets and devices are nothing to git unless it tracks a file of that name.
+            Ok(entry) if entry.file_type().is_some_and(|kind| !kind.is_file() && !kind.is_symlink()) => {}
             Ok(entry) => {
                 if let Some(bytes) = relative(root, entry.path()) {
                     files.extend(FoundFile::new(root, bytes, &fs::symlink_metadata(entry.path())));

@@ -111,7 +111,11 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
         // A test is called like what it tests, and nothing calls it.
-        Family::Zig | Family::Elixir => symbol.is_test && symbol.signature.starts_with("test"),
+        Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
+        // What a behaviour asks for is no function of its own.
+        Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
+        // A type signature that stands apart from its equations.
+        Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),
         _ => false,
     }
 }

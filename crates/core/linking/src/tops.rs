@@ -117,7 +117,10 @@ impl<'e> Lookup<'e> {
         }
         match contribution.family {
             Family::Go => found,
-            Family::Elixir if found.is_nothing() => self.in_package(contribution.family, Name::EMPTY, name, ask),
+            // Modules are named from everywhere; functions outside of them are those of a script.
+            Family::Elixir if found.is_nothing() && ask.want != Want::Call => {
+                self.in_package(contribution.family, Name::EMPTY, name, ask)
+            }
             Family::Elixir => found,
             // Without a declared package the whole repository shares one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),

@@ -12,8 +12,11 @@ use crate::name::{Name, Naming, name_end};
 /// How far a value may lie behind its name, and how long it may be, in bytes.
 const REACH: usize = 1024;
 
-/// What is assigned to the name around a keyword, if it is a secret.
-pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Range<usize>> {
+/// Literals that may make up one value.
+const MOST_PARTS: usize = 32;
+
+/// What is assigned to the name around a keyword, if it is a secret: one part, or the literals that are joined to it.
+pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let (style, value) = assigned(text, hit.end)?;
     let name = Name::around(text, hit, naming)?;
     let style = match style {
@@ -24,7 +27,42 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<R
     if style == Style::Spaced && naming == Naming::Password && is_verb(&text[name.span.clone()]) {
         return None;
     }
-    judge::is_secret(naming, name.promise, style, &text[value.clone()]).then_some(value)
+    let is_secret = |value: &[u8]| judge::is_secret(naming, name.promise, style, value);
+    let parts = joined_parts(text, value.clone());
+    if parts.len() > 1 && is_secret(&parts.iter().flat_map(|part| &text[part.clone()]).copied().collect::<Vec<u8>>()) {
+        return Some(parts);
+    }
+    is_secret(&text[value.clone()]).then(|| vec![value])
+}
+
+/// The value and what is joined to it: `"…" + "…"`, literals on lines of their own, a line that a backslash continues.
+fn joined_parts(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
+    let end = text.len().min(value.end + REACH);
+    let mut cursor = Cursor { text: &text[..end], at: value.end };
+    let mut parts = vec![value];
+    while parts.len() < MOST_PARTS
+        && let Some(part) = next_part(&mut cursor)
+    {
+        cursor.at = part.end;
+        parts.push(part);
+    }
+    parts
+}
+
+fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
+    if cursor.text[cursor.at..].starts_with(b"\\\n") {
+        cursor.at += 2;
+        return cursor.bare();
+    }
+    if !cursor.skip_quote() {
+        return None;
+    }
+    let start = cursor.at;
+    while matches!(cursor.peek(), b' ' | b'\t' | b'\r' | b'\n' | b'+' | b'.' | b'&' | b'\\') && cursor.at - start < 160
+    {
+        cursor.at += 1;
+    }
+    (cursor.at > start).then(|| cursor.literal(Style::Literal)).flatten().map(|(_, part)| part)
 }
 
 /// `pass` as a verb or a noun of its own: `should_pass("…")`, `pass "…" to`.
@@ -43,8 +81,16 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     while matches!(cursor.peek(), b']' | b')' | b'}') && cursor.at - name_end < 6 {
         cursor.at += 1;
     }
+    cursor.skip_emphasis();
     let spaces = cursor.skip_spaces();
     match cursor.peek() {
+        0xEF if cursor.at_word("：".as_bytes()) => {
+            cursor.at += "：".len();
+            cursor.skip_spaces();
+            value(&mut cursor)
+        }
+        b'<' if cursor.at_word(b"</") => next_element(&mut cursor),
+        b'{' if quoted && spaces > 0 => block_default(&mut cursor),
         b'=' | b':' | b'!' | b'?' | b'<' | b'|' | b'+' | b'~' => after_operator(&mut cursor),
         b'>' => element(&mut cursor),
         b'(' | b'{' if !quoted => {
@@ -60,7 +106,7 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
         b'[' => after_array(&mut cursor),
         b'i' | b'w' if spaces > 0 && quoted => after_verb(&mut cursor),
         _ if spaces > 0 && !quoted => after_space(&mut cursor),
-        b'\n' | b'\r' => next_line_value(&mut cursor),
+        b'\n' | b'\r' | b'\\' => next_line_value(&mut cursor),
         _ => None,
     }
 }
@@ -78,6 +124,15 @@ fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         return None;
     }
     let colon = operator == b":";
+    if colon {
+        cursor.skip_emphasis();
+        cursor.skip_spaces();
+        let start = cursor.at;
+        if let Some(found) = yaml_value(cursor) {
+            return Some(found);
+        }
+        cursor.at = start;
+    }
     cursor.skip_blanks();
     let start = cursor.at;
     if colon && let Some(found) = after_type(cursor) {
@@ -94,7 +149,79 @@ fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         return Some(found);
     }
     cursor.at = start;
-    cursor.bare().map(|span| (Style::Loose, span))
+    let bare = cursor.bare()?;
+    let resume = cursor.at;
+    if let Some(found) = alternative(cursor) {
+        return Some(found);
+    }
+    cursor.at = resume;
+    Some((Style::Loose, bare))
+}
+
+/// `process.env.PASSWORD || "…"`, `… ?? "…"`, `… or "…"`: what holds where nothing is configured.
+fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    cursor.skip_spaces();
+    let operator = [b"|| ".as_slice(), b"?? ", b"or ", b"?: "].into_iter().find(|operator| cursor.at_word(operator))?;
+    cursor.at += operator.len();
+    cursor.literal(Style::Literal)
+}
+
+/// `&anchor value`, `!!str value`, and after `|` or `>` the next line.
+fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let start = cursor.at;
+    while cursor.peek() == b'&' || cursor.at_word(b"!!") {
+        while !matches!(cursor.peek(), 0..=32) {
+            cursor.at += 1;
+        }
+        cursor.skip_spaces();
+    }
+    let anchored = cursor.at > start;
+    if matches!(cursor.peek(), b'|' | b'>') {
+        cursor.at += 1;
+        while matches!(cursor.peek(), b'-' | b'+' | b'0'..=b'9' | b' ' | b'\r') {
+            cursor.at += 1;
+        }
+        let breaks = cursor.at_line_end();
+        cursor.skip_lines();
+        return if breaks && cursor.text[cursor.at - 1] == b' ' {
+            cursor.bare().map(|span| (Style::Line, span))
+        } else {
+            None
+        };
+    }
+    let found = cursor.literal(Style::Literal).or_else(|| cursor.bare().map(|span| (Style::Line, span)));
+    cursor.skip_quote();
+    cursor.skip_spaces();
+    // A type such as `&str` is followed by more than its value.
+    let is_line = cursor.at > start && (cursor.at_line_end() || cursor.peek() == b'#');
+    if is_line && anchored { found } else { None }
+}
+
+/// `<key>password</key>` and then `<string>…</string>`, as in property lists.
+fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let rest = &cursor.text[cursor.at..];
+    let is_name = rest.starts_with(b"</key>") || rest.starts_with(b"</name>");
+    cursor.at += rest.iter().position(|byte| *byte == b'>')? + 1;
+    cursor.skip_lines();
+    if !is_name || !(cursor.at_word(b"<string>") || cursor.at_word(b"<value>")) {
+        return None;
+    }
+    cursor.at += cursor.text[cursor.at..].iter().position(|byte| *byte == b'>')?;
+    element(cursor)
+}
+
+/// `variable "password" { default = "…" }` of Terraform.
+fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let body = &cursor.text[cursor.at..];
+    let body = &body[..body.iter().position(|byte| *byte == b'}').unwrap_or(body.len())];
+    cursor.at += body.windows(7).position(|window| window == b"default")? + 7;
+    cursor.skip_spaces();
+    if cursor.peek() != b'=' {
+        return None;
+    }
+    cursor.at += 1;
+    cursor.skip_spaces();
+    cursor.literal(Style::Literal)
 }
 
 /// `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
@@ -130,14 +257,23 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
 }
 
-/// `<password>value</password>`; a bare `>` after a name is a comparison and no element.
+/// `<password>value</password>`, also with the value on a line of its own or as CDATA; a bare `>` after a name is a
+/// comparison and no element.
 fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
+    cursor.skip_lines();
+    let is_raw = cursor.at_word(b"<![CDATA[");
+    if is_raw {
+        cursor.at += b"<![CDATA[".len();
+    }
     let start = cursor.at;
     let rest = &cursor.text[start..];
-    let length = rest.iter().position(|byte| matches!(byte, b'<' | b'\n' | b'"'))?;
-    (rest[length] == b'<' && rest.get(length + 1) == Some(&b'/') && length > 0)
-        .then(|| (Style::Literal, start..start + length))
+    let ending: &[u8] = if is_raw { b"]]>" } else { b"</" };
+    let length = rest.iter().position(|byte| matches!(byte, b'<' | b'\n' | b'"' | b']'))?;
+    let value = &rest[..length];
+    let after = rest[length..].trim_ascii_start();
+    let value = value.trim_ascii_end();
+    (after.starts_with(ending) && !value.is_empty()).then(|| (Style::Literal, start..start + value.len()))
 }
 
 /// `- name: DB_PASSWORD` and on the next line `value: …`.
@@ -200,7 +336,8 @@ mod tests {
             .expect("a keyword");
         let start = lower.find(keyword).expect("just found");
         let found = secret(text.as_bytes(), start..start + keyword.len(), naming);
-        assert_eq!(found.map(|span| &text[span]), expect, "{text}");
+        let found = found.map(|parts| parts.into_iter().map(|part| &text[part]).collect::<String>());
+        assert_eq!(found.as_deref(), expect, "{text}");
     }
 
     #[test]
@@ -251,6 +388,22 @@ mod tests {
             "| password: @ |",
             "ENV PASSWORD @\n",
             "&quot;password&quot;: &quot;@&quot;",
+            "password = \"\"\"@\"\"\"",
+            "'password' = '''@'''",
+            "**Password**: @\n",
+            "**Password:** `@`\n",
+            "password：@\n",
+            "password: &main @\n",
+            "password: !!str @\n",
+            "password: |\n    @\n",
+            "  password: >-\n    @\n",
+            "<password>\n  @\n</password>",
+            "<password><![CDATA[@]]></password>",
+            "<key>password</key>\n  <string>@</string>",
+            "variable \"password\" {\n  type = string\n  default = \"@\"\n}",
+            "password = process.env.PASSWORD || \"@\";",
+            "password: process.env.PASSWORD ?? '@',",
+            "password = os.environ.get(X) or \"@\"",
         ] {
             let text = syntax.replace('@', value);
             check(&text, text.contains(value).then_some(value));
@@ -280,6 +433,20 @@ mod tests {
         ] {
             check(text, None);
         }
+    }
+
+    #[test]
+    fn joined_literals_are_one_value() {
+        for text in [
+            "password = \"k3J9!x\" + \"Q7wZ2p\"",
+            "password = (\n    \"k3J9!x\"\n    \"Q7wZ2p\"\n)",
+            "password = 'k3J9!x' .\n  'Q7wZ2p';",
+            "PASSWORD=k3J9!x\\\nQ7wZ2p\n",
+            "password = \"k3J9!x\" \\\n    \"Q7wZ2p\"",
+        ] {
+            check(text, Some("k3J9!xQ7wZ2p"));
+        }
+        check("{\"password\": \"k3J9!xQ7wZ2p\", \"b\": \"c\"}", Some("k3J9!xQ7wZ2p"));
     }
 
     #[test]

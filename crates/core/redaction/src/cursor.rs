@@ -36,14 +36,32 @@ impl Cursor<'_> {
         self.skip_spaces();
         let start = self.at;
         self.skip_lines();
-        if !matches!(self.peek(), b'"' | b'\'' | b'`') {
+        if self.quote().is_none() {
             self.at = start;
         }
     }
 
+    /// White space, also as escapes in the texts of JSON and of programs.
     pub(crate) fn skip_lines(&mut self) {
-        while matches!(self.peek(), b' ' | b'\t' | b'\r' | b'\n') {
-            self.at += 1;
+        loop {
+            match self.text.get(self.at..).unwrap_or_default() {
+                [b' ' | b'\t' | b'\r' | b'\n', ..] => self.at += 1,
+                [b'\\', b'n' | b'r' | b't', ..] => self.at += 2,
+                _ => return,
+            }
+        }
+    }
+
+    /// A line break, plain or as an escape.
+    pub(crate) fn at_line_end(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
+    }
+
+    /// `**` or `__` of Markdown, if it ends with the name that stands before, or the colon behind it.
+    pub(crate) fn skip_emphasis(&mut self) {
+        if self.at_word(b"**") || self.at_word(b"__:") {
+            self.at += 2;
         }
     }
 
@@ -80,7 +98,16 @@ impl Cursor<'_> {
             return None;
         };
         let first = self.at + quote.length;
-        let length = closing(&self.text[first..], &quote)?;
+        let rest = &self.text[first..];
+        let triple = [quote.sign; 3];
+        if quote.slashes == 0 && rest.starts_with(&triple[1..]) {
+            // Of a text in three quotes, what stands on the first line.
+            let line = &rest[2..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
+            let length = line.windows(3).position(|window| window == triple)?;
+            self.at = first + 2 + length;
+            return (length > 0).then(|| (style, first + 2..first + 2 + length));
+        }
+        let length = closing(rest, &quote)?;
         self.at = first + length;
         (length > 0).then(|| (style, first..first + length))
     }

@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
-use crate::{assignment, entropy, judge, marker, name, private_key, shape, url};
+use crate::{assignment, encoded, entropy, judge, manifest, marker, name, private_key, shape, url};
 
 /// Longest match of a pattern after its keyword, in bytes.
 const REACH: usize = 2048;
@@ -47,8 +47,21 @@ struct Compiled {
 
 /// All secrets of a text, in the order in which they are found.
 pub(crate) fn scan(text: &str) -> Vec<Span> {
+    scan_level(text, true)
+}
+
+/// What is decoded is searched too, but not decoded again.
+fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     let engine = &*ENGINE;
-    let mut scan = Scan { text, spans: Vec::new(), next_secret: 0, refused_until: 0 };
+    let mut scan = Scan {
+        text,
+        decodes,
+        spans: Vec::new(),
+        next_secret: 0,
+        refused_until: 0,
+        decoded_until: 0,
+        manifests_until: 0,
+    };
     for hit in engine.keywords.find_overlapping_iter(text) {
         for rule in &engine.called[hit.pattern().as_usize()] {
             scan.try_rule(*rule, &engine.compiled[usize::from(*rule)], hit.range());
@@ -104,9 +117,13 @@ impl Compiled {
 
 struct Scan<'text> {
     text: &'text str,
+    decodes: bool,
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
+    /// Ends of the last run that was decoded and of the last manifest: nothing is gone through twice.
+    decoded_until: usize,
+    manifests_until: usize,
 }
 
 impl Scan<'_> {
@@ -114,10 +131,12 @@ impl Scan<'_> {
         let bytes = self.text.as_bytes();
         match &compiled.rule.find {
             Find::Assignment(naming) => {
-                if let Some(value) = assignment::secret(bytes, hit.clone(), *naming) {
-                    self.push(index, &hit, value);
+                if let Some(parts) = assignment::secret(bytes, hit.clone(), *naming) {
+                    self.push_parts(index, &hit, parts);
                 }
             }
+            Find::Manifest => self.manifest(index, &hit),
+            Find::Encoded => self.encoded(index, &hit),
             Find::Userinfo => {
                 if let Some(value) = url::userinfo(bytes, hit.start) {
                     self.push(index, &hit, value);
@@ -141,6 +160,32 @@ impl Scan<'_> {
         }
     }
 
+    fn manifest(&mut self, index: u16, hit: &Range<usize>) {
+        if hit.start < self.manifests_until {
+            return;
+        }
+        let bytes = self.text.as_bytes();
+        let document = manifest::document(bytes, hit, self.manifests_until);
+        self.manifests_until = document.end;
+        for value in manifest::values(bytes, &document, hit) {
+            self.spans.push(Span { start: value.start, end: value.end, rule: index, secret: self.next_secret });
+            self.next_secret += 1;
+        }
+    }
+
+    fn encoded(&mut self, index: u16, hit: &Range<usize>) {
+        if !self.decodes || hit.start < self.decoded_until {
+            return;
+        }
+        let found = encoded::text_around(self.text.as_bytes(), hit);
+        self.decoded_until = found.as_ref().map_or(hit.end, |(run, _)| run.end);
+        if let Some((run, decoded)) = found
+            && !scan_level(&decoded, false).is_empty()
+        {
+            self.push(index, hit, run);
+        }
+    }
+
     /// The secret that a pattern matches around a keyword.
     fn matched(&mut self, compiled: &Compiled, pattern: &Pattern, hit: &Range<usize>) -> Option<Range<usize>> {
         let bytes = self.text.as_bytes();
@@ -151,13 +196,14 @@ impl Scan<'_> {
         let reach = if pattern.back == 0 { REACH } else { INNER_REACH };
         let window = &bytes[from..bytes.len().min(hit.end + reach)];
         let regex = compiled.regex(pattern);
-        let whole = regex.find(window)?;
-        if whole.end() + from < hit.end || !is_free_on_the_left(bytes, from + whole.start()) {
+        // A match before the keyword is another's: the window reaches back.
+        let whole = regex.find_iter(window).find(|whole| whole.end() + from >= hit.end)?;
+        if !is_free_on_the_left(bytes, from + whole.start()) {
             return None;
         }
         let secret = match regex.captures_len() {
             1 => whole.range(),
-            _ => regex.captures(window)?.get(1)?.range(),
+            _ => regex.captures_at(window, whole.start())?.get(1)?.range(),
         };
         let secret = from + secret.start..from + secret.end;
         if passes(pattern.check, &bytes[secret.clone()]) {
@@ -167,6 +213,15 @@ impl Scan<'_> {
             self.refused_until = secret.end - LONG_REFUSAL / 2;
         }
         None
+    }
+
+    /// A secret in several literals is one secret.
+    fn push_parts(&mut self, rule: u16, hit: &Range<usize>, parts: Vec<Range<usize>>) {
+        let secret = self.next_secret;
+        for part in parts {
+            self.push(rule, hit, part);
+            self.spans.last_mut().filter(|span| span.secret > secret).into_iter().for_each(|span| span.secret = secret);
+        }
     }
 
     fn push(&mut self, rule: u16, hit: &Range<usize>, value: Range<usize>) {
@@ -200,42 +255,20 @@ fn passes(check: Check, value: &[u8]) -> bool {
         Check::Random => shape::is_random(value),
         Check::Mixed => {
             let shape = shape::Shape::of(value);
-            shape.digits > 0 && shape.upper > 1 && entropy::centibits(value) >= 300
+            let enough = if shape.digits > 0 { 300 } else { 430 };
+            shape.upper > 1 && entropy::centibits(value) >= enough
         }
         Check::BasicAuth => is_basic_auth(value),
         Check::Chosen => judge::is_chosen(value) && !judge::is_code(value),
+        Check::Strong => judge::is_chosen(value) && !judge::is_code(value) && judge::has_digit_or_sign(value),
     }
 }
 
 /// Base64 that decodes to printable text with a colon inside.
 fn is_basic_auth(value: &[u8]) -> bool {
-    let mut bits = 0u32;
-    let mut num_bits = 0;
-    let mut decoded = Vec::with_capacity(value.len() * 3 / 4);
-    for byte in value.iter().filter(|byte| **byte != b'=') {
-        let Some(six) = sextet(*byte) else { return false };
-        bits = bits << 6 | six;
-        num_bits += 6;
-        if num_bits >= 8 {
-            num_bits -= 8;
-            decoded.push((bits >> num_bits) as u8);
-            bits &= (1 << num_bits) - 1;
-        }
-    }
+    let Some(decoded) = encoded::decode(value) else { return false };
     let printable = std::str::from_utf8(&decoded).is_ok_and(|text| !text.chars().any(char::is_control));
     printable && decoded.iter().position(|byte| *byte == b':').is_some_and(|colon| colon + 1 < decoded.len())
-}
-
-fn sextet(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' | b'-' => 62,
-        b'/' | b'_' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(crate) enum Style {
 }
 
 /// Longer values are data, not secrets.
-const LONGEST: usize = 512;
+const LONGEST: usize = 1000;
 
 pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &[u8]) -> bool {
     if value.len() < 4 || value.len() > LONGEST {
@@ -196,7 +196,7 @@ pub(crate) fn is_code(value: &[u8]) -> bool {
         || shape::is_template(value)
 }
 
-fn has_digit_or_sign(value: &[u8]) -> bool {
+pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     shape.digits + shape.signs > 0 && shape.letters() > 0
 }

@@ -14,10 +14,12 @@
 mod assignment;
 mod context;
 mod cursor;
+mod encoded;
 mod engine;
 mod entropy;
 mod ignore;
 mod judge;
+mod manifest;
 mod marker;
 mod name;
 mod private_key;

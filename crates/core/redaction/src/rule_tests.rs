@@ -19,6 +19,7 @@ pub(crate) const CASES: &[(&str, &[&str])] = &[
     ),
     ("aws-access-key-id", &["AKIA{up16}", "id = 'ASIA{up16}'"]),
     ("aws-secret-access-key", &["aws_secret_access_key = {b6440}", "\"SecretAccessKey\": \"{b6440}\""]),
+    ("aws-access-key-pair", &["AKIA{up16}:{b6440}", "Credentials(\"ASIA{up16}\", \"{b6440}\")"]),
     ("aws-session-token", &["FwoGZXIvYXdz{b6480}", "IQoJb3JpZ2lu{b6480}"]),
     ("aws-bedrock-key", &["ABSKQmVkcm9ja0FQSUtleS{b6490}", "k=ABSKQmVkcm9ja0FQSUtleS{an60}"]),
     ("gcp-api-key", &["AIza{url35}", "?key=AIza{url35}&x"]),
@@ -230,6 +231,22 @@ pub(crate) const CASES: &[(&str, &[&str])] = &[
     ),
     ("netrc-password", &["machine h login u password {pw}", "default login me password {pw}"]),
     ("sql-password", &["CREATE USER u IDENTIFIED BY '{pw}'", "ALTER ROLE u WITH PASSWORD '{pw}'"]),
+    ("translated-password", &["contraseña = \"{pw}\"", "mot de passe : {pw}", "密码: {pw}", "Пароль: `{pw}`"]),
+    (
+        "secure-string",
+        &["ConvertTo-SecureString \"{pw}\" -AsPlainText", "ConvertTo-SecureString -String '{pw}' -Force"],
+    ),
+    ("basic-auth-pair", &["auth=(\"deploy\", \"{pw}\")", "HTTPBasicAuth('deploy', '{pw}')"]),
+    ("signing-secret", &["jwt.sign(payload, \"{an40}\")", "crypto.createHmac('sha256', '{an40}')"]),
+    ("raw-private-key", &["PRIVATE_KEY=0x{hex64}", "private_key = \"{hex64}\""]),
+    ("url-parameter", &["https://h/v1?key={hex32}", "https://h/v1?q=x&appid={an32}"]),
+    ("piped-password", &["echo \"root:{pw}\" | chpasswd", "echo {pw} | docker login -u x --password-stdin"]),
+    (
+        "literal-of-a-secret",
+        &["kubectl create secret generic x --from-literal=DB={pw}", "--from-literal=db.user='{pw}'"],
+    ),
+    ("secret-manifest", &["kind: Secret\ndata:\n  user: {b6424}\n", "stringData:\n  user: {pw}\nkind: Secret\n"]),
+    ("encoded-secret", &["x = \"{encoded}\"", "- {encoded}"]),
     (
         "generic-password",
         &[

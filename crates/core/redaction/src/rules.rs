@@ -8,7 +8,7 @@ mod services;
 use crate::name::Naming;
 
 /// Part of the key of everything that is derived from redacted texts: raise it with every change of what is redacted.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// How to find and judge one kind of secret.
 pub(crate) struct Rule {
@@ -27,6 +27,10 @@ pub(crate) enum Find {
     Userinfo,
     /// A block of base64 between header and footer.
     PrivateKey,
+    /// The values of a manifest whose kind says that they are secret.
+    Manifest,
+    /// Base64 of a text in which another rule finds a secret.
+    Encoded,
 }
 
 pub(crate) struct Pattern {
@@ -44,12 +48,14 @@ pub(crate) enum Check {
     Varied,
     /// Letters and digits mixed and no words: for formats that ordinary identifiers share.
     Random,
-    /// A digit and a capital at least: for prefixes that names of styles and packages share.
+    /// Capitals, and a digit or else high entropy: for prefixes that names of styles and packages share.
     Mixed,
     /// Base64 of `user:password`.
     BasicAuth,
     /// Anything but a template or a stand-in: for values that people choose.
     Chosen,
+    /// The same, with a digit or a sign: for names that occur in prose and in translations.
+    Strong,
 }
 
 /// A token with a prefix that only its provider uses.

@@ -35,7 +35,8 @@ pub(crate) enum Fill {
 /// Fills `{hex32}`, `{url43}` … in a template; returns the text and the parts that were filled in.
 ///
 /// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits), `url` (with
-/// `-` and `_`), `b64` (with `+` and `/`), `num`, and `uuid`, `basic`, `pw` and `pem` without a length.
+/// `-` and `_`), `b64` (with `+` and `/`), `num`, and `uuid`, `basic`, `pw`, `encoded` and `pem` without a
+/// length.
 pub(crate) fn fill(template: &str, dice: &mut Dice, fill: Fill) -> (String, Vec<String>) {
     let mut text = String::new();
     let mut parts = Vec::new();
@@ -94,6 +95,8 @@ fn composed(spec: &str, dice: &mut Dice, fill: Fill) -> String {
         ("pw", Fill::Cut) => "pwd".to_owned(),
         ("basic", Fill::Random) => base64(&format!("deploy:{}", dice.of(b"bcdfghkmnpqrtvwxz23456789", 14))),
         ("basic", _) => "authentication".to_owned(),
+        ("encoded", Fill::Random) => base64(&format!("postgres://app:{}@db/x", part("pw", dice, fill))),
+        ("encoded", _) => base64("password = changeme"),
         ("pem", Fill::Random) => (0..4)
             .map(|_| dice.of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 64))
             .collect::<Vec<_>>()

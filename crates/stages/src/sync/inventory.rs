@@ -43,6 +43,7 @@ impl Inventory {
         let contents = Contents { inventory: self, known: self.known_facts() };
         let packed = contents.read(artifacts, repository, &to_read, num_threads).await?;
         let packs = self.fill_in(&mut entries, packed);
+        self.hide_names(&mut entries);
         let manifest = Manifest {
             rules: self.settings.digest,
             tools: self.tools.digest(),
@@ -58,6 +59,7 @@ impl Inventory {
         let skipped = self.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
         let outcome = match (skipped, &entry.unreadable) {
             (Some(skipped), _) => skipped,
+            _ if self.shown(&entry.path).is_some() => Outcome::Skipped(Reason::Sensitive),
             (None, Some(message)) => Outcome::Failed { reason: Reason::Unreadable, message: message.clone() },
             (None, None) => Outcome::Indexed(None),
         };
@@ -79,6 +81,34 @@ impl Inventory {
             changed_at: entry.changed_at,
             module: modules.of(&entry.path),
         }
+    }
+
+    /// A path that holds a secret is not shown, and its file not indexed. Paths that are the same then are numbered.
+    fn hide_names(&self, entries: &mut [ManifestEntry]) {
+        let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
+        for entry in entries.iter_mut() {
+            let Some(mut shown) = self.shown(&entry.path) else { continue };
+            let number = num_hidden.entry(shown.clone()).or_default();
+            *number += 1;
+            if *number > 1 {
+                shown = format!("{shown}~{number}");
+            }
+            // A redacted path is one: markers have no `/`.
+            if let Ok(path) = RepoPath::parse(&shown) {
+                entry.path = path;
+                entry.module = None;
+                entry.changed_at = None;
+            }
+        }
+        if !num_hidden.is_empty() {
+            entries.sort_by(|left, right| left.path.cmp(&right.path));
+        }
+    }
+
+    /// The path without the secrets in it, if it has any.
+    fn shown(&self, path: &RepoPath) -> Option<String> {
+        let redacted = self.settings.redactor.redact(path.as_str());
+        (!redacted.findings.is_empty()).then(|| redacted.text.into_owned())
     }
 
     /// Takes over what the previous manifest says of unchanged paths; returns the positions of those that have to be read.

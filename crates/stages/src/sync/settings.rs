@@ -18,7 +18,7 @@ const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
 /// What holds for a run.
 pub(crate) struct Effective {
-    /// Text of `.cairn.yaml`.
+    /// Text of `.cairn.yaml`, redacted like every other.
     pub text: String,
     pub repository: RepositorySettings,
     pub rule_settings: RuleSettings,
@@ -41,7 +41,10 @@ pub(crate) fn read(
 ) -> Result<Effective, StageError> {
     let text = read_text(tree, |entry| entry.path.as_str() == SETTINGS_FILE)?.pop().map(|(_, text)| text);
     let text = text.unwrap_or_default();
-    let repository = RepositorySettings::parse(&text).map_err(invalid)?;
+    let as_written = RepositorySettings::parse(&text).map_err(invalid)?;
+    let ignore = SecretsIgnore::parse(&as_written.secrets_ignore).map_err(invalid)?;
+    let redactor = Redactor::new(&ignore).map_err(invalid)?;
+    let (text, repository) = redacted(text, as_written, &redactor)?;
     let ignore_files = read_text(tree, |entry| entry.path.file_name() == IGNORE_FILE)?;
     let ignore_files = ignore_files.into_iter().map(|(path, text)| IgnoreFile { path, text }).collect();
     let rule_settings = rule_settings(&repository, operator, request, ignore_files);
@@ -50,10 +53,8 @@ pub(crate) fn read(
         Rules::compile(&rule_settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
     let tags = TagRules::compile(&repository.tags).map_err(all_invalid)?;
     let navigation = Patterns::compile("navigation_docs", &repository.navigation_docs).map_err(all_invalid)?;
-    let ignore = SecretsIgnore::parse(&repository.secrets_ignore).map_err(invalid)?;
     let globs: Vec<String> = ignore.path_globs().map(ToOwned::to_owned).collect();
     let unsearched = Patterns::compile("secrets.ignore", &globs).map_err(all_invalid)?;
-    let redactor = Redactor::new(&ignore).map_err(invalid)?;
     let digest = Digester::new("settings")
         .bytes(&rules.digest().0)
         .bytes(&repository.digest().0)
@@ -72,6 +73,26 @@ pub(crate) fn read(
         digest,
         repository,
     })
+}
+
+/// The settings without secrets in comments and descriptions, since they become part of artifacts and answers. What is
+/// silenced stays as it is written. A secret that cannot be taken out is a fault of the settings.
+fn redacted(
+    text: String,
+    as_written: RepositorySettings,
+    redactor: &Redactor,
+) -> Result<(String, RepositorySettings), StageError> {
+    let redacted = redactor.redact(&text);
+    let Some(first) = redacted.findings.first() else { return Ok((text, as_written)) };
+    let message = || {
+        format!(
+            "`{SETTINGS_FILE}` line {} holds what looks like a secret ({}); remove it, or silence it in `secrets.ignore`",
+            first.line, first.rule
+        )
+    };
+    let settings = RepositorySettings::parse(&redacted.text).map_err(|_| invalid(message()))?;
+    let repository = RepositorySettings { secrets_ignore: as_written.secrets_ignore, ..settings };
+    Ok((redacted.text.into_owned(), repository))
 }
 
 /// The rules by which a tree on disk may be read at all, from the bytes of its settings files: the same that the run applies again.

@@ -2,6 +2,7 @@
 //! the path before is kept. What is damaged or foreign is no history, and everything is walked again.
 
 use cairn_domain::BlobId;
+use cairn_redaction::{Redactor, SecretsIgnore};
 
 use super::{History, PathHistory};
 
@@ -15,7 +16,13 @@ impl History {
         body.extend_from_slice(&self.boundary);
         body.extend_from_slice(&self.num_commits.to_le_bytes());
         let mut before: &[u8] = &[];
-        for known in &self.paths {
+        let redactor = Redactor::new(&SecretsIgnore::default()).ok();
+        // A name that holds a secret is kept nowhere; its history is walked again.
+        let is_shown = |known: &&PathHistory| {
+            let path = String::from_utf8_lossy(&known.path);
+            redactor.as_ref().is_some_and(|redactor| redactor.redact(&path).findings.is_empty())
+        };
+        for known in self.paths.iter().filter(is_shown) {
             let shared = before.iter().zip(&known.path).take_while(|(left, right)| left == right).count();
             let shared = shared.min(usize::from(u16::MAX));
             let rest = &known.path[shared..];
@@ -66,6 +73,16 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_with_secrets_are_not_saved() {
+        let name = ["dump-gh", "p_", "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g"].concat();
+        let path = |path: &str| PathHistory { path: path.into(), blob: BlobId([1; 20]), changed_at: Some(1) };
+        let paths = vec![path("a"), path(&name), path("e")];
+        let history = History { commit: BlobId([1; 20]), boundary: [2; 32], num_commits: 9, paths };
+        let read = History::decode(&history.encode()).expect("whole");
+        assert_eq!(read.paths, [path("a"), path("e")]);
+    }
 
     #[test]
     fn a_history_comes_back_whole_or_not_at_all() {

@@ -50,6 +50,26 @@ fn entries_equal_ls_files_and_ids_those_of_git() {
 }
 
 #[test]
+fn pipes_are_no_untracked_files() {
+    let fixture = Fixture::repository();
+    fixture.write("file", "1");
+    fixture.commit_all();
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(fixture.repo.join(name)).status();
+        assert!(made.expect("mkfifo").success());
+    };
+    pipe("pipe");
+    let _socket = std::os::unix::net::UnixListener::bind(fixture.repo.join("socket")).expect("socket");
+    assert!(!is_dirty(check_listing(&fixture).as_ref()));
+    // What took the place of a tracked file is listed, and why it cannot be read.
+    fs::remove_file(fixture.repo.join("file")).expect("removed");
+    pipe("file");
+    let tree = check_listing(&fixture);
+    assert_eq!(find(tree.as_ref(), "file").unreadable.as_deref(), Some("not a file but a pipe"));
+    assert!(is_dirty(tree.as_ref()));
+}
+
+#[test]
 fn ignored_files_are_hidden_unless_tracked() {
     let fixture = Fixture::repository();
     fixture.write(".gitignore", "*.log\n/out/\n!keep.log\n");

@@ -15,7 +15,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::{cpu, frame};
 
-/// Processor time for one file. The child gives up on its own after two seconds; this is for when it cannot.
+/// Processor time for one file, in all the children that it is tried in. The child gives up on its own after two seconds; this is for when it cannot.
 const KILL_AFTER: Duration = Duration::from_secs(4);
 /// How often a child that does not answer is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -40,7 +40,14 @@ struct Worker {
 /// How a batch ended: through, or at a file that the child did not answer.
 enum Stop {
     Through,
-    At { file: usize, status: ParseStatus },
+    At { status: ParseStatus, suspect: Suspect },
+}
+
+/// A file that a child did not answer, and the processor time that it has cost so far.
+#[derive(Clone, Copy)]
+struct Suspect {
+    file: usize,
+    spent: Duration,
 }
 
 impl ChildParser {
@@ -81,16 +88,19 @@ impl FileParser for ChildParser {
         let mut facts = Vec::with_capacity(texts.len());
         // A file at which a child died is tried once more on a fresh one: the child may have been killed for another
         // reason, or have had little memory left.
-        let mut suspect = None;
+        let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };
-            match worker.run(&texts, &mut facts).await? {
+            match worker.run(&texts, &mut facts, suspect).await? {
                 Stop::Through => self.put_back(worker),
-                Stop::At { file, status } if suspect == Some(file) || status == ParseStatus::Timeout => {
-                    facts.push(as_windows(&texts[file], status));
-                    suspect = None;
+                Stop::At { status, suspect: stopped } => {
+                    let is_first = suspect.is_none_or(|suspect| suspect.file != stopped.file);
+                    let again = status == ParseStatus::Crash && is_first && stopped.spent < KILL_AFTER;
+                    suspect = again.then_some(stopped);
+                    if !again {
+                        facts.push(as_windows(&texts[stopped.file], status));
+                    }
                 }
-                Stop::At { file, .. } => suspect = Some(file),
             }
         }
         Ok(facts)
@@ -99,7 +109,12 @@ impl FileParser for ChildParser {
 
 impl Worker {
     /// Sends the texts from the first without facts on, and collects the answers.
-    async fn run(&mut self, texts: &[SourceText], facts: &mut Vec<FileFacts>) -> Result<Stop, FileParserError> {
+    async fn run(
+        &mut self,
+        texts: &[SourceText],
+        facts: &mut Vec<FileFacts>,
+        suspect: Option<Suspect>,
+    ) -> Result<Stop, FileParserError> {
         let Worker { input, output, process, .. } = self;
         let first = facts.len();
         let send = async {
@@ -114,8 +129,14 @@ impl Worker {
         let receive = async {
             while facts.len() < texts.len() {
                 let file = facts.len();
-                let stop = |status| Ok(Stop::At { file, status });
-                let reply = match answer(*process, frame::read_async(output)).await {
+                let before = suspect.filter(|suspect| suspect.file == file).map_or(Duration::ZERO, |known| known.spent);
+                let started = cpu::of_process(*process);
+                let stop = |status| {
+                    let spent = before + cpu::of_process(*process).saturating_sub(started);
+                    Ok(Stop::At { status, suspect: Suspect { file, spent } })
+                };
+                let until = started + KILL_AFTER.saturating_sub(before);
+                let reply = match answer(*process, until, frame::read_async(output)).await {
                     None => return stop(ParseStatus::Timeout),
                     Some(Err(_)) => return stop(ParseStatus::Crash),
                     Some(Ok(reply)) => reply,
@@ -136,9 +157,8 @@ impl Worker {
     }
 }
 
-/// What the child answers; none if it used up its time, or hangs.
-async fn answer<T>(process: u32, reading: impl Future<Output = T>) -> Option<T> {
-    let before = cpu::of_process(process);
+/// What the child answers; none if its processor time reaches `until`, or it hangs.
+async fn answer<T>(process: u32, until: Duration, reading: impl Future<Output = T>) -> Option<T> {
     tokio::pin!(reading);
     let mut waited = Duration::ZERO;
     while waited < HANGS_AFTER {
@@ -146,7 +166,7 @@ async fn answer<T>(process: u32, reading: impl Future<Output = T>) -> Option<T> 
             return Some(answer);
         }
         waited += LOOK_EVERY;
-        if cpu::of_process(process).saturating_sub(before) >= KILL_AFTER {
+        if cpu::of_process(process) >= until {
             return None;
         }
     }
@@ -157,4 +177,61 @@ async fn answer<T>(process: u32, reading: impl Future<Output = T>) -> Option<T> 
 fn as_windows(source: &SourceText, status: ParseStatus) -> FileFacts {
     let facts = parse_file("text", source.facts_key, &source.text, &ParseLimits::default());
     FileFacts { language: source.language.clone().unwrap_or(facts.language.clone()), status, ..facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{BlobId, FactsKey, Key128};
+
+    use super::*;
+
+    /// A parser whose children run a script of the shell.
+    fn parser(script: &str) -> ChildParser {
+        ChildParser::new(PathBuf::from("/bin/sh"), vec!["-c".to_owned(), script.to_owned()])
+    }
+
+    fn texts(count: u8) -> Vec<SourceText> {
+        let text = |number| SourceText {
+            facts_key: FactsKey(Key128([number; 16])),
+            blob: BlobId([number; 20]),
+            language: Some("python".to_owned()),
+            text: "def f(): pass\n".to_owned(),
+            secrets: Vec::new(),
+        };
+        (0..count).map(text).collect()
+    }
+
+    fn check(facts: &[FileFacts], status: ParseStatus, count: usize) {
+        assert_eq!(facts.len(), count);
+        for facts in facts {
+            assert_eq!((facts.status, facts.language.as_str(), facts.chunks.len()), (status, "python", 1));
+            assert!(facts.symbols.is_empty());
+        }
+    }
+
+    /// The clock is paused: it jumps to the deadline, since nothing else is left to happen.
+    #[tokio::test(start_paused = true)]
+    async fn a_child_that_neither_answers_nor_works_is_given_up() {
+        let started = tokio::time::Instant::now();
+        let facts = parser("exec sleep 1000").parse(texts(3)).await.expect("facts");
+        check(&facts, ParseStatus::Timeout, 3);
+        assert_eq!(started.elapsed(), 3 * HANGS_AFTER);
+    }
+
+    #[tokio::test]
+    async fn a_file_at_which_children_die_is_tried_twice() {
+        let directory = tempfile::tempdir().expect("a folder");
+        let log = directory.path().join("log");
+        let script = format!("echo started >> {}; exit 1", log.display());
+        let facts = parser(&script).parse(texts(2)).await.expect("facts");
+        check(&facts, ParseStatus::Crash, 2);
+        assert_eq!(std::fs::read_to_string(log).expect("a log").lines().count(), 4);
+    }
+
+    #[tokio::test]
+    async fn a_program_that_cannot_be_started_is_an_error_of_the_parser() {
+        let missing = ChildParser::new(PathBuf::from("/nonexistent/program"), Vec::new());
+        let error = missing.parse(texts(1)).await.expect_err("no program");
+        assert!(error.to_string().contains("/nonexistent/program"), "{error}");
+    }
 }

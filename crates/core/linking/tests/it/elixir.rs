@@ -79,3 +79,10 @@ fn what_use_brings_in_is_not_known() {
     let web = "defmodule Shop.Web do\n  defmacro __using__(which), do: apply(__MODULE__, which, [])\n  def view, do: nil\nend\n";
     check(&[("lib/view.ex", view), ("lib/web.ex", web)], &[]);
 }
+
+#[test]
+fn callbacks_and_functions_of_scripts_are_not_called() {
+    let store = "defmodule Store do\n  @callback load(id :: term) :: term\n  def load(id), do: id\n  def get(id), do: load(id)\n  def run(id), do: start(id)\nend\n";
+    let script = "def start(id), do: id\n";
+    check(&[("store.ex", store), ("script.exs", script)], &["store.ex:4 Store.get CALLS store.ex:Store.load exact"]);
+}

@@ -82,3 +82,9 @@ fn modules_by_alias_list_and_whole() {
         ],
     );
 }
+
+#[test]
+fn signatures_apart_from_their_equations() {
+    let pairs = "module Pairs where\n\none :: Int -> Int\ntwo :: Int -> Int\n\none x = two x\ntwo x = x\n";
+    check(&[("Pairs.hs", pairs)], &["Pairs.hs:6 one CALLS Pairs.hs:two exact"]);
+}

@@ -1,6 +1,6 @@
 //! Providers of machines, storage and databases.
 
-use super::{Rule, beside, inner, named, token};
+use super::{Check, Rule, beside, checked, inner, named, token};
 
 pub(super) static RULES: &[Rule] = &[
     token("aws-access-key-id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
@@ -17,6 +17,12 @@ pub(super) static RULES: &[Rule] = &[
             "secret-access-key",
         ],
         named!("(?:aws[_\\- ]?)?secret", "[A-Za-z0-9/+]{40}"),
+    ),
+    checked(
+        "aws-access-key-pair",
+        &["AKIA", "ASIA"],
+        r#"A[KS]IA[A-Z0-9]{16}[\\"']{0,2}[ \t]{0,2}[,:; \t][ \t]{0,2}[\\"']{0,2}([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/=]|\z)"#,
+        Check::Random,
     ),
     token("aws-session-token", &["FwoGZXIvYXdz", "IQoJb3JpZ2lu"], r"(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9/+=]{40,}"),
     token("aws-bedrock-key", &["ABSKQmVkcm9ja0FQSUtleS"], r"ABSKQmVkcm9ja0FQSUtleS[A-Za-z0-9+/=]{30,}"),

@@ -1,0 +1,1 @@
+"""Real and odd source trees, and what is checked of their index."""

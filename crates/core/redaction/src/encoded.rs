@@ -1,0 +1,101 @@
+//! Secrets in base64: the text of a run is decoded and searched like any other text.
+
+use std::ops::Range;
+
+/// Longer runs are data.
+const LONGEST: usize = 16 * 1024;
+
+/// Shorter runs hold nothing that is worth decoding.
+const SHORTEST: usize = 16;
+
+/// How words that tell of a secret begin in base64, at each of the three ways in which they may lie across its groups.
+#[rustfmt::skip]
+pub(crate) static KEYWORDS: &[&str] = &[
+    // password, -----BEGIN
+    "cGFzc3dvcm", "Bhc3N3b3Jk", "wYXNzd29yZ", "LS0tLS1CRUdJT", "0tLS0tQkVHSU", "tLS0tLUJFR0lO",
+    // ghp_, github_pat_, glpat-, xoxb-, sk_live_
+    "Z2hwX", "naHBf", "Z2l0aHViX3BhdF", "dpdGh1Yl9wYXRf", "naXRodWJfcGF0X", "Z2xwYXQt", "dscGF0L", "nbHBhdC",
+    "eG94Yi", "hveGIt", "4b3hiL", "c2tfbGl2ZV", "NrX2xpdmVf", "za19saXZlX",
+    // Schemes of connection strings, https://
+    "cG9zdGdyZX", "Bvc3RncmVz", "wb3N0Z3Jlc", "bXlzcWw6Ly", "15c3FsOi8v", "teXNxbDovL", "bW9uZ29kY", "1vbmdvZG",
+    "tb25nb2Ri", "cmVkaXM6Ly", "JlZGlzOi8v", "yZWRpczovL", "YW1xcDovL", "FtcXA6Ly", "hbXFwOi8v", "aHR0cHM6Ly",
+    "h0dHBzOi8v", "odHRwczovL",
+    // secret, token", api_key, AccountKey
+    "c2VjcmV0", "NlY3Jld", "zZWNyZX", "dG9rZW4i", "Rva2VuI", "0b2tlbi", "YXBpX2tle", "FwaV9rZX", "hcGlfa2V5",
+    "QWNjb3VudEtle", "FjY291bnRLZX", "BY2NvdW50S2V5",
+];
+
+/// The run of base64 around a keyword, and its text, if it is one.
+pub(crate) fn text_around(text: &[u8], hit: &Range<usize>) -> Option<(Range<usize>, String)> {
+    let run = run_around(text, hit)?;
+    let decoded = String::from_utf8(decode(&text[run.clone()])?).ok()?;
+    let is_text = |character: char| !character.is_control() || matches!(character, '\n' | '\r' | '\t');
+    decoded.chars().all(is_text).then_some((run, decoded))
+}
+
+fn run_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
+    let floor = hit.start.saturating_sub(LONGEST);
+    let is_outside = |byte: &u8| sextet(*byte).is_none();
+    let start = floor + text[floor..hit.start].iter().rposition(is_outside).map_or(0, |at| at + 1);
+    let rest = &text[hit.end..text.len().min(hit.end + LONGEST)];
+    let length = rest.iter().position(is_outside).unwrap_or(rest.len());
+    let padding = rest[length..].iter().take(2).take_while(|byte| **byte == b'=').count();
+    let run = start..hit.end + length + padding;
+    (SHORTEST..LONGEST).contains(&run.len()).then_some(run)
+}
+
+/// The bytes of base64 in either alphabet, padded or not; `None` if another sign is among it.
+pub(crate) fn decode(value: &[u8]) -> Option<Vec<u8>> {
+    let mut bits = 0u32;
+    let mut num_bits = 0;
+    let mut decoded = Vec::with_capacity(value.len() * 3 / 4);
+    for byte in value.iter().filter(|byte| **byte != b'=') {
+        bits = bits << 6 | sextet(*byte)?;
+        num_bits += 6;
+        if num_bits >= 8 {
+            num_bits -= 8;
+            decoded.push((bits >> num_bits) as u8);
+            bits &= (1 << num_bits) - 1;
+        }
+    }
+    Some(decoded)
+}
+
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthesis::base64;
+
+    #[test]
+    fn every_alignment_of_a_word_is_met() {
+        for word in ["password", "-----BEGIN", "github_pat_", "postgres://", "secret", "api_key", "AccountKey"] {
+            for before in ["", "a", "ab"] {
+                let encoded = base64(&format!("{before}{word} and more"));
+                let hit = KEYWORDS.iter().find_map(|keyword| encoded.find(keyword).map(|at| at..at + keyword.len()));
+                let hit = hit.unwrap_or_else(|| panic!("{word} after {before:?}: {encoded}"));
+                let text = format!("k: {encoded}\n");
+                let (run, decoded) = text_around(text.as_bytes(), &(hit.start + 3..hit.end + 3)).expect("a text");
+                assert_eq!((&text[run], decoded), (encoded.as_str(), format!("{before}{word} and more")));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_run() {
+        assert_eq!(text_around(b"cGFzc3dvcmQ", &(0..10)), None);
+        let bytes = [b"cGFzc3dvcm".as_slice(), b"//////////////////"].concat();
+        assert_eq!(text_around(&bytes, &(0..10)), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Everything that an index directory holds, in plain bytes: files, frames of zstd in them, and the rows of databases.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+/// How every frame of zstd begins.
+const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The contents of all files below a directory, by path. A database counts twice: as bytes and as rows.
+pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+            continue;
+        }
+        let bytes = fs::read(&path).expect("a file");
+        found.push((path.display().to_string(), with_frames(&bytes)));
+        if path.extension().is_some_and(|extension| extension == "db") {
+            found.push((format!("{} (rows)", path.display()), rows(&path)));
+        }
+    }
+    found
+}
+
+/// The bytes, then what the frames among them hold.
+fn with_frames(bytes: &[u8]) -> Vec<u8> {
+    let mut found = bytes.to_vec();
+    let mut at = 0;
+    while let Some(next) = bytes[at..].windows(FRAME.len()).position(|window| window == FRAME) {
+        at += next;
+        let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).expect("a decoder").single_frame();
+        // Not every such four bytes begin a frame; of a damaged one what is sound counts.
+        let _ = decoder.read_to_end(&mut found);
+        at += FRAME.len();
+    }
+    found
+}
+
+/// Every text and blob of every table. A blob may be longer than a page, so that its frame is whole only here.
+fn rows(path: &Path) -> Vec<u8> {
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
+    let mut names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").expect("a query");
+    let names: Vec<String> = names.query_map([], |row| row.get(0)).expect("tables").flatten().collect();
+    let mut found = Vec::new();
+    for name in names {
+        let mut query = database.prepare(&format!("SELECT * FROM \"{name}\"")).expect("a table");
+        let num_columns = query.column_count();
+        let mut rows = query.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
+            for column in 0..num_columns {
+                if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(column).expect("a value") {
+                    found.extend_from_slice(&with_frames(bytes));
+                    found.push(b'\n');
+                }
+            }
+        }
+    }
+    found
+}
