@@ -63,3 +63,17 @@ fn a_changed_file_costs_one_file() {
     assert_eq!(second["result"]["files_parsed"], 1, "{second}");
     assert_eq!(second["result"]["chunks_embedded"], 1, "{second}");
 }
+
+#[test]
+fn content_is_embedded_once_wherever_it_stands() {
+    let mutation = Mutation::new(seed(), 20);
+    let index = Index::new();
+    index.index(mutation.root());
+    let text = std::fs::read(mutation.root().join("app/importers/aws.py")).expect("a file");
+    crate::harness::write(mutation.root(), "copies/elsewhere.py", text);
+    let copied = index.index(mutation.root());
+    assert_eq!(copied["result"]["chunks_embedded"], 0, "{copied}");
+    assert!(copied["result"]["cache_hits"].as_u64() > Some(0), "{copied}");
+    let fork = index.json(&["index", &mutation.root().to_string_lossy(), "--name", "fork"]);
+    assert_eq!(fork["result"]["chunks_embedded"], 0, "{fork}");
+}

@@ -13,7 +13,7 @@ use cairn_wire::{ChangedPath, Job, Manifest, PartReport};
 use crate::artifacts::Artifacts;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 
-/// May be run twice and stopped anywhere: a vector is a function of its content, and staging inserts only what is not there.
+/// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only what is not there.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
@@ -63,8 +63,7 @@ fn entries<'a>(
 /// From chunks to staged points: shared by the chunks of files and those of patterns.
 pub struct Embedding {
     pub tenant: Tenant,
-    /// Where vectors are kept that cost something to make. `None` for a model that runs here: its vectors are made again.
-    pub cache: Option<Arc<dyn VectorCache>>,
+    pub cache: Arc<dyn VectorCache>,
     pub embedder: Arc<dyn Embedder>,
     pub vectors: Arc<dyn VectorStore>,
 }
@@ -80,15 +79,12 @@ impl Embedding {
         Ok(report)
     }
 
-    /// Vectors by content: from the cache if there is one, and from the embedder for the rest, each content once.
+    /// Vectors by content: from the cache, and from the embedder for the rest, each content once.
     async fn dense(&self, chunks: &[ChunkRecord], report: &mut PartReport) -> Result<Vec<DenseVector>, StageError> {
         let model = self.embedder.model();
         let key = |chunk: &ChunkRecord| VectorKey { model: model.clone(), content: chunk.content_hash };
         let keys: Vec<VectorKey> = chunks.iter().map(key).collect();
-        let mut vectors = match &self.cache {
-            Some(cache) => cache.get(&self.tenant, &keys).await?,
-            None => vec![None; keys.len()],
-        };
+        let mut vectors = self.cache.get(&self.tenant, &keys).await?;
         let mut missing: Vec<usize> = (0..chunks.len()).filter(|index| vectors[*index].is_none()).collect();
         report.cache_hits = (chunks.len() - missing.len()) as u64;
         missing.sort_by(|left, right| keys[*left].cmp(&keys[*right]));
@@ -98,9 +94,7 @@ impl Embedding {
         report.chunks_embedded = embedded.len() as u64;
         let entries: Vec<(VectorKey, DenseVector)> =
             missing.iter().map(|index| keys[*index].clone()).zip(embedded).collect();
-        if let Some(cache) = &self.cache {
-            cache.put(&self.tenant, &entries).await?;
-        }
+        self.cache.put(&self.tenant, &entries).await?;
         for (index, vector) in vectors.iter_mut().enumerate().filter(|(_, vector)| vector.is_none()) {
             let found = entries.binary_search_by(|(entry, _)| entry.cmp(&keys[index]));
             *vector = found.ok().map(|at| entries[at].1.clone());

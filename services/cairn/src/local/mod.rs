@@ -88,7 +88,7 @@ impl Local {
         };
         let embedding = Arc::new(Embedding {
             tenant: tenant.clone(),
-            cache: None,
+            cache: store.clone(),
             embedder: Arc::clone(&embedder),
             vectors: vectors.clone(),
         });
