@@ -8,6 +8,8 @@ use crate::{Definition, Family, Name};
 
 /// Deepest chain of bases that is followed.
 const MAX_DEPTH: u32 = 12;
+/// Of so many definitions of one name, which of them are types of one qualified name is not told.
+const MANY_OF_A_NAME: usize = 1_000;
 
 impl Lookup<'_> {
     /// What `name` means in a class: its own member, or that of the first base that has one.
@@ -156,12 +158,14 @@ impl Lookup<'_> {
         self.named(family, class.name).any(|(file, index)| self.definition(file, index).kind.is_type())
     }
 
-    /// Whether no other type of the repository has its qualified name.
+    /// Whether no other type of the repository has its qualified name. Where very many things have its name nobody can
+    /// say, and looking at all of them for each of them would take for ever.
     fn is_only_type(&mut self, family: Family, class: &Definition) -> bool {
-        let types = self.named(family, class.name).filter(|(file, index)| {
+        let named: Vec<_> = self.named(family, class.name).take(MANY_OF_A_NAME + 1).collect();
+        let types = named.iter().filter(|(file, index)| {
             let other = self.definition(*file, *index);
             other.kind.is_type() && other.full == class.full
         });
-        types.count() <= 1
+        named.len() <= MANY_OF_A_NAME && types.count() <= 1
     }
 }
