@@ -67,9 +67,10 @@ fn a_changed_file_costs_one_file() {
 #[test]
 fn content_is_embedded_once_wherever_it_stands() {
     let mutation = Mutation::new(seed(), 20);
+    let text = "def stands_twice(count):\n    return count * 2\n";
+    crate::harness::write(mutation.root(), "app/once.py", text);
     let index = Index::new();
     index.index(mutation.root());
-    let text = std::fs::read(mutation.root().join("app/importers/aws.py")).expect("a file");
     crate::harness::write(mutation.root(), "copies/elsewhere.py", text);
     let copied = index.index(mutation.root());
     assert_eq!(copied["result"]["chunks_embedded"], 0, "{copied}");
