@@ -9,7 +9,7 @@ use cairn_wire::{Job, PartReport};
 use tokio::task::JoinSet;
 
 use crate::settle::{RetryLadder, settlement};
-use crate::{Stage, StageContext, StageError};
+use crate::{Stage, StageError};
 
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
@@ -81,8 +81,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             return Err(StageError::cancelled());
         }
         let started = self.clock.monotonic();
-        let context = StageContext { deadline: started + self.config.deadline };
-        let worked = tokio::time::timeout(self.config.deadline, stage.run(job, context)).await;
+        let worked = tokio::time::timeout(self.config.deadline, stage.run(job)).await;
         let mut report = worked.unwrap_or_else(|_| Err(StageError::timed_out(self.config.deadline)))?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
         self.end(job, PartEnd::Done, &report).await

@@ -1,19 +1,10 @@
 //! What a stage is: one function from a job to a report, over ports.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use cairn_domain::StageName;
 use cairn_wire::{Job, PartReport};
 
 use crate::StageError;
-
-/// What the runner tells a stage about its delivery.
-#[derive(Clone, Copy, Debug)]
-pub struct StageContext {
-    /// No write to a store after this moment of the monotonic clock.
-    pub deadline: Duration,
-}
 
 /// A stage may be run twice and stopped at any `await`: each one's page says why in one sentence. It never retries,
 /// acknowledges, or logs its own failure.
@@ -21,5 +12,5 @@ pub struct StageContext {
 pub trait Stage: Send + Sync {
     fn name(&self) -> StageName;
 
-    async fn run(&self, job: &Job, context: StageContext) -> Result<PartReport, StageError>;
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError>;
 }

@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_inventory::Patterns;
 use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Catalogue, GraphStore, StagedGraph};
 use cairn_wire::{ArtifactKind, Job, PartReport, Plan, encode};
 
@@ -34,7 +34,7 @@ impl Stage for AggregateStage {
         StageName::Aggregate
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let repository = job.run.repository;
         let patterns = find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkRecord, DenseVector, InputType, Point, StageName, Tenant, VectorKey};
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Embedder, StagedPoints, VectorCache, VectorStore};
 use cairn_ranking::passage_terms;
 use cairn_syntax::chunker::without_blank_edges;
@@ -25,7 +25,7 @@ impl Stage for EmbedStage {
         StageName::Embed
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let paths = plan.embed.get(job.part.number as usize).cloned().unwrap_or_default();
         let manifest = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;

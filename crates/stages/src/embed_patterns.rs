@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord, StageName};
 use cairn_patterns::pattern_chunk_text;
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Catalogue, GraphStore, LedgerRead};
 use cairn_wire::{ArtifactKind, Job, PartReport, decode};
 
@@ -35,7 +35,7 @@ impl Stage for EmbedPatternsStage {
         StageName::EmbedPatterns
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let repository = job.run.repository;
         let now = match self.reported_patterns(job).await? {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{FileFacts, Outline, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::FileParser;
 use cairn_wire::{ArtifactKind, Job, PackReader, PackWriter, PartReport, SlotStatus};
 
@@ -25,7 +25,7 @@ impl Stage for ParseStage {
         StageName::Parse
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let pack = plan.packs.get(job.part.number as usize);
         let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
 use cairn_wire::{ArtifactKind, Job, Manifest, PartReport, Plan, RunResult, StageDuration, encode};
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ impl Stage for PublishStage {
         StageName::Publish
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let run = self.ledger.run(job.run).await?;
         let parts = self.ledger.parts(job.run).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{StageName, Tenant};
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{StagedPoints, VectorStore};
 use cairn_wire::{Job, PartReport};
 
@@ -24,7 +24,7 @@ impl Stage for RetireStage {
         StageName::Retire
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&job.plan).await?;
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let paths = plan.retire.get(job.part.number as usize).map_or(&[][..], Vec::as_slice);

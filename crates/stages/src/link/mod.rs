@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use cairn_config::RepositorySettings;
 use cairn_domain::{EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoPath, RepositoryId, StageName, Tenant};
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
-use cairn_pipeline::{Stage, StageContext, StageError};
+use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
 use cairn_wire::{ChangedPath, Job, PartReport, Plan};
 use rustc_hash::FxHashMap;
@@ -61,7 +61,7 @@ impl Stage for LinkStage {
         StageName::Link
     }
 
-    async fn run(&self, job: &Job, _context: StageContext) -> Result<PartReport, StageError> {
+    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
         let repository = job.run.repository;
         let plan = self.artifacts.plan(&job.plan).await?;
         let planned =
