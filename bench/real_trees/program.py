@@ -43,10 +43,10 @@ class Cairn:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.home)
 
-    def start(self, *arguments: str) -> subprocess.Popen:
+    def start(self, *arguments: str, **pipes: object) -> subprocess.Popen:
         environment = {**os.environ, "CAIRN_HOME": str(self.home)}
         environment.pop("CAIRN_CONFIG", None)
-        return subprocess.Popen([self.path, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen([self.path, *arguments], env=environment, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes})
 
     def run(self, *arguments: str) -> tuple[int, str]:
         """Exit code and standard output."""
@@ -63,8 +63,7 @@ class Cairn:
     def index(self, form: Form) -> Run:
         started = time.monotonic()
         with tempfile.TemporaryFile() as errors:
-            environment = {**os.environ, "CAIRN_HOME": str(self.home)}
-            process = subprocess.Popen([self.path, "index", str(form.path), "--name", "tree", "--json"], env=environment, stdout=subprocess.PIPE, stderr=errors)
+            process = self.start("index", str(form.path), "--name", "tree", "--json", stderr=errors)
             out = process.stdout.read()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
