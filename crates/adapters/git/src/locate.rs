@@ -72,15 +72,20 @@ fn name_of_url(text: &str) -> Option<String> {
     Some(clean(&url.name()))
 }
 
+/// What stands before the last `@` goes, also where a password that was not escaped holds a slash. Only the `@` that
+/// begins a part of a path (`/@scope/name`) stays, if no password can stand before it.
 fn without_credentials(text: &str) -> String {
-    match text.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority.rsplit('@').next().unwrap_or(authority);
-            format!("{scheme}://{host}/{path}")
-        }
-        None => text.to_owned(),
-    }
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    let encoded = rest.to_ascii_lowercase().rfind("%40");
+    let at = match (rest.rfind('@'), encoded) {
+        (Some(plain), _) => Some(plain + 1),
+        (None, Some(encoded)) => Some(encoded + 3),
+        (None, None) => None,
+    };
+    let is_scope = !authority.contains([':', '@', '%']) && rest.matches('@').count() == 1 && rest.contains("/@");
+    let kept = at.filter(|_| !is_scope).map_or(rest, |at| &rest[at..]);
+    format!("{scheme}://{kept}")
 }
 
 fn name_of_folder(path: &str) -> Option<String> {
@@ -116,5 +121,31 @@ mod tests {
         assert_eq!(name_of_url("https://user:pw@git.example.com/a/b"), Some("git.example.com/a/b".to_owned()));
         assert_eq!(name_of_url("git@git.example.com:a/b.git"), Some("git.example.com/a/b".to_owned()));
         assert_eq!(name_of_url("../other"), None);
+        assert_eq!(name_of_url("https://host.example/@scope/a"), Some("host.example/@scope/a".to_owned()));
+    }
+
+    #[test]
+    fn no_part_of_a_password_reaches_a_name_or_an_error() {
+        let urls = [
+            "https://bob:123/45@git.example.com/a/b",
+            "https://bob:123/45%40git.example.com/a/b",
+            "https://bob:12345/@git.example.com/a/b",
+            "https://bob:123?45@git.example.com/a/b",
+            "https://bob:123#45@git.example.com/a/b",
+            "https://bob:123@45@git.example.com/a/b",
+            "https://bob:12/3@45@git.example.com/a/b",
+            "https://12345@git.example.com/a/b",
+            "https://123/45@git.example.com/a/b",
+            "https://bob%3A12345%40git.example.com/a/b",
+            "ssh://bob:123/45@git.example.com/a/b",
+        ];
+        for text in urls {
+            let name = name_of_url(text);
+            assert!(name.as_deref().is_none_or(|name| name == "git.example.com/a/b"), "{text}: {name:?}");
+            let open = RemotePolicy { allow_private_addresses: true, ..RemotePolicy::default() };
+            let error = locate(text, &open).expect_err(text);
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("123") && !shown.contains("45"), "{text}: {shown}");
+        }
     }
 }

@@ -150,6 +150,9 @@ impl RemoteUrl {
             }
             _ => {}
         }
+        if !is_file && self.may_hold_password() {
+            return Err(InvalidUrl::Credentials);
+        }
         let path = self.url.path();
         if path.trim_matches('/').is_empty() {
             return Err(InvalidUrl::NoPath);
@@ -160,6 +163,14 @@ impl RemoteUrl {
         let escaped = ["%00", "%0a", "%0d", "%25", "%2e%2e", "%2f", "%5c"].iter().any(|escape| lower.contains(escape));
         let is_option = path.trim_start_matches('/').starts_with('-') && is_ssh;
         if escaped || is_option || !is_plain_login { Err(InvalidUrl::BadCharacter) } else { Ok(()) }
+    }
+
+    /// Behind an `@` in the path may stand the host that was meant: `https://user:1/2@host/x` has a port and a path for
+    /// whoever reads it by the rules. Only `/@scope/name` behind a host without a port is beyond doubt.
+    fn may_hold_password(&self) -> bool {
+        let path = self.url.path().to_ascii_lowercase().replace("%40", "@");
+        let is_scope = path.matches('@').count() == 1 && path.contains("/@") && self.url.port().is_none();
+        path.contains('@') && !is_scope
     }
 
     /// Addresses and names that are private without a question to a name server.
@@ -277,6 +288,10 @@ mod tests {
         ("https://github.com@127.0.0.1/a/b", "credential"),
         ("https://github.com:x@evil.example/a/b", "credential"),
         ("ssh://git:pass@github.com/a/b", "credential"),
+        ("https://bob:123/45@github.com/a", "credential"),
+        ("https://bob.example:123/45@github.com/a", "credential"),
+        ("https://bob.example:123/45%40github.com/a", "credential"),
+        ("https://token/45@github.com/a", "credential"),
         ("https://github.com/a/b?x=1", "query"),
         ("https://github.com/a/b#x", "query"),
         ("https://github.com", "path"),

@@ -21,7 +21,11 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     let name = Name::around(text, hit, naming)?;
     let style = match style {
         Style::Loose | Style::Spaced => context::bare_style(text, &name.span, &value, style),
-        Style::Call | Style::Wrapped if naming == Naming::Password && is_verb(&text[name.span.clone()]) => return None,
+        Style::Call | Style::Wrapped | Style::Beside
+            if naming == Naming::Password && is_verb(&text[name.span.clone()]) =>
+        {
+            return None;
+        }
         other => other,
     };
     if style == Style::Spaced && naming == Naming::Password && is_verb(&text[name.span.clone()]) {
@@ -67,6 +71,9 @@ fn next_part(cursor: &mut Cursor<'_>) -> Option<Range<usize>> {
 
 /// `pass` as a verb or a noun of its own: `should_pass("…")`, `pass "…" to`.
 fn is_verb(name: &[u8]) -> bool {
+    if name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase) {
+        return false;
+    }
     let name = name.to_ascii_lowercase();
     !name.windows(5).any(|part| part == b"passw" || part == b"passp" || part == b"passc")
         && !name.windows(3).any(|part| part == b"pwd")
@@ -78,6 +85,9 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let end = text.len().min(name_end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: name_end };
     let quoted = cursor.skip_quote();
+    if quoted && cursor.peek() == b'`' {
+        cursor.at += 1;
+    }
     while matches!(cursor.peek(), b']' | b')' | b'}') && cursor.at - name_end < 6 {
         cursor.at += 1;
     }
@@ -90,14 +100,18 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
             value(&mut cursor)
         }
         b'<' if cursor.at_word(b"</") => next_element(&mut cursor),
+        b'-' if spaces > 0 && cursor.at_word(b"-> ") => after_arrow(&mut cursor, 2),
+        0xE2 if cursor.at_word("→".as_bytes()) => after_arrow(&mut cursor, "→".len()),
         b'{' if quoted && spaces > 0 => block_default(&mut cursor),
         b'=' | b':' | b'!' | b'?' | b'<' | b'|' | b'+' | b'~' => after_operator(&mut cursor),
         b'>' => element(&mut cursor),
+        b'{' if cursor.at_word(b"{ get") => after_accessors(&mut cursor),
         b'(' | b'{' if !quoted => {
             cursor.at += 1;
             cursor.skip_blanks();
             cursor.literal(Style::Call)
         }
+        b',' if !quoted => named_value(&mut cursor),
         b',' if quoted => {
             cursor.at += 1;
             cursor.literal_or_named_value()
@@ -105,10 +119,32 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
         b'v' | b'V' if cursor.at_word(b"value") => cursor.after_value_word(),
         b'[' => after_array(&mut cursor),
         b'i' | b'w' if spaces > 0 && quoted => after_verb(&mut cursor),
+        _ if spaces > 0 && !quoted && word_end > 4 && begins_element(text, name_end) => with_attributes(&mut cursor),
         _ if spaces > 0 && !quoted => after_space(&mut cursor),
         b'\n' | b'\r' | b'\\' => next_line_value(&mut cursor),
         _ => None,
     }
+}
+
+/// `password -> …` in notes.
+fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<usize>)> {
+    cursor.at += length;
+    cursor.skip_spaces();
+    value(cursor)
+}
+
+/// The word that ends here is the name of an element: `<` stands before it.
+fn begins_element(text: &[u8], end: usize) -> bool {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
+    let length = text[..end].iter().rev().take(48).take_while(is_part).count();
+    text[..end - length].last() == Some(&b'<')
+}
+
+/// `<password encoding="plain">value</password>`
+fn with_attributes(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let tag = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 120)];
+    cursor.at += tag.iter().position(|byte| matches!(byte, b'>' | b'<' | b'\n')).filter(|at| tag[*at] == b'>')?;
+    element(cursor)
 }
 
 /// Past `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and their like.
@@ -120,6 +156,10 @@ fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
         cursor.at += 1;
     }
     let operator = &cursor.text[start..cursor.at];
+    if matches!(operator, b"||" | b"??") {
+        cursor.skip_spaces();
+        return cursor.literal(Style::Literal);
+    }
     if operator.starts_with(b"::") || !operator.iter().any(|byte| matches!(byte, b'=' | b':' | b'-')) {
         return None;
     }
@@ -144,6 +184,9 @@ fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 
 /// A literal, perhaps wrapped, or a bare value.
 fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    if cursor.at_word(b"``") && !cursor.at_word(b"```") {
+        cursor.at += 1;
+    }
     let start = cursor.at;
     if let Some(found) = cursor.literal(Style::Literal).or_else(|| wrapped(cursor)) {
         return Some(found);
@@ -197,16 +240,37 @@ fn yaml_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if is_line && anchored { found } else { None }
 }
 
-/// `<key>password</key>` and then `<string>…</string>`, as in property lists.
+/// `<key>password</key>` and then `<string>…</string>`, as in property lists; cells and terms of HTML.
 fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    const PAIRS: [(&[u8], &[u8]); 8] = [
+        (b"</key>", b"<string>"),
+        (b"</name>", b"<value>"),
+        (b"</th>", b"<td"),
+        (b"</td>", b"<td"),
+        (b"</dt>", b"<dd"),
+        (b"</b>", b""),
+        (b"</strong>", b""),
+        (b"</label>", b""),
+    ];
     let rest = &cursor.text[cursor.at..];
-    let is_name = rest.starts_with(b"</key>") || rest.starts_with(b"</name>");
-    cursor.at += rest.iter().position(|byte| *byte == b'>')? + 1;
+    let (closing, opening) = PAIRS.into_iter().find(|(closing, _)| rest.starts_with(closing))?;
+    cursor.at += closing.len();
+    if opening.is_empty() {
+        cursor.skip_spaces();
+        if matches!(cursor.peek(), b':' | b'=') {
+            cursor.at += 1;
+            cursor.skip_spaces();
+        }
+        return cursor.bare().map(|span| (Style::Beside, span));
+    }
     cursor.skip_lines();
-    if !is_name || !(cursor.at_word(b"<string>") || cursor.at_word(b"<value>")) {
+    if !cursor.at_word(opening) {
         return None;
     }
     cursor.at += cursor.text[cursor.at..].iter().position(|byte| *byte == b'>')?;
+    if cursor.at_word(b"><code>") {
+        cursor.at += b"><code".len();
+    }
     element(cursor)
 }
 
@@ -226,8 +290,26 @@ fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 
 /// `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
 fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    /// What makes a text of a text, and looks nothing up.
+    const MAKERS: [&[u8]; 12] = [
+        b"byte",
+        b"bytes",
+        b"string",
+        b"String",
+        b"String::from",
+        b"Some",
+        b"str",
+        b"Buffer.from",
+        b"SecretString::new",
+        b"new SecretString",
+        b"strdup",
+        b"Secret::new",
+    ];
     let start = cursor.at;
     let list = cursor.peek() == b'[';
+    if cursor.at_word(b"[]byte(") {
+        cursor.at += 2;
+    }
     while matches!(cursor.peek(), b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b':' | b' ' | b'!' | b'&')
         && cursor.at - start < 48
     {
@@ -236,9 +318,12 @@ fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if !matches!(cursor.peek(), b'(' | b'[' | b'{') {
         return None;
     }
+    let callee = cursor.text[start..cursor.at].trim_ascii();
+    let callee = callee.strip_prefix(b"[]").or_else(|| callee.strip_prefix(b"std::")).unwrap_or(callee);
+    let makes = MAKERS.contains(&callee);
     cursor.at += 1;
     cursor.skip_blanks();
-    cursor.literal(if list { Style::Literal } else { Style::Wrapped })
+    cursor.literal(if list || makes { Style::Literal } else { Style::Wrapped })
 }
 
 /// `: &'static str = "…"`, `: Optional[str] = "…"`: what stands before the `=` is a type.
@@ -282,6 +367,26 @@ fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if cursor.at_word(b"value") { cursor.after_value_word() } else { None }
 }
 
+/// `Password { get; set; } = "…"` of C#.
+fn after_accessors(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 60)];
+    cursor.at += rest.iter().position(|byte| *byte == b'}')? + 1;
+    cursor.skip_spaces();
+    if cursor.peek() != b'=' {
+        return None;
+    }
+    cursor.at += 1;
+    cursor.skip_spaces();
+    cursor.literal(Style::Literal)
+}
+
+/// `{name: PASSWORD, value: …}`
+fn named_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
+    cursor.at += 1;
+    cursor.skip_spaces();
+    if cursor.at_word(b"value:") { cursor.after_value_word() } else { None }
+}
+
 /// `char password[] = "…"`.
 fn after_array(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     while matches!(cursor.peek(), b'[' | b']' | b'0'..=b'9' | b' ' | b'A'..=b'Z' | b'_') {
@@ -307,7 +412,7 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 
 /// After a space without an operator: `password 'x'`, `password string = "x"`, `password is "x"`, `--password x`.
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
-    if let Some(found) = cursor.literal(Style::Wrapped) {
+    if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);
     }
     let bare = cursor.bare()?;
@@ -315,6 +420,16 @@ fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     match (&cursor.text[bare.clone()], cursor.peek()) {
         (b"is" | b"was", _) => value(cursor),
+        (b"As" | b"as", _) => {
+            cursor.bare()?;
+            cursor.skip_spaces();
+            if cursor.peek() != b'=' {
+                return None;
+            }
+            cursor.at += 1;
+            cursor.skip_blanks();
+            cursor.literal(Style::Literal)
+        }
         (_, b'=') if cursor.at > resume => {
             cursor.at += 1;
             cursor.skip_blanks();

@@ -11,28 +11,142 @@ pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>,
         return Style::Connection;
     }
     let between = &text[name.end..value.start];
-    let flag = between.iter().all(|byte| *byte == b' ') && text[name.clone()].starts_with(b"--");
+    let flag = (between.iter().all(|byte| *byte == b' ') || between == b"=") && text[name.clone()].starts_with(b"--");
     let tight = (between.ends_with(b"=") || between.contains(&b':')) && !between.windows(2).any(|pair| pair == b" =");
-    let command = style == Style::Spaced && is_after_env(text, name.start);
-    let begins = flag || ((tight || command) && begins_line(text, name.start)) || is_told(between);
-    if begins && ends_line(text, value.end) || is_variable(text, name, value) {
+    let command = style == Style::Spaced && (is_after_env(text, name.start) || is_below_login(text, name.start));
+    let begins = flag
+        || ((tight || command) && begins_line(text, name.start))
+        || is_told(between)
+        || (style == Style::Loose && is_in_section(text, name.start));
+    if begins && ends_line(text, value.end)
+        || is_variable(text, name, value)
+        || (flag && is_free(text, value.end))
+        || (is_told(between) && is_end_of_clause(text, value.end))
+        || (style == Style::Spaced && is_set(text, name.start, value.end))
+        || (style == Style::Loose && tight && is_noted(text, name.start, value.end))
+        || (style == Style::Loose && is_pair_of_data(text, name.start, between, value.end))
+    {
         return Style::Line;
     }
     if flag { Style::Loose } else { style }
 }
 
-/// `password is …`.
+/// `password is …`, `password -> …`.
 fn is_told(between: &[u8]) -> bool {
-    matches!(between.trim_ascii(), b"is" | b"was")
+    matches!(between.trim_ascii(), b"is" | b"was" | b"->" | b"\xE2\x86\x92")
+}
+
+/// An argument of a command ends here.
+fn is_free(text: &[u8], end: usize) -> bool {
+    matches!(text.get(end), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b')' | b'<'))
+}
+
+/// A clause of prose ends here.
+fn is_end_of_clause(text: &[u8], end: usize) -> bool {
+    matches!(
+        &text[end..text.len().min(end + 2)],
+        [] | [b' ' | b'\n' | b'\r', ..]
+            | [b'.' | b',' | b';' | b')' | b'*']
+            | [b'.' | b',' | b';' | b')', b' ' | b'\n' | b'\r' | b'"' | b'\\']
+    )
+}
+
+/// `set(PASSWORD value)` of CMake.
+fn is_set(text: &[u8], start: usize, end: usize) -> bool {
+    text[..start].ends_with(b"set(") && text.get(end) == Some(&b')')
+}
+
+/// The line above is `login name`, as in the file of netrc.
+fn is_below_login(text: &[u8], start: usize) -> bool {
+    let before = &text[start.saturating_sub(160)..start];
+    let Some((own, above)) =
+        before.iter().rposition(|byte| *byte == b'\n').map(|at| (&before[at + 1..], &before[..at]))
+    else {
+        return false;
+    };
+    let above = above.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    own.trim_ascii().is_empty() && above.trim_ascii_start().starts_with(b"login ")
+}
+
+/// The line of a position, up to it.
+fn line_before(text: &[u8], at: usize) -> &[u8] {
+    let floor = at.saturating_sub(200);
+    let line = text[floor..at].iter().rposition(|byte| *byte == b'\n').map_or(floor, |before| floor + before + 1);
+    &text[line..at]
+}
+
+/// In a comment or in the text of a log, a name and a value are no expression.
+fn is_noted(text: &[u8], start: usize, end: usize) -> bool {
+    let before = line_before(text, start);
+    let trimmed = before.trim_ascii_start();
+    let comments = [b"#".as_slice(), b"//", b"/*", b"* ", b"--", b"<!--", b"%", b";", b"- ", b"REM "];
+    let later = [b" # ".as_slice(), b" // ", b" -- ", b" /* "];
+    let is_comment = comments.iter().any(|sign| trimmed.starts_with(sign))
+        || later.iter().any(|sign| before.windows(sign.len()).any(|window| window == *sign));
+    let ends = matches!(text.get(end), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'.' | b';' | b')' | b'*'));
+    (is_comment || is_after_pair(before)) && ends && !has_call(before)
+}
+
+/// `user=bob password=…`: pairs without commas between them.
+fn is_after_pair(before: &[u8]) -> bool {
+    let Some(rest) = before.strip_suffix(b" ") else { return false };
+    let word = rest.rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+    word.iter().position(|byte| *byte == b'=').is_some_and(|at| at > 0 && at + 1 < word.len())
+        && !matches!(word.last(), Some(b',' | b'('))
+}
+
+fn has_call(before: &[u8]) -> bool {
+    before.windows(2).any(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_'))
+}
+
+/// A pair among others in a line of data: `{user: app, password: …, port: 1}`, `user: bob, password: …`.
+fn is_pair_of_data(text: &[u8], start: usize, between: &[u8], end: usize) -> bool {
+    let before = line_before(text, start);
+    let joined = before.ends_with(b", ") || before.ends_with(b"{");
+    let has_pair = before.windows(2).any(|pair| pair == b": ");
+    let rest = &text[end..text.len().min(end + 40)];
+    let ends = match rest {
+        [] | [b'\n' | b'\r' | b'"' | b'\\', ..] => true,
+        [b'}', after @ ..] => matches!(after, [] | [b'\n' | b'\r' | b'"' | b'\\', ..]),
+        [b',', b' ', after @ ..] => {
+            let name = after.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            name > 0 && after[name..].starts_with(b": ")
+        }
+        _ => false,
+    };
+    between == b": " && joined && has_pair && ends && !before.iter().any(|byte| matches!(byte, b'(' | b'=' | b';'))
+}
+
+/// The nearest line before that is no setting is the head of a section of settings, as in INI.
+fn is_in_section(text: &[u8], start: usize) -> bool {
+    let floor = start.saturating_sub(1000);
+    let before = &text[floor..start];
+    let mut lines = before.rsplit(|byte| *byte == b'\n');
+    let own = lines.next().unwrap_or_default();
+    own.trim_ascii().is_empty() && lines.map(<[u8]>::trim_ascii).find(|line| !is_setting(line)).is_some_and(is_head)
+}
+
+fn is_setting(line: &[u8]) -> bool {
+    let sign = line.iter().position(|byte| matches!(byte, b'=' | b':')).unwrap_or(0);
+    let name = line[..sign].trim_ascii_end();
+    line.is_empty()
+        || matches!(line.first(), Some(b'#' | b';'))
+        || (!name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte)))
+}
+
+fn is_head(line: &[u8]) -> bool {
+    line.len() > 2 && line[0] == b'[' && line[line.len() - 1] == b']'
 }
 
 /// `PGPASSWORD=… psql`, `docker run -e DB_PASSWORD=… image`: a variable of the environment for one command.
 fn is_variable(text: &[u8], name: &Range<usize>, value: &Range<usize>) -> bool {
     let capitals =
         text[name.clone()].iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
-    capitals
-        && &text[name.end..value.start] == b"="
-        && matches!(text.get(value.end), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
+    let is_argument = matches!(
+        name.start.checked_sub(1).map(|before| text[before]),
+        None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'')
+    ) && !line_before(text, name.start).ends_with(b", ");
+    (capitals || is_argument) && &text[name.end..value.start] == b"=" && is_free(text, value.end)
 }
 
 /// `ENV NAME value` of container files.
@@ -53,9 +167,7 @@ fn begins_line(text: &[u8], start: usize) -> bool {
     for word in [b"export".as_slice(), b"ENV", b"ARG", b"set", b"SET", b"setx", b"env"] {
         before = before.strip_suffix(word).unwrap_or(before);
     }
-    before
-        .iter()
-        .all(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'#' | b'/' | b'*' | b'>' | b'"' | b'\'' | b'`' | b'$' | b';'))
+    before.iter().all(|byte| b" \t-#/*>\"'`$;:".contains(byte))
 }
 
 /// After the value comes the end of its line, of the string that holds the line, or a comment.

@@ -58,10 +58,12 @@ impl Cursor<'_> {
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// `**` or `__` of Markdown, if it ends with the name that stands before, or the colon behind it.
+    /// `**`, `*` or `__` of Markdown, if it ends with the name that stands before, or the colon behind it.
     pub(crate) fn skip_emphasis(&mut self) {
-        if self.at_word(b"**") || self.at_word(b"__:") {
+        if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;
+        } else if self.at_word(b"*:") {
+            self.at += 1;
         }
     }
 

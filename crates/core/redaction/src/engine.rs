@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
-use crate::{assignment, encoded, entropy, judge, manifest, marker, name, private_key, shape, url};
+use crate::{assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, shape, table, url};
 
 /// Longest match of a pattern after its keyword, in bytes.
 const REACH: usize = 2048;
@@ -18,6 +18,11 @@ const INNER_REACH: usize = 256;
 /// A match that was refused and is longer than this is not tried again from keywords inside it: on a long line of one
 /// alphabet that would take quadratic time.
 const LONG_REFUSAL: usize = 128;
+
+/// How much is gone through for tables and their kind in any text, and in addition for each of its bytes. Real texts
+/// need a hundredth of it.
+const BUDGET: usize = 1 << 20;
+const BUDGET_PER_BYTE: usize = 64;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
@@ -61,6 +66,9 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
         refused_until: 0,
         decoded_until: 0,
         manifests_until: 0,
+        tables_until: 0,
+        bodies_until: 0,
+        budget: BUDGET + text.len() * BUDGET_PER_BYTE,
     };
     for hit in engine.keywords.find_overlapping_iter(text) {
         for rule in &engine.called[hit.pattern().as_usize()] {
@@ -68,6 +76,56 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
         }
     }
     scan.spans
+}
+
+/// Values shorter than this are not looked for again.
+const SHORTEST_REPEATED: usize = 8;
+
+/// So many values of a text are looked for again.
+const MOST_REPEATED: usize = 256;
+
+/// Where the found values stand once more without anything that tells of them: printed, quoted, in a comment.
+pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
+    let bytes = text.as_bytes();
+    let mut values: Vec<(&str, &Span)> = Vec::new();
+    for span in spans {
+        let value = &text[span.start..span.end];
+        let is_new = values.iter().all(|(known, _)| *known != value);
+        if is_new && judge::is_worth_repeating(value.as_bytes()) && value.len() >= SHORTEST_REPEATED {
+            values.push((value, span));
+        }
+        if values.len() == MOST_REPEATED {
+            break;
+        }
+    }
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let finder = AhoCorasickBuilder::new()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(values.iter().map(|(value, _)| *value))
+        .expect("few values fit an automaton");
+    let next_secret = spans.iter().map(|span| span.secret + 1).max().unwrap_or(0);
+    let is_alone = |start: usize, end: usize| {
+        !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && is_free_on_the_left(bytes, start)
+    };
+    let mut known: Vec<Range<usize>> = spans.iter().map(|span| span.start..span.end).collect();
+    known.sort_by_key(|span| span.start);
+    let is_known = |start: usize| {
+        let before = known.partition_point(|span| span.start <= start);
+        known[..before].last().is_some_and(|span| start < span.end)
+    };
+    finder
+        .find_iter(text)
+        .filter(|found| is_alone(found.start(), found.end()) && !is_known(found.start()))
+        .enumerate()
+        .map(|(number, found)| Span {
+            start: found.start(),
+            end: found.end(),
+            rule: values[found.pattern().as_usize()].1.rule,
+            secret: next_secret + number,
+        })
+        .collect()
 }
 
 /// The id of a rule by its index.
@@ -124,6 +182,11 @@ struct Scan<'text> {
     /// Ends of the last run that was decoded and of the last manifest: nothing is gone through twice.
     decoded_until: usize,
     manifests_until: usize,
+    tables_until: usize,
+    bodies_until: usize,
+    /// Bytes that may still be gone through for tables, notebooks and their kind: whatever a text holds, the time is
+    /// linear in it.
+    budget: usize,
 }
 
 impl Scan<'_> {
@@ -142,7 +205,31 @@ impl Scan<'_> {
                     self.push(index, &hit, value);
                 }
             }
+            Find::EncodedUserinfo => {
+                if let Some(value) = url::encoded_userinfo(bytes, &hit) {
+                    self.push(index, &hit, value);
+                }
+            }
             Find::PrivateKey => self.private_key(index, &hit),
+            Find::KeyBody => self.key_body(index, &hit),
+            Find::Jwk => {
+                let found = private_key::of_jwk(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
+            Find::Cells => {
+                let found = table::cells(bytes, &hit, &mut self.tables_until, &mut self.budget);
+                self.push_each(index, &hit, found);
+                let found = table::html_cells(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
+            Find::Inserted => {
+                let found = table::inserted(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
+            Find::Printed => {
+                let found = notebook::printed(bytes, &hit, &mut self.budget);
+                self.push_each(index, &hit, found);
+            }
             Find::Pattern(pattern) => {
                 if let Some(value) = self.matched(compiled, pattern, &hit) {
                     self.push(index, &hit, value);
@@ -157,6 +244,25 @@ impl Scan<'_> {
             let secret = self.next_secret;
             self.next_secret += 1;
             self.spans.extend(runs.into_iter().map(|run| Span { start: run.start, end: run.end, rule: index, secret }));
+        }
+    }
+
+    fn key_body(&mut self, index: u16, hit: &Range<usize>) {
+        if hit.start < self.bodies_until {
+            return;
+        }
+        let mut runs = Vec::new();
+        if private_key::bare_runs(self.text.as_bytes(), hit, &mut runs) {
+            self.bodies_until = runs.last().map_or(hit.end, |run| run.end);
+            let secret = self.next_secret;
+            self.next_secret += 1;
+            self.spans.extend(runs.into_iter().map(|run| Span { start: run.start, end: run.end, rule: index, secret }));
+        }
+    }
+
+    fn push_each(&mut self, rule: u16, hit: &Range<usize>, values: Vec<Range<usize>>) {
+        for value in values {
+            self.push(rule, hit, value);
         }
     }
 

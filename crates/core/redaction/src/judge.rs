@@ -15,6 +15,8 @@ pub(crate) enum Style {
     Loose,
     /// A literal as the argument of a function of that name.
     Call,
+    /// A literal after the name and a space: `storePassword "…"`.
+    Beside,
     /// After the name and a space, without an operator: prose as often as a command.
     Spaced,
     /// Between semicolons of a connection string.
@@ -38,8 +40,11 @@ pub(crate) fn is_secret(naming: Naming, promise: Promise, style: Style, value: &
 fn is_password(style: Style, value: &[u8]) -> bool {
     match style {
         Style::Literal | Style::Call => is_chosen(value),
+        Style::Beside => is_chosen(value) && Shape::of(value).digits > 0,
         Style::Connection => !is_code(value) && !is_reference(value) && !is_stand_in(value) && !is_nothing(value),
-        Style::Line => is_chosen(value) && has_digit_or_sign(value) && !is_code(value),
+        Style::Line => {
+            is_chosen(value) && Shape::of(value).blanks == 0 && has_digit_or_sign(value) && !is_code(strip_sign(value))
+        }
         Style::Loose | Style::Wrapped | Style::Spaced => value.len() >= 8 && !is_code(value) && is_strong(value),
     }
 }
@@ -52,12 +57,19 @@ fn is_explicit(naming: Naming, style: Style, value: &[u8]) -> bool {
     {
         return false;
     }
+    // Secrets are chosen as often as they are made: `JWT_SECRET=hunter2dragon`.
+    if naming == Naming::Secret && matches!(style, Style::Literal | Style::Call | Style::Line) && is_made_up(value) {
+        return true;
+    }
     let shortest = match style {
         Style::Spaced => return is_beyond_doubt(value),
         Style::Literal | Style::Call => 8,
-        Style::Line | Style::Connection | Style::Wrapped => 12,
+        Style::Line | Style::Connection | Style::Wrapped | Style::Beside => 12,
         Style::Loose => 16,
     };
+    if style != Style::Loose && style != Style::Wrapped && is_unreadable(value) {
+        return true;
+    }
     value.len() >= shortest
         && (is_random_in_part(value) || (matches!(style, Style::Literal | Style::Call) && is_strong(value)))
 }
@@ -79,8 +91,11 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
 /// A value that a person may have chosen as a password: no template, no name, no stand-in.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
-    if value.len() < 6 || value.len() > 128 || shape.blanks > 0 || is_reference(value) || is_pattern(value) {
+    if value.len() < 6 || value.len() > 128 || is_reference(value) || is_pattern(value) {
         return false;
+    }
+    if shape.blanks > 0 {
+        return is_passphrase(value);
     }
     if shape::is_template(value) || entropy::num_distinct(value) < 4 {
         return false;
@@ -97,7 +112,104 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
 }
 
 fn is_stand_in(value: &[u8]) -> bool {
-    shape::is_placeholder(value) && !is_complex(Shape::of(value), value)
+    shape::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
+}
+
+/// `hunter2secret`: a word that names a secret, and enough besides.
+fn is_more_than_a_stand_in(value: &[u8]) -> bool {
+    const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
+    let mut rest = value.to_ascii_lowercase();
+    for word in NAMING {
+        while let Some(at) = rest.windows(word.len()).position(|window| window == word.as_bytes()) {
+            rest.drain(at..at + word.len());
+        }
+    }
+    let (all, own) = (Shape::of(value), Shape::of(&rest));
+    all.joiners + all.blanks == 0
+        && all.digits > 0
+        && own.letters() >= 5
+        && !shape::is_placeholder(&rest)
+        && !rest.starts_with(b"user")
+        && !rest.ends_with(b"user")
+}
+
+/// Words with blanks between them that nobody would show to a user: `tiger lamp seven`, `My dog 2017!`.
+fn is_passphrase(value: &[u8]) -> bool {
+    /// Words of messages and labels, and of programs.
+    #[rustfmt::skip]
+    const SPEECH: [&str; 62] = [
+        "a", "an", "the", "is", "are", "was", "be", "been", "must", "should", "may", "can", "cannot", "not", "no", "your",
+        "you", "for", "of", "to", "in", "on", "at", "by", "with", "from", "and", "or", "if", "please", "enter", "type",
+        "use", "new", "old", "current", "confirm", "invalid", "wrong", "incorrect", "missing", "required", "least",
+        "characters", "user", "name", "email", "account", "login", "sign", "reset", "forgot", "change", "field", "value",
+        "this", "that", "it", "des", "der", "une", "una",
+    ];
+    let words: Vec<&[u8]> = value.split(|byte| *byte == b' ').collect();
+    let is_speech = |word: &&[u8]| SPEECH.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    if value.iter().any(|byte| matches!(byte, 0..32 | 127..) || b"(){}[]<>=\\%$:;,|\"'`".contains(byte))
+        || value.len() < 8
+        || words.len() > 12
+        || words.iter().any(|word| word.is_empty() || is_speech(word))
+        || shape::is_placeholder(value)
+        || matches!(value.last(), Some(b'.' | b'?' | b'-' | b'*'))
+    {
+        return false;
+    }
+    let is_small = |word: &&[u8]| word.iter().all(u8::is_ascii_lowercase);
+    let num_long = words.iter().filter(|word| word.len() >= 4).count();
+    let diced = words.len() >= 4 && words.len() <= 8 && num_long >= 3 && words.iter().all(is_small);
+    let shape = Shape::of(value);
+    let has_mixed_word = words.iter().map(|word| Shape::of(word)).any(|word| word.letters() > 0 && word.digits > 0);
+    diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
+}
+
+/// No name of a program: what stands elsewhere too is the same secret.
+pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let has_both = shape.digits > 0 && shape.letters() > 1;
+    has_both && shape.blanks == 0 && value.len() <= 200 && !is_identifier_with_digits(value) && !is_reference(value)
+}
+
+/// Twenty letters and digits or more that make hardly a word: random, even if it looks less so than most.
+fn is_unreadable(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    value.len() >= 20
+        && value.iter().all(u8::is_ascii_alphanumeric)
+        && shape.upper >= 4
+        && shape.lower >= 4
+        && shape.in_words * 3 <= shape.letters()
+        && !shape::is_placeholder(value)
+        && entropy::centibits(value) >= 380
+}
+
+/// Chosen, with digits among enough letters, and no name with parts.
+pub(crate) fn is_made_up(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    is_chosen(value)
+        && shape.digits > 0
+        && shape.letters() >= 4
+        && shape.blanks == 0
+        && (shape.joiners == 0 || shape.signs > 0)
+        && !is_identifier_with_digits(value)
+}
+
+/// `sha256sum`, `base64`, `user2`: names in programs end with their digits or hold well-known ones.
+fn is_identifier_with_digits(value: &[u8]) -> bool {
+    let is_name = value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let stem = value.len() - value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let known =
+        ["sha1", "sha2", "sha5", "base64", "base32", "utf8", "md5", "oauth2", "x509", "k8s", "s3", "ed255", "v1", "v2"];
+    is_name
+        && (value.len() - stem <= 2 && !value[..stem].iter().any(u8::is_ascii_digit)
+            || known.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes())))
+}
+
+/// A sign that begins a password as often as an expression: `!vault abc` was told apart by its blank.
+fn strip_sign(value: &[u8]) -> &[u8] {
+    match value {
+        [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
+        _ => value,
+    }
 }
 
 /// All four classes that password rules ask for: meant as a password even if it spells `Test`.
@@ -213,6 +325,17 @@ fn is_strong(value: &[u8]) -> bool {
         && !shape::is_placeholder(value)
         && !is_reference(value);
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
+}
+
+/// What a program printed, with no name beside it: random, or of all kinds of signs.
+pub(crate) fn is_printed(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;
+    value.len() <= 128
+        && !is_reference(value)
+        && !shape::is_placeholder(value)
+        && !value.contains(&b':')
+        && (mixed || (shape::is_random(value) && shape.digits * 3 <= value.len() * 2))
 }
 
 /// Random as a whole, or with a random part behind a prefix in words: `acme_live_9f8A7d6B5c4E`.

@@ -22,15 +22,19 @@ mod judge;
 mod manifest;
 mod marker;
 mod name;
+mod notebook;
 mod private_key;
 mod redactor;
 mod rules;
 mod sensitive;
 mod shape;
+mod table;
 mod url;
 
 #[cfg(test)]
 mod corpus_tests;
+#[cfg(test)]
+mod planted_tests;
 #[cfg(test)]
 mod rule_tests;
 #[cfg(test)]

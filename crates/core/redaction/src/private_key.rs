@@ -23,6 +23,80 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     told
 }
 
+/// How the base64 of a private key begins, whatever its header: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC 1,
+/// DSA, OpenSSH.
+pub(crate) static BODIES: &[&str] = &[
+    "IBAAKC",
+    "IBADANBgkqhkiG9w0BAQEFAASC",
+    "MIGHAgEAMBMGByqGSM49",
+    "MHcCAQEE",
+    "MIGkAgEBBD",
+    "MC4CAQAwBQYDK2Vw",
+    "IBAAKBg",
+    "BgkqhkiG9w0BBQ0",
+    "b3BlbnNzaC1rZXktdjEA",
+];
+
+/// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the lines below.
+pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
+    let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
+    let floor = hit.start.saturating_sub(16);
+    let start = floor + text[floor..hit.start].iter().rposition(|byte| !is_base64(*byte)).map_or(0, |at| at + 1);
+    let is_head = start == hit.start || text[start..].starts_with(b"MII");
+    if !begins_run || !is_head {
+        return false;
+    }
+    let window = &text[start..text.len().min(start + LONGEST)];
+    let mut end = 0;
+    for (index, line) in window.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let telling = base64_runs(line).any(|run| run.len() >= TELLING && run.len() * 2 >= line.trim_ascii().len());
+        let last = base64_runs(line).any(|run| {
+            run.len() * 3 >= line.trim_ascii().len() * 2 && (is_mixed(&line[run.clone()]) || line[run].ends_with(b"="))
+        });
+        if index > 0 && !telling && !last {
+            break;
+        }
+        end += line.len();
+    }
+    let before = out.len();
+    push_runs(text, start..start + end, out);
+    let is_even = |run: &[u8]| run.windows(20).any(|part| crate::entropy::num_distinct(part) == 1);
+    let told = out.get(before).is_some_and(|run| run.len() >= 40 && !is_even(&text[run.clone()]));
+    if !told {
+        out.truncate(before);
+    }
+    told
+}
+
+/// The members of a JSON Web Key that are private: `d` and the factors of RSA and EC, `k` of a symmetric key.
+pub(crate) fn of_jwk(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
+    const MEMBERS: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
+    const REACH: usize = 4096;
+    let floor = hit.start.saturating_sub(REACH);
+    let start = floor + text[floor..hit.start].iter().rposition(|byte| *byte == b'{').map_or(0, |at| at + 1);
+    let rest = &text[hit.end..text.len().min(hit.end + REACH)];
+    let end = hit.end + rest.iter().position(|byte| *byte == b'}').unwrap_or(rest.len());
+    let mut found = Vec::new();
+    if *budget == 0 {
+        return found;
+    }
+    *budget = budget.saturating_sub(end - start);
+    let mut name: &[u8] = b"";
+    let mut at = start;
+    for part in text[start..end].split(|byte| matches!(byte, b'"' | b'\'')) {
+        let part_end = at + part.len();
+        if MEMBERS.contains(&name) && part.len() >= 32 && crate::entropy::num_distinct(part) >= 8 {
+            found.push(at..part_end - usize::from(part.ends_with(b"\\")));
+        }
+        let plain = part.strip_suffix(b"\\").unwrap_or(part);
+        if !plain.trim_ascii().is_empty() && plain.trim_ascii() != b":" {
+            name = plain;
+        }
+        at = part_end + 1;
+    }
+    found
+}
+
 /// From the end of the header to the beginning of the footer.
 fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let window = &text[hit.start..text.len().min(hit.start + LONGEST)];
@@ -30,7 +104,9 @@ fn body(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     if keyword.eq_ignore_ascii_case(b"Private-Lines:") {
         let rest = &window[keyword.len()..];
         let end = find(rest, b"Private-").unwrap_or_else(|| undelimited(rest));
-        return Some(hit.end..hit.end + end);
+        let mac = &rest[end..];
+        let mac = if mac.starts_with(b"Private-MAC:") { mac.iter().position(|byte| *byte == b'\n') } else { Some(0) };
+        return Some(hit.end..hit.end + end + mac.unwrap_or(rest.len() - end));
     }
     let line = &window[..window.len().min(120)];
     let kind = find(line, b"PRIVATE KEY").or_else(|| find(line, b"private key"))?;
@@ -135,6 +211,33 @@ mod tests {
         check("\"HEAD\\n@\\nabc9==\\nFOOT\"", &[LINE, "abc9=="]);
         check("\"HEAD\\n\",\n \"@\\n\",\n \"FOOT\"", &[LINE]);
         check("HEAD\n@\n@\n\nrest of the text\n", &[LINE, LINE]);
+    }
+
+    #[test]
+    fn bodies_without_a_header() {
+        let check = |text: &str, expect: &[&str]| {
+            let hit = BODIES.iter().find_map(|body| text.find(body).map(|at| at..at + body.len())).expect("a body");
+            let mut found = Vec::new();
+            bare_runs(text.as_bytes(), &hit, &mut found);
+            assert_eq!(found.into_iter().map(|run| &text[run]).collect::<Vec<_>>(), expect, "{text}");
+        };
+        let second = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6u";
+        check(&format!("key:\n{LINE}\n{second}\nabc9==\n\nwords follow\n"), &[LINE, second, "abc9=="]);
+        check(&format!("k = \"{LINE}\"\nlet x = 1;\n"), &[LINE]);
+        check("see IBAAKC in the text\n", &[]);
+    }
+
+    #[test]
+    fn private_members_of_a_jwk() {
+        let secret = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7";
+        for text in [
+            format!("{{\"kty\":\"oct\",\"k\":\"{secret}\",\"alg\":\"HS256\"}}"),
+            format!("{{\"d\": \"{secret}\", \"kty\": \"EC\", \"x\": \"AAAA{secret}\"}}"),
+        ] {
+            let at = text.find("\"kty\"").expect("a type");
+            let found = of_jwk(text.as_bytes(), &(at..at + 5), &mut 10_000);
+            assert_eq!(found.into_iter().map(|run| &text[run]).collect::<Vec<_>>(), [secret], "{text}");
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl Redactor {
 
     fn unsilenced(&self, text: &str) -> Vec<Span> {
         let mut spans = engine::scan(text);
+        spans.extend(engine::repeats(text, &spans));
         spans.retain(|span| {
             let value = &text[span.start..span.end];
             !self.silencer.silences(engine::rule_id(span.rule), value) && !is_marked(text, span.start)

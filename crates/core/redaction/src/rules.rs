@@ -8,7 +8,7 @@ mod services;
 use crate::name::Naming;
 
 /// Part of the key of everything that is derived from redacted texts: raise it with every change of what is redacted.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 3;
 
 /// How to find and judge one kind of secret.
 pub(crate) struct Rule {
@@ -25,6 +25,18 @@ pub(crate) enum Find {
     Assignment(Naming),
     /// The userinfo of a URL.
     Userinfo,
+    /// The same of a URL within a URL.
+    EncodedUserinfo,
+    /// A block of base64 that begins as private keys do.
+    KeyBody,
+    /// The private members of a JSON Web Key.
+    Jwk,
+    /// Cells of tables and rows.
+    Cells,
+    /// Values that SQL inserts.
+    Inserted,
+    /// What a notebook printed.
+    Printed,
     /// A block of base64 between header and footer.
     PrivateKey,
     /// The values of a manifest whose kind says that they are secret.

@@ -157,14 +157,25 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// In a long random value four letters make a word by chance soon, but seldom with their capitals in order.
+/// In a long random value four letters make a word by chance soon, but seldom with their capitals in order, and more
+/// seldom with a border behind them.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
-    value.windows(word.len()).any(|window| {
+    value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
             && (value.len() < 16
                 || window[1..].iter().all(|byte| !byte.is_ascii_uppercase())
                 || !window.iter().any(u8::is_ascii_lowercase))
+            && (value.len() < 20 || word.len() > 4 || !goes_on(value, at + word.len()))
     })
+}
+
+/// In a value of all kinds of signs, a small letter or a digit behind a word makes it no word.
+fn goes_on(value: &[u8], end: usize) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && value.get(end).is_some_and(|next| next.is_ascii_lowercase() || next.is_ascii_digit())
 }
 
 pub(crate) fn contains_ignoring_case(value: &[u8], word: &[u8]) -> bool {

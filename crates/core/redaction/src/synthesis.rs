@@ -17,6 +17,15 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
+    /// A word that is in no list of words for secrets.
+    fn word(&mut self) -> &'static str {
+        const WORDS: [&str; 12] = [
+            "hunter", "dragon", "winter", "tiger", "battery", "staple", "sunset", "coffee", "purple", "rocket",
+            "monkey", "garden",
+        ];
+        WORDS[(self.next() % WORDS.len() as u64) as usize]
+    }
+
     fn of(&mut self, alphabet: &[u8], length: usize) -> String {
         (0..length).map(|_| alphabet[(self.next() % alphabet.len() as u64) as usize] as char).collect()
     }
@@ -32,17 +41,18 @@ pub(crate) enum Fill {
     Cut,
 }
 
-/// Fills `{hex32}`, `{url43}` … in a template; returns the text and the parts that were filled in.
+/// Fills `{hex32}`, `{url43}` … in a template, or `«hex32»` in one that has braces of its own; returns the text and the parts that were filled in.
 ///
 /// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits), `url` (with
-/// `-` and `_`), `b64` (with `+` and `/`), `num`, and `uuid`, `basic`, `pw`, `encoded` and `pem` without a
-/// length.
+/// `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech` (the alphabet of age), and without a length `uuid`,
+/// `basic`, `pw`, `weak` (words and a digit), `words`, `phrase`, `encoded` and `pem`.
 pub(crate) fn fill(template: &str, dice: &mut Dice, fill: Fill) -> (String, Vec<String>) {
+    let (open, close) = if template.contains('«') { ('«', '»') } else { ('{', '}') };
     let mut text = String::new();
     let mut parts = Vec::new();
     let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (spec, after) = after.split_once('}').expect("a closed brace");
+    while let Some((before, after)) = rest.split_once(open) {
+        let (spec, after) = after.split_once(close).expect("a closed mark");
         let part = part(spec, dice, fill);
         text.push_str(before);
         text.push_str(&part);
@@ -62,6 +72,8 @@ fn part(spec: &str, dice: &mut Dice, fill: Fill) -> String {
     let alphabet: &[u8] = match kind {
         "hex" => b"0123456789abcdef",
         "an" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+        "al" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+        "bech" => b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
         "low" => b"abcdefghijklmnopqrstuvwxyz0123456789",
         "up" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "url" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
@@ -93,6 +105,12 @@ fn composed(spec: &str, dice: &mut Dice, fill: Fill) -> String {
         ),
         ("pw", Fill::Same) => "changeme".to_owned(),
         ("pw", Fill::Cut) => "pwd".to_owned(),
+        ("weak", Fill::Random) => format!("{}{}{}", dice.word(), dice.of(b"23456789", 1), dice.word()),
+        ("weak", _) => "password".to_owned(),
+        ("words", Fill::Random) => (0..4).map(|_| dice.word()).collect::<Vec<_>>().join(" "),
+        ("phrase", Fill::Random) => (0..12).map(|_| dice.word()).collect::<Vec<_>>().join(" "),
+        ("phrase", _) => "twelve words go here".to_owned(),
+        ("words", _) => "your password here".to_owned(),
         ("basic", Fill::Random) => base64(&format!("deploy:{}", dice.of(b"bcdfghkmnpqrtvwxz23456789", 14))),
         ("basic", _) => "authentication".to_owned(),
         ("encoded", Fill::Random) => base64(&format!("postgres://app:{}@db/x", part("pw", dice, fill))),

@@ -25,7 +25,13 @@ pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let start = colon + 3;
     let scheme = scheme_before(text, colon);
     let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
-    let end = start + at_sign(&text[start..text.len().min(start + LONGEST)])?;
+    let window = &text[start..text.len().min(start + LONGEST)];
+    let Some(length) = at_sign(window) else {
+        let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'/' | b'?' | 127);
+        let authority = &window[..window.iter().position(is_end).unwrap_or(window.len())];
+        return encoded_password(authority).map(|length| start..start + length);
+    };
+    let end = start + length;
     let info = &text[start..end];
     if info.is_empty() || marker::is_in(info) {
         return None;
@@ -33,6 +39,24 @@ pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let is_web =
         scheme.len() >= 3 && (scheme.ends_with(b"http") || scheme.ends_with(b"https") || scheme.ends_with(b"git"));
     is_secret(info, is_web, connection).then_some(start..end)
+}
+
+/// The userinfo of a URL that is encoded as a parameter of another: `postgres%3A%2F%2Fuser%3Apassword%40host`.
+pub(crate) fn encoded_userinfo(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
+    let rest = &text[hit.end..text.len().min(hit.end + LONGEST)];
+    let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | b'&' | 127);
+    let rest = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+    encoded_password(rest).map(|length| hit.end..hit.end + length)
+}
+
+/// The length of a userinfo whose `:` and `@` are encoded, if its password may be one.
+fn encoded_password(rest: &[u8]) -> Option<usize> {
+    let is_code = |window: &[u8], code: &[u8]| window.eq_ignore_ascii_case(code);
+    let authority = rest.windows(3).position(|window| is_code(window, b"%2f")).unwrap_or(rest.len());
+    let end = rest[..authority].windows(3).rposition(|window| is_code(window, b"%40"))?;
+    let colon = rest[..end].windows(3).position(|window| is_code(window, b"%3a"))?;
+    let password = &rest[colon + 3..end];
+    (password.len() >= 5 && !shape::is_template(password) && !is_stars(password)).then_some(end)
 }
 
 fn scheme_before(text: &[u8], colon: usize) -> &[u8] {
@@ -91,6 +115,15 @@ mod tests {
         check("postgres://u:pa/s#s@h:5432/d", Some("u:pa/s#s"));
         check("https://bob:k3J9xQ7w@example.org/x.git", Some("bob:k3J9xQ7w"));
         check("https://k3J9xQ7wZ2pLk3J9xQ7w0aB@host/x", Some("k3J9xQ7wZ2pLk3J9xQ7w0aB"));
+    }
+
+    #[test]
+    fn encoded_passwords_are_found() {
+        check("https://bob%3Ak3J9xQ7w%40host", Some("bob%3Ak3J9xQ7w"));
+        check("https://host/a%3Ab%40c", None);
+        let text = "u=postgres%3A%2F%2Fapp%3Ak3J9xQ7w%40db%3A5432%2Fx";
+        let found = encoded_userinfo(text.as_bytes(), &(10..19));
+        assert_eq!(found.map(|span| &text[span]), Some("app%3Ak3J9xQ7w"));
     }
 
     #[test]

@@ -25,6 +25,17 @@ pub(super) static RULES: &[Rule] = &[
         &["discord", "bot_token", "bot token", "bottoken", "client.login", "bot.run"],
         r#"(?i:discord|bot|client)[^\n]{0,80}?\b([MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,40})"#,
     ),
+    token(
+        "discord-token",
+        &[
+            "MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk", "MjA", "MjE", "MjI", "MjM", "MjQ",
+            "MjU", "MjY", "Mjc", "Mjg", "Mjk", "MzA", "MzE", "MzI", "MzM", "MzQ", "MzU", "MzY", "Mzc", "Mzg", "Mzk",
+            "NjA", "NjE", "NjI", "NjM", "NjQ", "NjU", "NjY", "Njc", "Njg", "Njk", "NzA", "NzE", "NzI", "NzM", "NzQ",
+            "NzU", "NzY", "Nzc", "Nzg", "Nzk", "NDQ", "NDg", "NDk", "NTQ", "NTg", "NTk", "ODQ", "ODg", "ODk", "OTQ",
+            "OTg", "OTk",
+        ],
+        r"[MNO][A-Za-z0-9]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,40}",
+    ),
     beside("discord-client-secret", &["discord"], named!("discord", "[A-Za-z0-9_\\-]{32}|[a-f0-9]{64}")),
     inner("telegram-bot-token", &[":AA"], 13, r"(?:\bbot|\b)([0-9]{8,10}:AA[A-Za-z0-9_\-]{32,34})"),
     token(
@@ -72,6 +83,14 @@ pub(super) static RULES: &[Rule] = &[
         ],
         r"SK[0-9a-f]{32}\b",
     ),
+    token(
+        "twilio-credentials",
+        &[
+            "AC0", "AC1", "AC2", "AC3", "AC4", "AC5", "AC6", "AC7", "AC8", "AC9", "ACa", "ACb", "ACc", "ACd", "ACe",
+            "ACf",
+        ],
+        r#"AC[0-9a-f]{32}\\?["']?[,:][ ]?\\?["']?([0-9a-f]{32})\b"#,
+    ),
     beside("twilio-auth-token", &["twilio"], named!("twilio", "[0-9a-f]{32}")),
     token("sendgrid-key", &["SG."], r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
     token("sendinblue-key", &["xkeysib-"], r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
@@ -91,6 +110,7 @@ pub(super) static RULES: &[Rule] = &[
     token("airtable-token", &["pat"], r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b"),
     beside("airtable-key", &["airtable"], named!("airtable", "key[A-Za-z0-9]{14}")),
     token("asana-token", &["asana"], named!("asana", "[0-9]/[0-9]{16}(?:/[0-9]{16})?:[a-f0-9]{32}|[a-f0-9]{32}")),
+    token("asana-personal-token", &["0/1", "1/1", "2/1"], r"[0-2]/1[0-9]{15}(?:/[0-9]{16})?:[a-f0-9]{32}\b"),
     token("dropbox-token", &["sl."], r"sl\.(?:u\.)?[A-Za-z0-9_\-]{120,}"),
     token("figma-token", &["figd_"], r"figd_[A-Za-z0-9_\-]{36,}"),
     token("hubspot-token", &["pat-na", "pat-eu"], r"pat-(?:na|eu)[0-9]-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
@@ -100,6 +120,12 @@ pub(super) static RULES: &[Rule] = &[
     beside("algolia-key", &["algolia"], named!("algolia", "[a-f0-9]{32}")),
     token("intercom-token", &["intercom"], named!("intercom", "dG9r[A-Za-z0-9+/=:]{40,}|[A-Za-z0-9=_\\-]{60}")),
     beside("zendesk-secret", &["zendesk"], named!("zendesk", "[A-Za-z0-9]{40}|[a-f0-9]{64}")),
+    checked(
+        "twitter-bearer-token",
+        &["AAAAAAAAAAAAAAAAAAAA"],
+        r"A{20,24}[A-Za-z0-9]{10,}(?:%[23][BbDdFf][A-Za-z0-9]{4,})+",
+        Check::Mixed,
+    ),
     beside(
         "twitter-secret",
         &["twitter", "x_api", "consumer_secret", "consumersecret"],
@@ -117,6 +143,7 @@ pub(super) static RULES: &[Rule] = &[
     beside("auth0-secret", &["auth0"], named!("auth0", "[A-Za-z0-9_\\-]{32,64}")),
     inner("firebase-server-key", &[":APA91b"], 11, r"AAAA[A-Za-z0-9_\-]{7}:APA91b[A-Za-z0-9_\-]{100,}"),
     beside("firebase-secret", &["firebase"], named!("firebase", "[A-Za-z0-9]{40}")),
+    token("lob-key", &["live_", "test_"], r"(?:live|test)_[a-f0-9]{35}\b"),
     token("duffel-token", &["duffel_"], r"duffel_(?:test|live)_[A-Za-z0-9_\-=]{40,}"),
     token("easypost-key", &["EZAK", "EZTK"], r"EZ[AT]K[A-Za-z0-9]{54}"),
     token("shippo-token", &["shippo_"], r"shippo_(?:live|test)_[a-f0-9]{40}"),
