@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cairn_domain::{ArtifactRef, FileFacts, Outline, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
 use cairn_ports::{BlobStore, BlobStoreError, BlobStoreExt, ErrorKind};
-use cairn_wire::{ArtifactKind, LinkState, Manifest, PackReader, PartReport, Plan, WrittenArtifact, decode};
+use cairn_wire::{ArtifactKind, LinkState, Manifest, PackReader, PartReport, Plan, WrittenArtifact, decode, encode};
 
 use crate::sweep::FOLDERS;
 
@@ -38,12 +38,27 @@ impl Artifacts {
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| StageError::corrupt(&reference.key, &error))?;
         let manifest = Arc::new(manifest);
+        self.keep(&reference.key, Arc::clone(&manifest));
+        Ok(manifest)
+    }
+
+    pub(crate) async fn put_manifest(
+        &self,
+        repository: RepositoryId,
+        manifest: Manifest,
+    ) -> Result<ArtifactRef, StageError> {
+        let bytes = encode(ArtifactKind::Manifest, &manifest);
+        let reference = self.put_by_content("manifests", repository, bytes).await?;
+        self.keep(&reference.key, Arc::new(manifest));
+        Ok(reference)
+    }
+
+    fn keep(&self, key: &str, manifest: Arc<Manifest>) {
         let mut kept = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_back((reference.key.clone(), Arc::clone(&manifest)));
+        kept.push_back((key.to_owned(), manifest));
         if kept.len() > MANIFESTS_KEPT {
             kept.pop_front();
         }
-        Ok(manifest)
     }
 
     fn kept(&self, key: &str) -> Option<Arc<Manifest>> {

@@ -27,6 +27,6 @@ pub use parse::ParseStage;
 pub use publish::PublishStage;
 pub use retire::RetireStage;
 pub use snapshot::Snapshots;
-pub use sweep::{GRACE_MS, Sweep, SweepReport};
+pub use sweep::{GRACE_MS, Sweep};
 pub use sync::{Sync, SyncRequest, Synced, path_rules};
 pub use toolchain::Toolchain;

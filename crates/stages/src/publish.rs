@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
 use cairn_pipeline::{Stage, StageError};
 use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
-use cairn_wire::{ArtifactKind, Job, Manifest, PartReport, Plan, RunResult, StageDuration, encode};
+use cairn_wire::{Job, Manifest, PartReport, Plan, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
@@ -42,11 +42,10 @@ impl Stage for PublishStage {
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
-        let bytes = encode(ArtifactKind::Manifest, &manifest);
         let published = PublishedGeneration {
             run: job.run,
             seq: cairn_domain::PublishedSeq::default(),
-            manifest: self.artifacts.put_by_content("manifests", job.run.repository, bytes).await?,
+            manifest: self.artifacts.put_manifest(job.run.repository, manifest).await?,
             revision: run.revision,
             branch: run.branch,
             indexed_at_ms: now_ms,

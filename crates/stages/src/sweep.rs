@@ -1,5 +1,6 @@
 //! sweep: removes what no view can see any more, from every store. Takes no input: what is to be swept stands in the
-//! catalogue, so a sweep that was stopped is simply done again.
+//! catalogue, so a sweep that was stopped is simply done again. Generations cost what is removed of them; artifacts cost
+//! a look at every live manifest, and what is younger than the grace stays in any case.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,15 +29,9 @@ pub struct Sweep {
     pub grace_ms: i64,
 }
 
-/// What a sweep removed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SweepReport {
-    pub num_generations: u64,
-    pub num_artifacts: u64,
-}
-
 impl Sweep {
-    pub async fn run(&self) -> Result<SweepReport, StageError> {
+    /// Removes from the stores what no view can see. Returns how many generations are gone.
+    pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
         let mut swept = SweepList { retired: list.retired.clone(), ..SweepList::default() };
@@ -62,8 +57,7 @@ impl Sweep {
         }
         self.compact(&list).await?;
         self.sweeping.swept(&swept, now_ms, self.grace_ms).await?;
-        let num_artifacts = self.sweep_artifacts().await?;
-        Ok(SweepReport { num_generations: (swept.retired.len() + swept.aborted.len()) as u64, num_artifacts })
+        Ok((swept.retired.len() + swept.aborted.len()) as u64)
     }
 
     /// What was taken out leaves holes; each store decides whether they are worth moving the rest.
@@ -79,8 +73,8 @@ impl Sweep {
     }
 
     /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace (a sync that has not
-    /// begun its run yet).
-    async fn sweep_artifacts(&self) -> Result<u64, StageError> {
+    /// begun its run yet). Returns how many it deleted. Reads every live manifest.
+    pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
         let mut live: FxHashSet<String> = FxHashSet::default();

@@ -19,7 +19,7 @@ impl Toolchain {
     pub fn facts_key(&self, blob: BlobId, language: &str, ignore: Digest) -> FactsKey {
         let digester = Digester::new("facts").bytes(&blob.0).text(language);
         let digester = digester.number(cairn_redaction::RULES_VERSION.into());
-        let digester = digester.text(&cairn_syntax::tool_version(language));
+        let digester = digester.text(cairn_syntax::tool_version(language));
         FactsKey(digester.bytes(&ignore.0).key())
     }
 

@@ -26,6 +26,9 @@ pub enum InvalidPath {
 impl RepoPath {
     /// From the bytes that git or the file system has.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPath> {
+        if let Some(text) = plain(bytes) {
+            return Self::checked(text.to_owned());
+        }
         let mut text = String::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
             for character in chunk.valid().chars() {
@@ -50,6 +53,9 @@ impl RepoPath {
     /// From the text form that `as_str` gives (what users type and stores hold).
     pub fn parse(text: &str) -> Result<Self, InvalidPath> {
         let path = Self::checked(text.to_owned())?;
+        if plain(text.as_bytes()).is_some() {
+            return Ok(path);
+        }
         let bytes = path.to_bytes().ok_or_else(|| InvalidPath::BadEscape(text.to_owned()))?;
         // One name has one text form: normalise what is escaped without need.
         Self::from_bytes(&bytes)
@@ -121,6 +127,12 @@ impl RepoPath {
             _ => self.file_name(),
         }
     }
+}
+
+/// The text, if it is printable ASCII without a backslash, as nearly all names are: nothing in it is escaped.
+fn plain(bytes: &[u8]) -> Option<&str> {
+    let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\');
+    is_plain.then(|| std::str::from_utf8(bytes).ok()).flatten()
 }
 
 impl fmt::Display for RepoPath {

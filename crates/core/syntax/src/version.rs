@@ -1,30 +1,39 @@
 //! What facts depend on beside the text: part of every facts key.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use cairn_domain::Digester;
 
 use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
-use crate::languages::by_name;
+use crate::languages::languages;
 
 /// A digest of all that decides what parsing a file of that language yields: grammar and its version, query file, row
 /// of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.
-pub fn tool_version(language: &str) -> String {
-    let digester = Digester::new("syntax-tools").number(ENGINE_VERSION).number(u64::from(CHUNKER_VERSION));
-    match by_name(language) {
-        // The row prints its grammar as name and version, its query as text, its rules as they stand in the table.
-        Some(row) => digester.text(&format!("{row:?}")).digest().to_string(),
-        None => digester.digest().to_string(),
-    }
+pub fn tool_version(language: &str) -> &'static str {
+    // The row prints its grammar as name and version, its query as text, its rules as they stand in the table.
+    static VERSIONS: LazyLock<BTreeMap<&str, String>> =
+        LazyLock::new(|| languages().iter().map(|row| (row.name, version_of(&format!("{row:?}")))).collect());
+    static UNKNOWN: LazyLock<String> = LazyLock::new(|| digester().digest().to_string());
+    VERSIONS.get(language).unwrap_or(&UNKNOWN)
+}
+
+fn version_of(row: &str) -> String {
+    digester().text(row).digest().to_string()
+}
+
+fn digester() -> Digester {
+    Digester::new("syntax-tools").number(ENGINE_VERSION).number(u64::from(CHUNKER_VERSION))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::languages::languages;
 
     #[test]
     fn languages_have_versions_of_their_own() {
-        let mut versions: Vec<String> = languages().iter().map(|row| tool_version(row.name)).collect();
+        let mut versions: Vec<&str> = languages().iter().map(|row| tool_version(row.name)).collect();
         versions.sort_unstable();
         versions.dedup();
         assert_eq!(versions.len(), languages().len());

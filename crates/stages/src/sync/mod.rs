@@ -158,8 +158,7 @@ impl Sync {
         plan.changes = !nothing_new || published.is_none();
         plan.settings.clone_from(&settings.text);
         plan.previous_manifest = published.as_ref().map(|published| published.manifest.clone());
-        let manifest = encode(ArtifactKind::Manifest, &taken.manifest);
-        let manifest = self.artifacts.put_by_content("manifests", request.repository.id, manifest).await?;
+        let manifest = self.artifacts.put_manifest(request.repository.id, taken.manifest).await?;
         plan.manifest = Some(manifest.clone());
         let parts = plan.parts();
         let plan = encode(ArtifactKind::Plan, &plan);
@@ -190,8 +189,7 @@ impl Sync {
         let repository = request.repository.id;
         let plan = encode(ArtifactKind::Plan, &Plan::default());
         let plan = self.artifacts.put_by_content("plans", repository, plan).await?;
-        let manifest = encode(ArtifactKind::Manifest, &Manifest::default());
-        let manifest = self.artifacts.put_by_content("manifests", repository, manifest).await?;
+        let manifest = self.artifacts.put_manifest(repository, Manifest::default()).await?;
         let run = NewRun {
             repository,
             previous: published.map(|published| published.run.generation),

@@ -73,6 +73,19 @@ impl Home {
         Ok(())
     }
 
+    /// When artifacts were last looked through for what may go; `None` if that is not known.
+    pub(super) fn artifacts_swept_at_ms(&self) -> Option<i64> {
+        fs::read_to_string(self.artifacts_swept()).ok()?.trim().parse().ok()
+    }
+
+    pub(super) fn keep_artifacts_swept_at_ms(&self, at_ms: i64) -> anyhow::Result<()> {
+        replace(&self.artifacts_swept(), format!("{at_ms}\n").as_bytes())
+    }
+
+    fn artifacts_swept(&self) -> PathBuf {
+        self.directory.join("swept")
+    }
+
     pub(super) fn stats(&self, repository: RepositoryId) -> PathBuf {
         self.directory.join("stat").join(repository.to_string())
     }

@@ -7,7 +7,7 @@ use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Source,
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
 use cairn_ports::{Broker, Catalogue, ChunkFilter, ErrorKind, Lane, Ledger, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_stages::{SweepReport, SyncRequest, Synced};
+use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
@@ -163,15 +163,30 @@ impl Local {
         }
     }
 
-    /// Removes what no view can see any more.
-    pub async fn sweep(&self) -> Result<SweepReport, StageError> {
-        self.sweep.run().await
+    /// Removes what no view can see any more. Artifacts are looked through once in a grace.
+    async fn sweep(&self) -> anyhow::Result<()> {
+        self.sweep.generations().await?;
+        let now_ms = self.clock.now_ms();
+        if self
+            .home
+            .artifacts_swept_at_ms()
+            .is_none_or(|at_ms| !(at_ms..at_ms.saturating_add(self.sweep.grace_ms)).contains(&now_ms))
+        {
+            self.sweep_artifacts(now_ms).await?;
+        }
+        Ok(())
+    }
+
+    async fn sweep_artifacts(&self, now_ms: i64) -> anyhow::Result<()> {
+        self.sweep.artifacts().await?;
+        self.home.keep_artifacts_swept_at_ms(now_ms)
     }
 
     /// Hides a repository at once, then removes every trace of it.
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
         self.store.delete(repository, self.clock.now_ms()).await?;
-        self.sweep().await?;
+        self.sweep.generations().await?;
+        self.sweep_artifacts(self.clock.now_ms()).await?;
         for path in [self.home.stats(repository), self.home.history(repository)] {
             let _ = std::fs::remove_file(path);
         }
