@@ -66,11 +66,25 @@ fn exit_codes_are_those_of_the_help() {
     check(&["index", &root, "--name", "r", "--include", "["], 4, "[");
     // What was there is still there.
     check(&["search", "save"], 0, "src/store.py");
-    let list = format!("repositories:\n  - path: {root}\n    name: good\n  - path: /no/such/place\n    name: bad\n");
-    let list = write(directory.path(), "list.yaml", list);
-    let output = index.run(&["index", &list.to_string_lossy()]);
-    assert!(matches!(output.status.code(), Some(1 | 5)), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/place"), "{output:?}");
+}
+
+#[test]
+fn a_missing_entry_of_a_list_does_not_stop_the_others() {
+    let (_, directory) = indexed();
+    let root = directory.path().to_string_lossy().into_owned();
+    let bad_url = "https://bob:123/45@host.example/x";
+    let list = format!(
+        "repositories:\n  - path: /no/such/place\n    name: bad\n  - path: {root}\n    name: good\n  - url: {bad_url}\n"
+    );
+    let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();
+    let index = Index::new();
+    let output = index.run(&["index", &list]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(said.contains(&format!("{list}:2: bad")) && said.contains("/no/such/place"), "{said}");
+    assert!(said.contains(&format!("{list}:6")) && said.contains("credential") && !said.contains("45"), "{said}");
+    assert!(index.ok(&["search", "save", "--repo", "good"]).contains("src/store.py"));
+    assert_eq!(index.run(&["index", &list, "--json"]).status.code(), Some(5));
 }
 
 #[test]

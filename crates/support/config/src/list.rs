@@ -31,6 +31,8 @@ pub enum Location {
 /// An entry of the list. Its patterns come on top of the repository's own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
+    /// Where the entry begins in the list, from 1.
+    pub line: Option<u32>,
     pub location: Location,
     pub name: Option<String>,
     pub branch: Option<String>,
@@ -94,7 +96,7 @@ fn entry(reader: &mut Reader, item: &At<'_>, directory: &Path) -> Option<ListedR
             return None;
         }
     };
-    Some(ListedRepository { location, name, branch, include, exclude, include_override })
+    Some(ListedRepository { line: item.line, location, name, branch, include, exclude, include_override })
 }
 
 #[cfg(test)]
@@ -113,6 +115,7 @@ mod tests {
             assert_eq!(list.len(), 2);
             assert_eq!(list[0].location, Location::Path(PathBuf::from("/base/../shop")));
             assert_eq!(list[0].name.as_deref(), Some("acme/shop"));
+            assert_eq!(list[1].line, list[0].line.map(|line| line + 2));
             assert_eq!(list[1].location, Location::Url("https://git.example/a/pay.git".to_owned()));
             assert_eq!((list[1].branch.as_deref(), list[1].exclude.len()), (Some("main"), 1));
         }

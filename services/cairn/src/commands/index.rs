@@ -26,6 +26,14 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
     let mut stop = Stop::listen()?;
     let mut worst = ExitCode::SUCCESS;
     for request in requests {
+        let request = match request {
+            Ok(request) => request,
+            Err(missing) => {
+                missing.show(json);
+                worst = ExitCode::from(RUN_INCOMPLETE);
+                continue;
+            }
+        };
         let progress = Bars::new(json);
         let indexed = tokio::select! {
             indexed = local.index(&request, &progress) => indexed,
@@ -43,13 +51,7 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
             }
             // One repository of a list that fails does not stop the others.
             Err(error) if several => {
-                if json {
-                    let (code, message) = code_and_message(&error);
-                    let error = serde_json::json!({ "code": code, "message": message });
-                    output::json(&serde_json::json!({ "repository": request.name.as_str(), "error": error }));
-                } else {
-                    output::error(&format!("{}: {error:#}", request.name));
-                }
+                show_error(request.name.as_str(), &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
             }
             Err(error) => return Err(error),
@@ -74,18 +76,45 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Vec<IndexRequest>> {
+/// An entry of a list whose repository cannot be found or may not be reached. It does not stop the others.
+struct Unlocated {
+    /// `list.yaml:7`, and the name that the entry gives.
+    place: String,
+    error: anyhow::Error,
+}
+
+impl Unlocated {
+    fn show(&self, json: bool) {
+        show_error(&self.place, &self.error, json);
+    }
+}
+
+/// One repository of several that failed, while the others go on.
+fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
+    if json {
+        let (code, message) = code_and_message(error);
+        let error = serde_json::json!({ "code": code, "message": message });
+        output::json(&serde_json::json!({ "repository": repository, "error": error }));
+    } else {
+        output::error(&format!("{repository}: {error:#}"));
+    }
+}
+
+type Requests = Vec<Result<IndexRequest, Unlocated>>;
+
+async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Requests> {
     let known = local.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
-    let again =
-        |record: &RepositoryRecord| Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? });
+    let again = |record: &RepositoryRecord| {
+        anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? })
+    };
     let Some(text) = &arguments.target else {
         anyhow::ensure!(!known.is_empty(), "nothing is indexed yet; say what to index: `cairn index PATH`");
-        return known.iter().map(again).collect();
+        return known.iter().map(|record| again(record).map(Ok)).collect();
     };
     let target = Path::new(text);
     let is_known = |record: &&RepositoryRecord| record.name.as_str() == text || record.id.to_string() == *text;
     if let (false, Some(record)) = (target.exists(), known.iter().find(is_known)) {
-        return Ok(vec![again(record)?]);
+        return Ok(vec![Ok(again(record)?)]);
     }
     let settings = RequestSettings {
         include: arguments.include.clone(),
@@ -98,12 +127,20 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<V
         let source = locate(text, &local.remotes())?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
-        return Ok(vec![IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild }]);
+        return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild })]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
     let listed = parse_repository_list(&list, text, directory)?;
-    listed.into_iter().map(|listed| of_list(local, arguments, settings.clone(), listed)).collect()
+    let located = listed.into_iter().map(|listed| {
+        let place = match (&listed.line, &listed.name) {
+            (Some(line), Some(name)) => format!("{text}:{line}: {name}"),
+            (Some(line), None) => format!("{text}:{line}"),
+            (None, _) => text.clone(),
+        };
+        of_list(local, arguments, settings.clone(), listed).map_err(|error| Unlocated { place, error })
+    });
+    Ok(located.collect())
 }
 
 fn of_list(
