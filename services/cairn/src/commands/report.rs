@@ -1,5 +1,7 @@
 //! Commands that tell what is there.
 
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use cairn_domain::{RunState, Scope, Tenant};
@@ -305,7 +307,13 @@ struct Check {
 }
 
 pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
-    let mut checks = vec![git_check(), directory_check(local)];
+    let mut checks = vec![git_check(), directory_check(local), files_check(&local.home.directory)];
+    for (file, verified) in
+        [("cairn.db", local.store.verify_index().await), ("vectors.db", local.store.verify_vectors().await)]
+    {
+        let fault = verified.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        checks.push(Check { what: format!("database {file}"), fault });
+    }
     for repository in known(local).await? {
         let fault = local
             .verify(repository.record.id)
@@ -349,6 +357,42 @@ fn git_check() -> Check {
         _ => Some("`git` is not on the path; it is needed to fetch remotes".to_owned()),
     };
     Check { what: "git".to_owned(), fault }
+}
+
+/// Every file of the index directory can be read to its end. What is in them is for their stores to verify.
+fn files_check(directory: &Path) -> Check {
+    let mut faults = Vec::new();
+    read_all(directory, &mut faults);
+    let (num_more, shown) = (faults.len().saturating_sub(3), faults.iter().take(3).cloned().collect::<Vec<_>>());
+    let more = if num_more > 0 { format!("; and {num_more} more") } else { String::new() };
+    let remedy = "check the disk and the permissions; what is lost for good, `cairn index --rebuild` writes anew";
+    let fault = (!faults.is_empty()).then(|| format!("{}{more}; {remedy}", shown.join("; ")));
+    Check { what: "files of the index directory".to_owned(), fault }
+}
+
+fn read_all(directory: &Path, faults: &mut Vec<String>) {
+    let mut fault = |path: &Path, error: io::Error| faults.push(format!("{} cannot be read: {error}", path.display()));
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => return fault(directory, error),
+    };
+    let mut directories = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let read = || io::copy(&mut std::fs::File::open(&path)?, &mut io::sink());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => directories.push(path),
+            // A file that is gone again was temporary.
+            Ok(kind) if kind.is_file() => match read() {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => fault(&path, error),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    for directory in directories {
+        read_all(&directory, faults);
+    }
 }
 
 fn directory_check(local: &Local) -> Check {

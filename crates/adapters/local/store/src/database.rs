@@ -42,6 +42,11 @@ impl LazyDatabase {
         Self { directory, schema, opened: Mutex::default() }
     }
 
+    /// Whether there is a file to open.
+    pub(crate) fn exists(&self) -> bool {
+        self.directory.join(self.schema.file_name).exists()
+    }
+
     pub(crate) fn get(&self) -> Result<Arc<Database>, Fault> {
         let mut opened = lock(&self.opened);
         if let Some(database) = &*opened {
@@ -102,6 +107,13 @@ impl Database {
             readers.push(connection);
         }
         Ok(value)
+    }
+
+    /// SQLite's own check of pages, tables and indexes.
+    pub(crate) fn verify(&self) -> Result<(), Fault> {
+        let verdict: String =
+            self.read(|connection| Ok(connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?))?;
+        if verdict == "ok" { Ok(()) } else { Err(Fault::damaged(verdict)) }
     }
 
     /// Runs `maintain` outside any transaction (vacuum, checkpoints).

@@ -17,6 +17,15 @@ pub(crate) struct Damaged {
     pub(crate) detail: String,
 }
 
+/// The same for the file of cached vectors, which may be lost.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the cache of vectors is damaged ({detail}); delete it (`vectors.db` beside `cairn.db`): vectors are made again"
+)]
+pub(crate) struct DamagedCache {
+    pub(crate) detail: String,
+}
+
 impl Fault {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, cause: Some(message.into().into()) }
@@ -32,6 +41,15 @@ impl Fault {
 
     pub(crate) fn not_found() -> Self {
         Self { kind: ErrorKind::NotFound, cause: None }
+    }
+
+    /// What is wrong with the cache of vectors is no fault of the index.
+    pub(crate) fn in_cache(self) -> Self {
+        let cause = self.cause.map(|cause| match cause.downcast::<Damaged>() {
+            Ok(damaged) => Box::new(DamagedCache { detail: damaged.detail }),
+            Err(other) => other,
+        });
+        Self { kind: self.kind, cause }
     }
 
     pub(crate) fn damaged(detail: impl Into<String>) -> Self {

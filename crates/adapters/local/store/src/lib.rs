@@ -21,6 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cairn_ports::MaintenanceError;
 use rusqlite::Transaction;
 
 use crate::database::{Database, Durability, LazyDatabase};
@@ -75,6 +76,22 @@ impl LocalStore {
         })?;
         let vectors = LazyDatabase::new(directory.to_owned(), &schema::VECTORS);
         Ok(Self { index: Arc::new(index), vectors: Arc::new(vectors) })
+    }
+
+    /// Verifies the file of the graph, the catalogue and the ledger as a whole.
+    pub async fn verify_index(&self) -> Result<(), MaintenanceError> {
+        let index = Arc::clone(&self.index);
+        blocking("verify", schema::INDEX.file_name.to_owned(), move || index.verify()).await
+    }
+
+    /// Verifies the file of cached vectors and each vector in it. A file that is not there is sound: it is made when it
+    /// is needed.
+    pub async fn verify_vectors(&self) -> Result<(), MaintenanceError> {
+        if !self.vectors.exists() {
+            return Ok(());
+        }
+        let vectors = Arc::clone(&self.vectors);
+        blocking("verify", schema::VECTORS.file_name.to_owned(), move || vectors::verify(&vectors)).await
     }
 
     async fn read<T, E>(

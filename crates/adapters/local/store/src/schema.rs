@@ -19,7 +19,11 @@ pub(crate) struct Schema {
 pub(crate) static INDEX: Schema =
     Schema { file_name: "cairn.db", migrations: &[concat!(include_str!("ledger.sql"), include_str!("graph.sql"))] };
 
-pub(crate) static VECTORS: Schema = Schema { file_name: "vectors.db", migrations: &[include_str!("vectors.sql")] };
+pub(crate) static VECTORS: Schema =
+    Schema { file_name: "vectors.db", migrations: &[include_str!("vectors.sql"), VECTORS_WITH_CHECKS] };
+
+/// Since version 2 a check of its bytes stands behind each vector. What was cached without is made again.
+const VECTORS_WITH_CHECKS: &str = "DELETE FROM vector;";
 
 impl Schema {
     /// Creates the tables of an empty file, or migrates those of an older version, in one transaction.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
 use cairn_ports::{VectorCache, VectorCacheError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rustc_hash::FxHashMap;
 
-use crate::database::Durability;
+use crate::database::{Durability, LazyDatabase};
 use crate::fault::Fault;
 use crate::{LocalStore, blocking};
 
@@ -18,7 +18,11 @@ type Entry = (VectorKey, DenseVector);
 impl VectorCache for LocalStore {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
         let (vectors, tenant, keys) = (Arc::clone(&self.vectors), tenant.clone(), keys.to_vec());
-        blocking("get", String::new(), move || vectors.get()?.read(|connection| get(connection, &tenant, &keys))).await
+        blocking("get", String::new(), move || {
+            let found = vectors.get().and_then(|vectors| vectors.read(|connection| get(connection, &tenant, &keys)));
+            found.map_err(Fault::in_cache)
+        })
+        .await
     }
 
     async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {
@@ -30,7 +34,9 @@ impl VectorCache for LocalStore {
         }
         let (vectors, tenant, entries) = (Arc::clone(&self.vectors), tenant.clone(), entries.to_vec());
         blocking("put", String::new(), move || {
-            vectors.get()?.write("put_vectors", Durability::Ordered, |connection| put(connection, &tenant, entries))
+            let put = |connection: &Transaction<'_>| put(connection, &tenant, entries);
+            let written = vectors.get().and_then(|vectors| vectors.write("put_vectors", Durability::Ordered, put));
+            written.map_err(Fault::in_cache)
         })
         .await
     }
@@ -41,13 +47,18 @@ impl VectorCache for LocalStore {
         is_live: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
     ) -> Result<u64, VectorCacheError> {
         let (vectors, owner) = (Arc::clone(&self.vectors), tenant.clone());
-        let all = blocking("sweep", String::new(), move || vectors.get()?.read(|connection| keys(connection, &owner)))
-            .await?;
+        let all = blocking("sweep", String::new(), move || {
+            let all = vectors.get().and_then(|vectors| vectors.read(|connection| keys(connection, &owner)));
+            all.map_err(Fault::in_cache)
+        })
+        .await?;
         let dead: Vec<(i64, ContentHash)> =
             all.into_iter().filter(|(_, key)| !is_live(key)).map(|(space, key)| (space, key.content)).collect();
         let vectors = Arc::clone(&self.vectors);
         blocking("sweep", String::new(), move || {
-            vectors.get()?.write("sweep_vectors", Durability::Ordered, |connection| forget(connection, &dead))
+            let forget = |connection: &Transaction<'_>| forget(connection, &dead);
+            let swept = vectors.get().and_then(|vectors| vectors.write("sweep_vectors", Durability::Ordered, forget));
+            swept.map_err(Fault::in_cache)
         })
         .await
     }
@@ -67,7 +78,8 @@ fn get(connection: &Connection, tenant: &Tenant, keys: &[VectorKey]) -> Result<V
             continue;
         };
         let vector = select.query_row(params![space, key.content.0], |row| Ok(from_bytes(row.get_ref(0)?.as_blob()?)));
-        found.push(vector.optional()?);
+        // A damaged one is made again, and replaced.
+        found.push(vector.optional()?.flatten());
     }
     Ok(found)
 }
@@ -87,7 +99,22 @@ fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Res
                 id
             }
         };
-        insert.execute(params![id, key.content.0, to_bytes(&vector)])?;
+        let bytes = to_bytes(&vector);
+        if insert.execute(params![id, key.content.0, bytes])? == 0 {
+            replace_damaged(connection, id, &key.content, &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was written first stays, unless it is no longer what was written.
+fn replace_damaged(connection: &Connection, space: i64, content: &ContentHash, bytes: &[u8]) -> Result<(), Fault> {
+    let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
+    let is_sound = |row: &rusqlite::Row<'_>| Ok(from_bytes(row.get_ref(0)?.as_blob()?).is_some());
+    if !select.query_row(params![space, content.0], is_sound)? {
+        let mut update =
+            connection.prepare_cached("UPDATE vector SET vector = ?3 WHERE space = ?1 AND content = ?2")?;
+        update.execute(params![space, content.0, bytes])?;
     }
     Ok(())
 }
@@ -131,10 +158,46 @@ fn forget(connection: &Connection, dead: &[(i64, ContentHash)]) -> Result<u64, F
     Ok(num_removed)
 }
 
-fn to_bytes(vector: &DenseVector) -> Vec<u8> {
-    vector.0.iter().map(|value| value.cast_unsigned()).collect()
+/// The file, and the check of each vector.
+pub(crate) fn verify(vectors: &LazyDatabase) -> Result<(), Fault> {
+    let database = vectors.get().map_err(Fault::in_cache)?;
+    database.verify().and_then(|()| database.read(verify_each)).map_err(Fault::in_cache)
 }
 
-fn from_bytes(bytes: &[u8]) -> DenseVector {
-    DenseVector(bytes.iter().map(|byte| byte.cast_signed()).collect())
+fn verify_each(connection: &Transaction<'_>) -> Result<(), Fault> {
+    let mut select = connection
+        .prepare_cached("SELECT vector.vector, space.id FROM vector LEFT JOIN space ON space.id = vector.space")?;
+    let mut rows = select.query([])?;
+    let mut num_damaged = 0;
+    while let Some(row) = rows.next()? {
+        let space: Option<i64> = row.get(1)?;
+        num_damaged += u64::from(space.is_none() || from_bytes(row.get_ref(0)?.as_blob()?).is_none());
+    }
+    if num_damaged == 0 {
+        Ok(())
+    } else {
+        Err(Fault::damaged(format!("{num_damaged} vectors are not as they were written")))
+    }
+}
+
+/// Bytes of the check behind a vector.
+const CHECK_BYTES: usize = 4;
+
+/// The vector, one byte a dimension, and the check of these bytes.
+fn to_bytes(vector: &DenseVector) -> Vec<u8> {
+    let mut bytes: Vec<u8> = vector.0.iter().map(|value| value.cast_unsigned()).collect();
+    let check = check_of(&bytes);
+    bytes.extend(check);
+    bytes
+}
+
+/// `None` if the bytes are not those that were written.
+fn from_bytes(bytes: &[u8]) -> Option<DenseVector> {
+    let (vector, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
+    (check_of(vector) == *check).then(|| DenseVector(vector.iter().map(|byte| byte.cast_signed()).collect()))
+}
+
+fn check_of(bytes: &[u8]) -> [u8; CHECK_BYTES] {
+    let [first, second, third, fourth, ..] = *blake3::hash(bytes).as_bytes();
+    [first, second, third, fourth]
 }

@@ -7,7 +7,7 @@ use cairn_domain::{
 use cairn_local_store::LocalStore;
 use cairn_ports::{
     Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun,
-    PublishedGeneration, RepositoryRecord, StagedGraph,
+    PublishedGeneration, RepositoryRecord, StagedGraph, VectorCache,
 };
 use cairn_wire::RunResult;
 
@@ -301,4 +301,29 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     let again = fixture.begin(None, 0).await?;
     assert_eq!(again.generation, GenerationId(deletion.0 + 1));
     Ok(())
+}
+
+#[tokio::test]
+async fn a_damaged_vector_is_found_and_made_again() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let model = cairn_domain::ModelId { name: "m".to_owned(), dimensions: 16 };
+    let key = cairn_domain::VectorKey { model, content: cairn_domain::ContentHash([7; 32]) };
+    let vector = cairn_domain::DenseVector((0..16).collect());
+    let tenant = cairn_domain::Tenant::local();
+    let store = LocalStore::open(directory.path()).expect("a store");
+    store.verify_vectors().await.expect("a cache that is not there is sound");
+    VectorCache::put(&store, &tenant, &[(key.clone(), vector.clone())]).await.expect("written");
+    store.verify_vectors().await.expect("sound");
+    let file = rusqlite::Connection::open(directory.path().join("vectors.db")).expect("the file");
+    let flipped = "UPDATE vector SET vector = CAST(x'FF' || substr(vector, 2) AS BLOB)";
+    assert_eq!(file.execute(flipped, []).expect("changed"), 1);
+    let fault = store.verify_vectors().await.expect_err("damaged");
+    let told = std::error::Error::source(&fault).expect("a cause").to_string();
+    assert!(told.contains("1 vectors") && told.contains("delete it"), "{told}");
+    let found = VectorCache::get(&store, &tenant, std::slice::from_ref(&key)).await.expect("read");
+    assert_eq!(found, [None]);
+    VectorCache::put(&store, &tenant, &[(key.clone(), vector.clone())]).await.expect("written");
+    store.verify_vectors().await.expect("sound again");
+    let found = VectorCache::get(&store, &tenant, &[key]).await.expect("read");
+    assert_eq!(found, [Some(vector)]);
 }

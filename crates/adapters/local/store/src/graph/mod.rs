@@ -143,6 +143,7 @@ impl Generations for LocalStore {
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        self.verify_index().await?;
         self.read("verify", repository, move |connection| verify::verify(connection, repository)).await
     }
 }

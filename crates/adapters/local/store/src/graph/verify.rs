@@ -9,7 +9,6 @@ use crate::graph::nodes::read_block;
 use crate::graph::{edges, patterns};
 
 pub(crate) fn verify(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
-    verify_file(connection)?;
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
     verify_nodes(connection, owner)?;
     verify_edges(connection, owner)?;
@@ -19,12 +18,6 @@ pub(crate) fn verify(connection: &Connection, repository: RepositoryId) -> Resul
         patterns::decode(row.get_ref(0)?.as_blob()?)?;
     }
     Ok(())
-}
-
-/// SQLite's own check of pages, tables and indexes.
-fn verify_file(connection: &Connection) -> Result<(), Fault> {
-    let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    if verdict == "ok" { Ok(()) } else { Err(Fault::damaged(verdict)) }
 }
 
 /// Each version's row agrees with its record in the block.
