@@ -78,3 +78,30 @@ fn content_is_embedded_once_wherever_it_stands() {
     let fork = index.json(&["index", &mutation.root().to_string_lossy(), "--name", "fork"]);
     assert_eq!(fork["result"]["chunks_embedded"], 0, "{fork}");
 }
+
+#[test]
+fn a_vector_lives_as_long_as_a_manifest_refers_to_its_content() {
+    let mutation = Mutation::new(seed(), 20);
+    let (path, text) = ("app/once.py", "def stands_a_while(count):\n    return count * 3\n");
+    let index = Index::new();
+    let run = |arguments: &[&str]| -> Value {
+        let mut command = index.command(&[arguments, &["--json"]].concat());
+        let output = command.env("CAIRN_SWEEP_GRACE_MS", "0").output().expect("the program starts");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON")
+    };
+    let root = mutation.root().to_string_lossy().into_owned();
+    let embedded = |text: &str| {
+        crate::harness::write(mutation.root(), path, text);
+        run(&["index", &root, "--name", "r"])["result"]["chunks_embedded"].clone()
+    };
+    embedded("VALUE = 1\n");
+    assert_eq!(embedded(text), 1);
+    run(&["index", &root, "--name", "fork"]);
+    embedded("VALUE = 1\n");
+    assert_eq!(embedded(text), 0, "the fork refers to it");
+    run(&["remove", "fork"]);
+    assert_eq!(embedded("VALUE = 2\n"), 1);
+    assert_eq!(embedded(text), 1, "nothing refers to it");
+}

@@ -10,7 +10,7 @@ use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
 use crate::mutation::Mutation;
 
 /// Where files are written, linked and removed. The transactions of the store come on top.
-const FILE_POINTS: [&str; 11] = [
+const FILE_POINTS: [&str; 13] = [
     "blobs::write",
     "blobs::sync",
     "blobs::link",
@@ -22,10 +22,9 @@ const FILE_POINTS: [&str; 11] = [
     "segments::rename",
     "segments::sync_directory",
     "segments::remove",
+    "home::create",
+    "home::replace",
 ];
-
-/// Transactions that the program never begins by itself: leases are renewed by runs that take longer than these.
-const NOT_REACHED: [&str; 2] = ["renew", "sweep_vectors"];
 
 /// A point that no change of this many reaches is a point that is not there.
 const ATTEMPTS: u32 = 40;
@@ -34,8 +33,8 @@ const SIGKILL: i32 = 9;
 
 /// Every point at which something is written.
 fn points() -> Vec<String> {
-    let operations = cairn_local_store::WRITE_OPERATIONS.iter().filter(|operation| !NOT_REACHED.contains(operation));
-    let transactions = operations
+    let transactions = cairn_local_store::WRITE_OPERATIONS
+        .iter()
         .flat_map(|operation| [format!("store::commit::{operation}"), format!("store::committed::{operation}")]);
     FILE_POINTS.iter().map(|point| (*point).to_owned()).chain(transactions).collect()
 }
@@ -45,6 +44,8 @@ fn points() -> Vec<String> {
 enum Passing {
     /// A run, and the sweep behind it.
     Indexing,
+    /// Indexing into a directory that is not there.
+    Creating,
     /// Ending a run that was left behind.
     Cancelling,
     /// The sweep after a run was cancelled.
@@ -56,6 +57,7 @@ impl Passing {
     fn of(point: &str) -> Self {
         match point.rsplit("::").next().unwrap_or_default() {
             "abort" => Self::Cancelling,
+            "create" if point.starts_with("home") => Self::Creating,
             "sweep_aborted" => Self::SweepingCancelled,
             "delete" if point.starts_with("store") => Self::Removing,
             "remove" | "remove_repository" => Self::Removing,
@@ -101,8 +103,10 @@ impl Bench {
             let mut left_behind = self.indexing();
             left_behind.env("CAIRN_KILL_AT", "store::committed::end_part:0").output().expect("the program starts");
         }
-        if matches!(passing, Passing::Removing) {
-            self.mend();
+        match passing {
+            Passing::Removing => self.mend(),
+            Passing::Creating => self.index = Index::new(),
+            _ => {}
         }
         if matches!(passing, Passing::SweepingCancelled) {
             self.succeed(&mut self.command(&["runs", "cancel", "--json"]));
@@ -110,7 +114,7 @@ impl Bench {
         let mut command = match passing {
             Passing::Cancelling => self.command(&["runs", "cancel", "--json"]),
             Passing::Removing => self.command(&["remove", "r", "--json"]),
-            Passing::Indexing | Passing::SweepingCancelled => self.indexing(),
+            Passing::Indexing | Passing::Creating | Passing::SweepingCancelled => self.indexing(),
         };
         let output = command.env(variable, format!("{point}:{count}")).output().expect("the program starts");
         output.status.signal() == Some(SIGKILL) || said(&output).contains("injected fault")

@@ -97,7 +97,7 @@ pub trait CatalogueSweep: Send + Sync {
     /// writer may still add to them; so do deletions that cancelled such a run.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
-    /// Keys of the artifacts that live manifests, plans and unfinished runs may refer to: the manifests of the published generations that
-    /// a view may still see, and of unfinished runs.
-    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError>;
+    /// The manifests of the published generations that a view may still see, and of unfinished runs, each with the tenant
+    /// of its repository.
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

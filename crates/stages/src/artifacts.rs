@@ -108,12 +108,7 @@ impl Artifacts {
                 }
             }
         }
-        let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
-        let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
-        for slot in indexed.filter_map(|entry| entry.source.as_ref()) {
-            packs.entry(&slot.artifact.key).or_insert((&slot.artifact, BTreeSet::new())).1.insert(slot.index);
-        }
-        for (pack, slots) in packs.into_values() {
+        for (pack, slots) in slots_by_pack(&manifest) {
             let mut texts = self.source_pack(pack).await?;
             let facts_key = facts_key_of(pack);
             let missing = || BlobStoreError::new(ErrorKind::NotFound, "get", &facts_key);
@@ -175,6 +170,16 @@ impl Artifacts {
         let key = format!("{folder}/{repository}/{}", &hash.to_string()[..32]);
         Ok(self.blobs.put_artifact(&key, bytes).await?)
     }
+}
+
+/// The slots of indexed files, by the pack that holds them.
+pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&ArtifactRef, BTreeSet<u32>)> {
+    let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
+    let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
+    for slot in indexed.filter_map(|entry| entry.source.as_ref()) {
+        packs.entry(&slot.artifact.key).or_insert((&slot.artifact, BTreeSet::new())).1.insert(slot.index);
+    }
+    packs.into_values()
 }
 
 /// Where the facts of a source pack lie: beside it, under the same name.

@@ -80,8 +80,10 @@ impl Sync {
                 error = heartbeat => Err(error),
             }
         };
-        // A lease that could not be given back ends by itself.
-        let _ = self.ledger.renew(lease, self.clock.now_ms(), 0).await;
+        if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), 0).await {
+            let error = StageError::from(error).chain();
+            tracing::warn!(repository = %lease.repository, error, "the lease is not given back and ends by itself");
+        }
         synced
     }
 

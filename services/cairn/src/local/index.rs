@@ -166,12 +166,9 @@ impl Local {
     /// Removes what no view can see any more. Artifacts are looked through once in a grace.
     async fn sweep(&self) -> anyhow::Result<()> {
         self.sweep.generations().await?;
-        let now_ms = self.clock.now_ms();
-        if self
-            .home
-            .artifacts_swept_at_ms()
-            .is_none_or(|at_ms| !(at_ms..at_ms.saturating_add(self.sweep.grace_ms)).contains(&now_ms))
-        {
+        let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
+        let is_due = |last_ms: i64| now_ms < last_ms || now_ms.saturating_sub(last_ms) >= self.sweep.grace_ms;
+        if last_ms.is_none_or(is_due) {
             self.sweep_artifacts(now_ms).await?;
         }
         Ok(())

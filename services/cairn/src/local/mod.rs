@@ -140,6 +140,7 @@ impl Local {
             artifacts: Arc::clone(&artifacts),
             sweeping: store.clone(),
             clock: Arc::clone(&clock),
+            cache: store.clone(),
             stores: stores.clone(),
             grace_ms: sweep_grace_ms(),
         };

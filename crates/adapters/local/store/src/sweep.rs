@@ -23,7 +23,7 @@ impl CatalogueSweep for LocalStore {
         self.write("swept", "", Durability::Ordered, mark).await
     }
 
-    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError> {
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
         self.read("live_manifests", "", move |connection| live_manifests(connection, now_ms - grace_ms)).await
     }
 }
@@ -118,10 +118,11 @@ fn forget(connection: &Connection, repository: RepositoryId, deletion: Generatio
     Ok(())
 }
 
-fn live_manifests(connection: &Connection, until_ms: i64) -> Result<Vec<ArtifactRef>, Fault> {
+fn live_manifests(connection: &Connection, until_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, Fault> {
     // A generation is live until its successor has been published for the grace period, or its repository is deleted.
     let mut statement = connection.prepare_cached(
-        "SELECT manifest_key, manifest_size, manifest_hash FROM generation AS live
+        "SELECT manifest_key, manifest_size, manifest_hash, tenant
+         FROM generation AS live JOIN repository ON repository.key = live.repository
          WHERE state IN (0, 1, 2)
            AND NOT EXISTS (
                SELECT 1 FROM generation AS later
@@ -130,12 +131,12 @@ fn live_manifests(connection: &Connection, until_ms: i64) -> Result<Vec<Artifact
            AND NOT EXISTS (
                SELECT 1 FROM generation AS deletion
                WHERE deletion.repository = live.repository AND deletion.state = 5 AND deletion.id > live.id)
-         ORDER BY id",
+         ORDER BY live.id",
     )?;
     let mut rows = statement.query([until_ms])?;
     let mut manifests = Vec::new();
     while let Some(row) = rows.next()? {
-        manifests.push(artifact(row, 0)?);
+        manifests.push((Tenant::new(row.get::<_, String>(3)?), artifact(row, 0)?));
     }
     Ok(manifests)
 }

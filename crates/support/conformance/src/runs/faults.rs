@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, View,
+    ArtifactRef, GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, Tenant, View,
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord,
@@ -124,7 +124,7 @@ impl CatalogueSweep for Faulty<dyn RunStore, Fault> {
         }
     }
 
-    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<ArtifactRef>, CatalogueError> {
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
         let mut manifests = self.inner.live_manifests(now_ms, grace_ms).await?;
         if self.fault == Fault::ForgetsManifests {
             manifests.pop();
