@@ -68,6 +68,68 @@ fn exit_codes_are_those_of_the_help() {
     check(&["search", "save"], 0, "src/store.py");
 }
 
+/// A word of a shell's command line without the quotes around it.
+fn unquoted(word: &str) -> &str {
+    word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word)
+}
+
+#[test]
+fn the_next_page_is_a_command_line_that_works() {
+    let (index, _directory) = indexed();
+    let output = index.run(&["search", "keeps", "--limit", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("more results; the next page:"), "{said}");
+    let command = said.lines().map(str::trim).find(|line| line.contains("--cursor")).expect("a command line");
+    let words: Vec<&str> = command.split(' ').skip(1).map(unquoted).collect();
+    let next = index.run(&words);
+    assert!(next.status.success() && String::from_utf8_lossy(&next.stdout).starts_with("2. "), "{next:?}");
+    let all = index.run(&["search", "keeps", "--limit", "50"]);
+    assert!(!String::from_utf8_lossy(&all.stderr).contains("cursor"), "{all:?}");
+}
+
+#[test]
+fn exact_names_and_paths_come_first() {
+    let (index, directory) = indexed();
+    let root = directory.path();
+    let twins = "def display_error(text):\n    \"\"\"Display error: shows the display of an error.\"\"\"\n    return text\n\n\n\
+                 def _display_error(text):\n    return 1\n";
+    write(root, "src/display_error.py", twins);
+    write(
+        root,
+        "src/display.py",
+        "from src.display_error import display_error\n\n\ndef shown():\n    return display_error(1)\n",
+    );
+    write(
+        root,
+        "src/other/store.py",
+        "class Store:\n    def put(self):\n        return 1\n\n\ndef put_all():\n    return 2\n",
+    );
+    write(root, "src/lone.py", "def displayError(text):\n    return 3\n");
+    commit(root, "twins");
+    index.index(root);
+    let first = |query: &str| -> Value { index.json(&["search", query, "--explain"])["results"][0].clone() };
+    let shows = |query: &str, path: &str, line: u64| {
+        let found = first(query);
+        let (start, end) = (found["start_line"].as_u64().expect("a line"), found["end_line"].as_u64().expect("a line"));
+        assert!(found["path"] == path && start <= line && line <= end, "{query}: {found}");
+        found
+    };
+    shows("displayError", "src/lone.py", 1);
+    shows("display_error", "src/display_error.py", 1);
+    let found = shows("_display_error", "src/display_error.py", 6);
+    let signals = found["explain"]["signals"].as_array().expect("signals");
+    let definition = signals.iter().find(|signal| signal["signal"] == "definition").expect("a definition");
+    assert_eq!((definition["start_line"].as_u64(), definition["end_line"].as_u64()), (Some(6), Some(7)), "{found}");
+    assert_eq!(definition["symbol"], "_display_error", "{found}");
+    shows("put_all", "src/other/store.py", 6);
+    shows("Store.put", "src/other/store.py", 2);
+    shows("other::store::put_all", "src/other/store.py", 6);
+    shows("other/store.py", "src/other/store.py", 1);
+    shows("src/store.py", "src/store.py", 1);
+    shows("store.py", "src/store.py", 1);
+    shows("README.md", "README.md", 1);
+}
+
 #[test]
 fn a_missing_entry_of_a_list_does_not_stop_the_others() {
     let (_, directory) = indexed();

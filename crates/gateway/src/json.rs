@@ -130,7 +130,15 @@ fn found_json(found: &Found, explain: bool) -> Value {
         let lists = found.hit.contributions.iter();
         let lists = lists.map(|part| json!({ "list": part.list, "rank": part.rank, "points": part.points }));
         let signals = found.hit.signals.iter();
-        let signals = signals.map(|signal| json!({ "signal": signal.name, "percent": signal.percent }));
+        let signals = signals.map(|signal| {
+            let mut value = json!({ "signal": signal.name, "percent": signal.percent });
+            if let (Some(definition), "definition") = (&found.hit.definition, signal.name) {
+                value["symbol"] = json!(definition.symbol);
+                value["start_line"] = json!(definition.span.start);
+                value["end_line"] = json!(definition.span.end);
+            }
+            value
+        });
         value["explain"] = json!({ "lists": lists.collect::<Vec<_>>(), "signals": signals.collect::<Vec<_>>() });
     }
     value

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cairn_domain::{ChunkKey, ChunkRecord, InputType, RepositoryId, Scope, View};
-use cairn_ports::{ChunkFilter, Hit, NameMatch, SymbolHit};
-use cairn_ranking::{Candidate, QueryWords, RankedList, fuse, query_terms};
+use cairn_domain::{ChunkKey, ChunkRecord, InputType, LineSpan, RepositoryId, Scope, SymbolEntry, View};
+use cairn_ports::{ChunkFilter, FileHit, Hit, NameMatch, SymbolHit};
+use cairn_ranking::{
+    Candidate, DEFINITION, Definition, EXACT, QueryWords, RankedList, SPELLED, Spelling, defines_named_symbol, fuse,
+    is_end_of_path, query_terms,
+};
 
 use crate::{SearchError, Searcher};
 
@@ -12,6 +15,12 @@ use crate::{SearchError, Searcher};
 const DEPTH: usize = 200;
 /// Symbols looked up by name, at most.
 const NAMED_SYMBOLS: usize = 50;
+/// Symbols of one name among which a qualified one is looked for.
+const SYMBOLS_OF_A_NAME: usize = 5_000;
+/// Files with the path that was asked for, at most.
+const NAMED_FILES: usize = 5;
+/// Chunks of a file among which its first is looked for.
+const CHUNKS_OF_A_FILE: usize = 2_000;
 /// Names in a question that are looked up, at most.
 const NAMES_LOOKED_UP: usize = 8;
 
@@ -45,11 +54,15 @@ impl Searcher {
         let sparse =
             async { Ok::<_, SearchError>(self.vectors.search_sparse(view, scope, filter, &terms, DEPTH).await?) };
         let named = self.named_symbols(view, scope, words);
-        let (dense, sparse, named) = tokio::try_join!(dense, sparse, named)?;
+        let files = self.named_files(view, scope, words);
+        let (dense, sparse, named, files) = tokio::try_join!(dense, sparse, named, files)?;
         let (dense, sparse) = (ids(&dense), ids(&sparse));
         let pool: Vec<ChunkId> = dense.iter().chain(&sparse).copied().collect();
         let mut chunks = self.fetch(view, scope, pool).await?;
-        let by_name = self.chunks_of(view, scope, filter, &named, &mut chunks).await?;
+        let beginnings = self.beginnings_of(view, filter, &files, query, &mut chunks).await?;
+        let defined = self.chunks_of(view, scope, filter, &named, &mut chunks).await?;
+        let by_name: Vec<ChunkId> = beginnings.iter().copied().chain(defined.iter().map(|(id, _)| *id)).collect();
+        let definitions: BTreeMap<ChunkId, &SymbolHit> = defined.into_iter().collect();
         let lists = [
             RankedList { name: "dense", weight_percent: DENSE_PERCENT, keys: &dense },
             RankedList { name: "terms", weight_percent: SPARSE_PERCENT, keys: &sparse },
@@ -57,11 +70,28 @@ impl Searcher {
         ];
         let candidate = |fused: cairn_ranking::Fused<ChunkId>| {
             let chunk = chunks.remove(&fused.key)?;
+            let mut extra_signals = Vec::new();
+            let mut definition = None;
+            if let Some(hit) = definitions.get(&fused.key) {
+                definition = own_definition(&chunk, &hit.symbol);
+                if definition.is_some() && !defines_named_symbol(&chunk, words) {
+                    extra_signals.push(DEFINITION);
+                }
+                match words.spelling_of(&hit.symbol) {
+                    Spelling::Whole => extra_signals.push(EXACT),
+                    Spelling::Part => extra_signals.push(SPELLED),
+                    Spelling::Other => {}
+                }
+            }
+            if beginnings.contains(&fused.key) {
+                extra_signals.push(EXACT);
+            }
             Some(Candidate {
                 chunk,
                 points: fused.points,
                 contributions: fused.contributions,
-                extra_signals: Vec::new(),
+                extra_signals,
+                definition,
             })
         };
         Ok(fuse(&lists).into_iter().filter_map(candidate).collect())
@@ -75,16 +105,66 @@ impl Searcher {
     ) -> Result<Vec<SymbolHit>, SearchError> {
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         let mut found: Vec<SymbolHit> = Vec::new();
-        for name in words.names.iter().take(NAMES_LOOKED_UP) {
+        for name in words.spelled.iter().take(NAMES_LOOKED_UP) {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
-        // Definitions that others can use come first; the rest is a total order.
+        let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
+        // The last part of a qualified name may be so common that the one that is meant is not among those found.
+        if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
+            && !found.iter().any(is_meant)
+        {
+            let all = self.names.symbols(view, scope, last, &[NameMatch::Exact], SYMBOLS_OF_A_NAME).await?;
+            found.extend(all.into_iter().filter(is_meant));
+        }
+        // The very name comes first, then definitions that others can use; the rest is a total order.
         found.sort_by(|left, right| {
-            let rank = |hit: &SymbolHit| (hit.symbol.is_test, !hit.symbol.exported, std::cmp::Reverse(hit.score));
+            let rank = |hit: &SymbolHit| {
+                let spelling = words.spelling_of(&hit.symbol);
+                (spelling, hit.symbol.is_test, !hit.symbol.exported, std::cmp::Reverse(hit.score))
+            };
             let place = |hit: &SymbolHit| (hit.repository, hit.symbol.path.clone(), hit.symbol.line);
             rank(left).cmp(&rank(right)).then_with(|| place(left).cmp(&place(right)))
         });
+        found.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
         found.truncate(NAMED_SYMBOLS);
+        Ok(found)
+    }
+
+    /// The files that the whole question is the path of, or the end of it; the very path first.
+    async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, SearchError> {
+        let Some(path) = words.path() else { return Ok(Vec::new()) };
+        let mut found = self.names.files(view, scope, path, false, NAMED_SYMBOLS).await?;
+        found.retain(|file| is_end_of_path(path, &file.path));
+        found.sort_by_key(|file| file.path.as_str().len());
+        found.truncate(NAMED_FILES);
+        Ok(found)
+    }
+
+    /// The first chunk of each file.
+    async fn beginnings_of(
+        &self,
+        view: &View,
+        filter: &ChunkFilter,
+        files: &[FileHit],
+        query: &str,
+        chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
+    ) -> Result<Vec<ChunkId>, SearchError> {
+        if files.is_empty() || !filter.paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(vector) = self.embedder.embed(InputType::Query, &[query]).await?.pop() else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for file in files {
+            let path = ChunkFilter { paths: vec![escaped(file.path.as_str())], ..filter.clone() };
+            let only = Scope::only(self.tenant.clone(), [file.repository]);
+            let all = self.vectors.search_dense(view, &only, &path, &vector, CHUNKS_OF_A_FILE).await?;
+            let of_file = self.fetch(view, &only, ids(&all)).await?;
+            let first = of_file.iter().filter(|(_, chunk)| chunk.path == file.path).min_by_key(|(_, chunk)| chunk.span);
+            if let Some((id, chunk)) = first {
+                found.push(*id);
+                chunks.entry(*id).or_insert_with(|| chunk.clone());
+            }
+        }
         Ok(found)
     }
 
@@ -102,15 +182,15 @@ impl Searcher {
 
     /// The chunks that show the named symbols. They are searched for by the terms of the name within the symbol's own
     /// file, so that no store needs an index from symbols to chunks.
-    async fn chunks_of(
+    async fn chunks_of<'hit>(
         &self,
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        named: &[SymbolHit],
+        named: &'hit [SymbolHit],
         chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
-    ) -> Result<Vec<ChunkId>, SearchError> {
-        let mut found = Vec::new();
+    ) -> Result<Vec<(ChunkId, &'hit SymbolHit)>, SearchError> {
+        let mut found: Vec<(ChunkId, &SymbolHit)> = Vec::new();
         for hit in named {
             let shows = |chunk: &ChunkRecord| {
                 chunk.repository == hit.repository
@@ -119,7 +199,7 @@ impl Searcher {
             };
             let known = chunks.iter().filter(|(_, chunk)| shows(chunk)).min_by_key(|(_, chunk)| chunk.span.num_lines());
             if let Some((id, _)) = known {
-                found.push(*id);
+                found.push((*id, hit));
                 continue;
             }
             let path = ChunkFilter { paths: vec![escaped(hit.symbol.path.as_str())], ..filter.clone() };
@@ -129,16 +209,23 @@ impl Searcher {
             }
             let near = self.vectors.search_sparse(view, &only, &path, &query_terms(&hit.symbol.name), 20).await?;
             for (id, chunk) in self.fetch(view, scope, ids(&near)).await? {
-                if shows(&chunk) && !found.contains(&id) {
-                    found.push(id);
+                if shows(&chunk) {
+                    found.push((id, hit));
                 }
                 chunks.entry(id).or_insert(chunk);
             }
         }
         let mut seen = std::collections::BTreeSet::new();
-        found.retain(|id| seen.insert(*id));
+        found.retain(|(id, _)| seen.insert(*id));
         Ok(found)
     }
+}
+
+/// The definition, if the chunk shows it among others.
+fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
+    let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
+    let span = LineSpan::new(symbol.line, symbol.line);
+    (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), node: symbol.node, span })
 }
 
 fn ids(hits: &[Hit]) -> Vec<ChunkId> {

@@ -75,6 +75,7 @@ impl Searcher {
         let num_results = ranked.len();
         let page: Vec<RankedHit> = ranked.into_iter().skip(offset).take(request.limit.min(MAX_LIMIT)).collect();
         let num_left = num_results.saturating_sub(offset + page.len());
+        let page = self.with_definitions(&view, &selected, page).await?;
         let (found, mut cut) = self.with_texts(&view, &selected, page, request).await?;
         if cut == Cut::Nothing && num_left > 0 {
             cut = Cut::Limit { num_left };
@@ -118,6 +119,25 @@ impl Searcher {
             IncludeTests::Include | IncludeTests::Exclude => TestWeight::Half,
         };
         Ok(rank(candidates, &words, tests))
+    }
+
+    /// Fetches the lines of the definitions that stand among others in their chunks.
+    async fn with_definitions(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        mut page: Vec<RankedHit>,
+    ) -> Result<Vec<RankedHit>, SearchError> {
+        let nodes: Vec<_> = page.iter().filter_map(|hit| hit.definition.as_ref()).map(|found| found.node).collect();
+        if nodes.is_empty() {
+            return Ok(page);
+        }
+        let nodes = self.graph.nodes(view, &self.scope_of(selected), &nodes).await?;
+        for definition in page.iter_mut().filter_map(|hit| hit.definition.as_mut()) {
+            let span = nodes.iter().find(|node| node.key == definition.node).and_then(|node| node.span);
+            definition.span = span.unwrap_or(definition.span);
+        }
+        Ok(page)
     }
 
     /// Fetches the texts of a page and takes as many hits as the budget allows.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use cairn_domain::{RepoPath, SymbolEntry};
+
 use crate::{fold_style, is_stop_word, words};
 
 /// Words of questions that say what is asked, not what about. Sorted.
@@ -17,6 +19,11 @@ pub struct QueryWords {
     /// Names that the question spells as code does, folded by [`fold_style`]: `UserService`, `get_user`, `render()`,
     /// `` `open` ``; of `Parser.parse` the whole and the last part.
     pub names: BTreeSet<String>,
+    /// The same names as they are spelled, in the order of the question, with a dot between the parts of a qualified
+    /// one: of `Parser::parse` first the whole, then the last part.
+    pub spelled: Vec<String>,
+    /// The question without quotes around it, if it is one word.
+    pub whole: Option<String>,
     /// Words without stop words and question words, identifiers split, lower case, in order, once each.
     pub keywords: Vec<String>,
 }
@@ -25,13 +32,86 @@ impl QueryWords {
     pub fn of(question: &str) -> Self {
         let written: Vec<&str> = question.split(is_separator).filter(|token| !token.is_empty()).collect();
         let mut names = BTreeSet::new();
+        let mut spelled = Vec::new();
         for token in &written {
             if is_code_name(token) || written.len() == 1 {
                 add_names(token, &mut names);
+                add_spelled(token, &mut spelled);
             }
         }
-        Self { names, keywords: keywords(question) }
+        Self { names, spelled, whole: one_word(question), keywords: keywords(question) }
     }
+
+    /// How exactly the question spells the name of a symbol: case and signs count.
+    pub fn spelling_of(&self, symbol: &SymbolEntry) -> Spelling {
+        let is_meant = |name: &String| names_symbol(name, symbol);
+        match &self.whole {
+            Some(whole) if is_meant(&with_dots(whole)) => Spelling::Whole,
+            Some(_) => Spelling::Other,
+            None if self.spelled.iter().any(is_meant) => Spelling::Part,
+            None => Spelling::Other,
+        }
+    }
+
+    /// Whether the whole question may be a path or the end of one.
+    pub fn path(&self) -> Option<&str> {
+        let whole = self.whole.as_deref()?;
+        let path = whole.strip_prefix("./").unwrap_or(whole).trim_end_matches('/');
+        (path.contains(['/', '.']) && !path.contains("::") && !path.ends_with(')')).then_some(path)
+    }
+}
+
+/// How exactly a question spells the name of a definition.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Spelling {
+    /// The question is that name, perhaps qualified.
+    Whole,
+    /// The name stands in the question.
+    Part,
+    /// In another style, or not at all.
+    Other,
+}
+
+/// Whether `asked` is a path or ends one at the border of a part.
+pub fn is_end_of_path(asked: &str, path: &RepoPath) -> bool {
+    path.as_str().strip_suffix(asked).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// The question without quotes, if no blank is in it.
+fn one_word(question: &str) -> Option<String> {
+    let word = question.trim().trim_matches(['`', '"', '\'']);
+    (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
+}
+
+/// A qualified name of any language with dots, without `()` behind it.
+fn with_dots(name: &str) -> String {
+    let name = name.split('(').next().unwrap_or(name);
+    name.replace("::", ".").replace("->", ".").replace('#', ".").trim_matches('.').to_owned()
+}
+
+/// Parts of names that stand for where the name is used.
+const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
+
+/// Files that stand for their directory.
+const STANDING_FOR_DIRECTORY: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
+
+/// Whether a name with dots is the symbol's, or its qualified name, or that behind the end of its module or path.
+fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
+    let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
+    if let [name] = asked.as_slice() {
+        return symbol.name == *name;
+    }
+    let qualified: Vec<&str> = symbol.qualified_name.split('.').collect();
+    let is_end_behind = |module: &[&str]| {
+        let full: Vec<&str> = module.iter().chain(&qualified).copied().collect();
+        full.ends_with(&asked)
+    };
+    let directories: Vec<&str> = symbol.path.directory().split('/').filter(|part| !part.is_empty()).collect();
+    let stem = symbol.path.stem();
+    let file: Vec<&str> =
+        directories.iter().copied().chain((!STANDING_FOR_DIRECTORY.contains(&stem)).then_some(stem)).collect();
+    let module: Vec<&str> = symbol.module_path.split('.').collect();
+    !asked.is_empty() && (is_end_behind(&file) || is_end_behind(&directories) || is_end_behind(&module))
 }
 
 /// Keywords of a question: see [`QueryWords::keywords`]. All its words if it has no others.
@@ -84,6 +164,18 @@ fn add_names(token: &str, names: &mut BTreeSet<String>) {
     }
 }
 
+fn add_spelled(token: &str, spelled: &mut Vec<String>) {
+    let bare = token.split('(').next().unwrap_or(token);
+    let bare = bare.trim_matches(|character: char| !character.is_alphanumeric() && !matches!(character, '_' | '$'));
+    let dotted = with_dots(bare);
+    let last = dotted.rsplit(['.', ':', '/']).next().unwrap_or(&dotted).to_owned();
+    for name in [dotted, last] {
+        if !name.is_empty() && !spelled.contains(&name) {
+            spelled.push(name);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +184,57 @@ mod tests {
         let found = QueryWords::of(question);
         assert_eq!(found.names.iter().map(String::as_str).collect::<Vec<_>>(), names, "names of {question}");
         assert_eq!(found.keywords, keywords, "keywords of {question}");
+    }
+
+    fn symbol(path: &str, qualified: &str) -> SymbolEntry {
+        SymbolEntry {
+            name: qualified.rsplit('.').next().expect("a part").to_owned(),
+            qualified_name: qualified.to_owned(),
+            kind: cairn_domain::SymbolKind::Function,
+            path: RepoPath::from_bytes(path.as_bytes()).expect("a path"),
+            line: 1,
+            node: cairn_domain::NodeKey(cairn_domain::Key128([0; 16])),
+            language: "rust".to_owned(),
+            module_path: String::new(),
+            exported: true,
+            documented: false,
+            is_test: false,
+        }
+    }
+
+    #[test]
+    fn spelling_counts() {
+        use Spelling::{Other, Part, Whole};
+        let check = |question: &str, path: &str, qualified: &str, expect: Spelling| {
+            let found = QueryWords::of(question).spelling_of(&symbol(path, qualified));
+            assert_eq!(found, expect, "{question} for {qualified} in {path}");
+        };
+        check("_display_error", "a/b.py", "_display_error", Whole);
+        check("_display_error", "a/b.py", "display_error", Other);
+        check("display_error", "a/b.py", "_display_error", Other);
+        check("`render()`", "a/b.py", "View.render", Whole);
+        check("View.render", "a/b.py", "View.render", Whole);
+        check("View.render", "a/b.py", "Page.View.render", Whole);
+        check("Page.render", "a/b.py", "View.render", Other);
+        check("Parser::parse", "src/parser.rs", "Parser.parse", Whole);
+        check("parser::parse", "src/parser.rs", "parse", Whole);
+        check("crate::net::open", "src/net/mod.rs", "open", Whole);
+        check("net::open", "src/net/tcp.rs", "open", Whole);
+        check("http.Serve", "pkg/http/server.go", "Serve", Whole);
+        check("what does _display_error do", "a/b.py", "_display_error", Part);
+        check("what does _display_error do", "a/b.py", "display_error", Other);
+        check("Render", "a/b.py", "render", Other);
+    }
+
+    #[test]
+    fn paths_are_told_from_names() {
+        assert_eq!(QueryWords::of("./src/net/tcp.rs").path(), Some("src/net/tcp.rs"));
+        assert_eq!(QueryWords::of("`config.json`").path(), Some("config.json"));
+        assert_eq!(QueryWords::of("net::open").path(), None);
+        assert_eq!(QueryWords::of("read src/net").path(), None);
+        let path = RepoPath::from_bytes(b"lib/src/net/tcp.rs").expect("a path");
+        assert!(is_end_of_path("net/tcp.rs", &path) && is_end_of_path("lib/src/net/tcp.rs", &path));
+        assert!(!is_end_of_path("et/tcp.rs", &path) && !is_end_of_path("net/tcp", &path));
     }
 
     #[test]

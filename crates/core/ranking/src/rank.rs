@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
+use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, NodeKey, RepoPath, RepositoryId};
 
 use crate::{Contribution, QueryWords, Signal, TestWeight, signals};
 
@@ -22,8 +22,20 @@ pub struct Candidate {
     pub chunk: ChunkRecord,
     pub points: u64,
     pub contributions: Vec<Contribution>,
-    /// Signals that only the caller knows: centrality, expansion through the graph.
+    /// Signals that only the caller knows: definitions within the chunk, centrality, expansion through the graph.
     pub extra_signals: Vec<Signal>,
+    /// A definition that the question names and that is not the chunk's own symbol.
+    pub definition: Option<Definition>,
+}
+
+/// A definition that stands in a chunk among others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Definition {
+    /// Qualified name.
+    pub symbol: String,
+    pub node: NodeKey,
+    /// Its own lines, within those of the chunk.
+    pub span: LineSpan,
 }
 
 /// Where a text stands.
@@ -44,6 +56,7 @@ pub struct RankedHit {
     /// What the lists gave, then what was made of it.
     pub contributions: Vec<Contribution>,
     pub signals: Vec<Signal>,
+    pub definition: Option<Definition>,
     /// Other places of the same text, sorted.
     pub also_at: Vec<Place>,
 }
@@ -59,11 +72,11 @@ pub fn rank(candidates: Vec<Candidate>, query: &QueryWords, tests: TestWeight) -
 }
 
 fn scored(candidate: Candidate, query: &QueryWords, tests: TestWeight) -> RankedHit {
-    let Candidate { chunk, points, contributions, extra_signals } = candidate;
+    let Candidate { chunk, points, contributions, extra_signals, definition } = candidate;
     let mut signals = signals(&chunk, query, tests);
     signals.extend(extra_signals);
     let score = signals.iter().fold(points, |score, signal| signal.apply(score));
-    RankedHit { chunk, score, contributions, signals, also_at: Vec::new() }
+    RankedHit { chunk, score, contributions, signals, definition, also_at: Vec::new() }
 }
 
 fn place(chunk: &ChunkRecord) -> Place {
@@ -124,7 +137,7 @@ mod tests {
 
     fn candidate(path: &str, line: u32, text: &str, points: u64) -> Candidate {
         let chunk = chunk(path, line, text);
-        Candidate { chunk, points, contributions: Vec::new(), extra_signals: Vec::new() }
+        Candidate { chunk, points, contributions: Vec::new(), extra_signals: Vec::new(), definition: None }
     }
 
     fn check(candidates: Vec<Candidate>, expect: &[(&str, u32, u64, usize)]) {

@@ -35,7 +35,13 @@ pub enum TestWeight {
     Full,
 }
 
-const DEFINITION: Signal = Signal::new("definition", 200);
+/// Of a chunk that defines a symbol that the question names.
+pub const DEFINITION: Signal = Signal::new("definition", 200);
+/// Of the definition of the very name, or the beginning of the very file, that the whole question is: nothing else may
+/// stand before it.
+pub const EXACT: Signal = Signal::new("exact", 10_000);
+/// Of the definition of a name that stands in the question as it is spelled.
+pub const SPELLED: Signal = Signal::new("spelled", 200);
 const FILE_STEM: Signal = Signal::new("file_stem", 130);
 const PATH: Signal = Signal::new("path", 110);
 const EXPORTED: Signal = Signal::new("exported", 105);
@@ -89,7 +95,8 @@ pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Ve
     found
 }
 
-fn defines_named_symbol(chunk: &ChunkRecord, query: &QueryWords) -> bool {
+/// Whether the symbol that a chunk shows is one of those that the question names.
+pub fn defines_named_symbol(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let Some(symbol) = chunk.symbol.as_deref().filter(|_| chunk.symbol_kind.is_some()) else { return false };
     let last = symbol.rsplit('.').next().unwrap_or(symbol);
     query.names.contains(&fold_style(last)) || query.names.contains(&fold_style(symbol))

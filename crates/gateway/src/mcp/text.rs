@@ -113,7 +113,13 @@ fn put_found(out: &mut String, number: usize, found: &Found, with_repository: bo
 
 fn put_score(out: &mut String, found: &Found) {
     let lists = found.hit.contributions.iter().map(|part| format!("{} #{} {}", part.list, part.rank, part.points));
-    let signals = found.hit.signals.iter().map(|signal| format!("{} x{}%", signal.name, signal.percent));
+    let signals = found.hit.signals.iter().map(|signal| match (&found.hit.definition, signal.name) {
+        (Some(definition), "definition") => {
+            let (symbol, span) = (one_line(&definition.symbol), definition.span);
+            format!("definition of {symbol} at {}-{} x{}%", span.start, span.end, signal.percent)
+        }
+        _ => format!("{} x{}%", signal.name, signal.percent),
+    });
     let parts: Vec<String> = lists.chain(signals).collect();
     out.push_str(&format!("score {}: {}\n", found.hit.score, parts.join(", ")));
 }

@@ -97,9 +97,32 @@ fn show_answer(answer: &SearchAnswer, explain: bool) {
         Cut::Tokens { num_left } => Some(format!("{num_left} more results did not fit into --max-tokens")),
     };
     if let (Some(left), Some(cursor)) = (left, &answer.next_cursor) {
-        output::note(&styled(FAINT, format!("{left}: --cursor {cursor}")));
+        output::note(&format!("{left}; the next page:"));
+        output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
     }
     show_stamps(&answer.stamps);
+}
+
+/// The command line that gets the page behind a cursor: the one that was given, with that cursor.
+fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
+    let mut words = Vec::new();
+    let mut is_cursor = false;
+    for word in given {
+        if !std::mem::replace(&mut is_cursor, word == "--cursor") && !is_cursor && !word.starts_with("--cursor=") {
+            words.push(quoted(&word));
+        }
+    }
+    words.push(format!("--cursor {cursor}"));
+    words.join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn show_found(number: usize, found: &Found, explain: bool) {
@@ -120,7 +143,13 @@ fn show_found(number: usize, found: &Found, explain: bool) {
             output::line(&styled(FAINT, format!("   {} rank {} gives {} points", part.list, part.rank, part.points)));
         }
         for signal in &found.hit.signals {
-            output::line(&styled(FAINT, format!("   {} x {}%", signal.name, signal.percent)));
+            let of = match (&found.hit.definition, signal.name) {
+                (Some(found), "definition") => {
+                    format!(" of {} at lines {}-{}", found.symbol, found.span.start, found.span.end)
+                }
+                _ => String::new(),
+            };
+            output::line(&styled(FAINT, format!("   {}{of} x {}%", signal.name, signal.percent)));
         }
         output::line(&styled(FAINT, format!("   score {}", found.hit.score)));
     }
@@ -300,7 +329,7 @@ pub(super) async fn patterns(local: &Local, name: Option<&str>, repositories: Ve
 
 #[cfg(test)]
 mod tests {
-    use super::path_and_lines;
+    use super::*;
 
     #[test]
     fn lines_follow_the_last_colon() {
@@ -313,5 +342,15 @@ mod tests {
         check("a:b", ("a:b", None));
         assert!(path_and_lines("a.rs:9-3").is_err());
         assert!(path_and_lines("a.rs:0").is_err());
+    }
+
+    #[test]
+    fn the_next_page_is_a_command_line() {
+        let check = |given: &[&str], expect: &str| {
+            assert_eq!(next_page(given.iter().map(ToString::to_string), "c0"), expect);
+        };
+        check(&["cairn", "search", "save"], "cairn search save --cursor c0");
+        check(&["cairn", "search", "it's so", "--cursor", "b9"], "cairn search 'it'\\''s so' --cursor c0");
+        check(&["cairn", "search", "x", "--cursor=b9", "--path", "*.py"], "cairn search x --path '*.py' --cursor c0");
     }
 }
