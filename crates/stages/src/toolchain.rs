@@ -10,7 +10,7 @@ pub struct Toolchain {
 }
 
 /// Counts up when facts of documents and code are turned into edges or patterns in another way, or asked keys are.
-const LINKING_VERSION: u64 = 8;
+const LINKING_VERSION: u64 = 9;
 /// Counts up when terms or their weights change.
 const TERMS_VERSION: u64 = 1;
 

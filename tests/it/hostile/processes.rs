@@ -1,10 +1,11 @@
-//! Runs the program and watches its children, in which grammars run.
+//! Runs the program and watches it and its children, in which grammars run.
 
 use std::collections::HashMap;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -22,12 +23,15 @@ pub(super) struct Watched {
     pub(super) child_seconds: f64,
     /// Most resident memory of the program itself.
     pub(super) program_mib: f64,
+    /// Its own time on a processor.
+    pub(super) program_seconds: f64,
 }
 
 impl Watched {
     pub(super) fn run(mut command: Command) -> Watched {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
         let program = child.id();
+        let (mut stdout, mut stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
         let (running, ended) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             let watcher = scope.spawn(move || {
@@ -37,19 +41,32 @@ impl Watched {
                 }
                 peaks
             });
-            let output = child.wait_with_output().expect("the program ends");
+            let (mut output, mut errors) = (String::new(), String::new());
+            let errors_read = scope.spawn(move || {
+                stderr.read_to_string(&mut errors).expect("UTF-8");
+                errors
+            });
+            stdout.read_to_string(&mut output).expect("UTF-8");
+            let errors = errors_read.join().expect("no panic");
+            let program_ticks = ticks_at_end(&child);
+            let status = child.wait().expect("the program ends");
             drop(running);
             let peaks = watcher.join().expect("no panic");
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "cairn failed: {errors}");
+            assert!(status.success(), "cairn failed: {errors}");
             Watched {
-                output: String::from_utf8(output.stdout).expect("UTF-8"),
+                output,
+                program_seconds: program_ticks as f64 / TICKS_PER_SECOND,
                 num_children: peaks.children.len(),
                 child_seconds: peaks.children.values().sum::<u64>() as f64 / TICKS_PER_SECOND,
                 child_mib: peaks.child_kib as f64 / 1024.0,
                 program_mib: peaks.program_kib as f64 / 1024.0,
             }
         })
+    }
+
+    /// Of the program and its children.
+    pub(super) fn seconds(&self) -> f64 {
+        self.program_seconds + self.child_seconds
     }
 
     pub(super) fn answer(&self) -> Value {
@@ -78,6 +95,20 @@ impl Peaks {
         }
     }
 }
+
+/// Ticks of a program that has closed its outputs, once it has ended. It is not waited for before: the system forgets
+/// it then.
+fn ticks_at_end(program: &Child) -> u64 {
+    let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("a program that nobody waited for");
+    let started = Instant::now();
+    while stat().rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with('Z')) {
+        assert!(started.elapsed() < LONGEST_END, "the program has closed its outputs and does not end");
+        std::thread::yield_now();
+    }
+    ticks_of(program.id()).expect("ticks")
+}
+
+const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// `USER_HZ`, which is the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -89,10 +89,10 @@ pub(super) const ATTACKED: [Attacked; 8] = [
 ];
 
 /// Files of up to 1 MiB.
-const SIZE: usize = 1_000_000;
+pub(super) const SIZE: usize = 1_000_000;
 
 /// `unit` again and again up to about `size` bytes, with a line feed after every `per_line`.
-fn repeated(unit: &str, per_line: usize, size: usize) -> String {
+pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
     while text.len() < size {
@@ -106,7 +106,7 @@ fn repeated(unit: &str, per_line: usize, size: usize) -> String {
 }
 
 /// Numbered units: `{}` stands for the number.
-fn numbered(unit: &str, size: usize) -> String {
+pub(super) fn numbered(unit: &str, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
     while text.len() < size {

@@ -4,17 +4,17 @@ use cairn_domain::{Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
 use crate::places::{Ask, Finding, Place, Places, Want, select};
+use crate::questions::{Question, Topic};
 use crate::{Definition, Family, Name};
 
 /// Deepest chain of bases that is followed.
 const MAX_DEPTH: u32 = 12;
-/// Of so many definitions of one name, which of them are types of one qualified name is not told.
-const MANY_OF_A_NAME: usize = 1_000;
 
 impl Lookup<'_> {
     /// What `name` means in a class: its own member, or that of the first base that has one.
     pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
-        self.in_hierarchy(file, class, name, ask, 0)
+        let question = Question::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
+        self.remembered(question, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))
     }
 
     fn in_hierarchy(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
@@ -25,13 +25,20 @@ impl Lookup<'_> {
 
     /// What `super.name` means in a class.
     pub(crate) fn inherited_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
-        self.inherited(file, class, name, ask, 0)
+        if self.bases(file, class).is_empty() {
+            return Finding::Nothing;
+        }
+        let question = Question::new(Topic::Inherited, file, Name(class.into()), Name::of(name), ask);
+        self.remembered(question, |lookup| lookup.inherited(file, class, name, ask, 0))
     }
 
     /// What `super(…)` calls: the constructor of the base class, or the class itself where none is written.
     pub(crate) fn base_constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let mut is_open = false;
         for base in self.bases(file, class) {
+            if !self.has_fuel() {
+                return Finding::External;
+            }
             let Finding::Found(places, resolution) = self.base_places(file, class, &base.name) else {
                 is_open = true;
                 continue;
@@ -56,9 +63,9 @@ impl Lookup<'_> {
         let definition = *self.definition(file, class);
         let ask = Ask { want: Want::Call, ..ask };
         for name in [definition.name, Name::of("constructor")] {
-            let members = self.members(file, definition.qualified, name).collect::<Vec<_>>();
+            let members = self.members(file, definition.qualified, name);
             let is_method = |(file, index): &(FileId, u32)| self.definition(*file, *index).kind == SymbolKind::Method;
-            let methods: Vec<(FileId, u32)> = members.into_iter().filter(is_method).collect();
+            let methods: Vec<(FileId, u32)> = members.iter().filter(is_method).collect();
             let found = select(self, methods.into_iter(), ask, rules);
             if !found.is_nothing() {
                 return found;
@@ -76,6 +83,10 @@ impl Lookup<'_> {
         let bases = self.bases(file, class);
         let mut is_open = false;
         for base in bases {
+            if !self.has_fuel() {
+                is_open = true;
+                break;
+            }
             let places = match self.base_places(file, class, &base.name) {
                 Finding::Found(places, resolution) => places.single().map(|place| (place, resolution)),
                 Finding::External | Finding::Nothing => None,
@@ -113,14 +124,16 @@ impl Lookup<'_> {
 
     /// What a dotted name means at the top of a file or an inline module.
     pub(crate) fn dotted(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
-        let Some((chain, last)) = name.rsplit_once('.') else { return self.visible(file, container, name, ask) };
-        match self.dotted(file, container, chain, Ask::ANY) {
-            Finding::Found(places, resolution) => match places.single() {
-                Some(place) => self.member_of(place, last, ask).at_most(resolution),
-                None => Finding::Nothing,
-            },
-            other => other,
+        let mut parts = name.split('.').peekable();
+        let first = parts.next().unwrap_or(name);
+        let mut found = self.visible(file, container, first, if parts.peek().is_none() { ask } else { Ask::ANY });
+        while let Some(part) = parts.next() {
+            let Finding::Found(places, resolution) = found else { return found };
+            let Some(place) = places.single() else { return Finding::Nothing };
+            let ask = if parts.peek().is_none() { ask } else { Ask::ANY };
+            found = self.member_of(place, part, ask).at_most(resolution);
         }
+        found
     }
 
     /// A member that stands in the class itself, in whatever file. `class` is its container there.
@@ -135,37 +148,37 @@ impl Lookup<'_> {
         let family = self.contribution(file).family;
         let rules = family.rules();
         let name = Name::of(name);
-        let here: Vec<(FileId, u32)> = self.members(file, qualified, name).collect();
+        let here = self.members(file, qualified, name);
+        let question = Question::new(Topic::OwnMember, file, qualified, name, ask);
         if !rules.open_classes {
-            return select(self, here.into_iter(), ask, rules);
+            return self.remembered_if_long(question, here.len(), |lookup| {
+                select(lookup, here.to_vec().into_iter(), ask, rules)
+            });
         }
-        let is_the_only_one = self.is_only_type(family, class);
-        // In C++ a class declares its methods in a header and defines them elsewhere.
-        let is_primary = |(file, index): &(FileId, u32)| !self.definition(*file, *index).secondary;
-        if (family != Family::C || !is_the_only_one) && here.iter().any(is_primary) {
-            return select(self, here.into_iter(), ask, rules);
-        }
-        let elsewhere: Vec<(FileId, u32)> = self
-            .methods(family, class.name, name)
-            .filter(|(file, index)| self.definition(*file, *index).holder == class.full)
-            .collect();
-        let found = select(self, elsewhere.into_iter(), ask, rules);
-        found.at_most(if is_the_only_one { Resolution::Exact } else { Resolution::Heuristic })
+        let is_the_only_one = self.types(family, class.full).len() <= 1;
+        let elsewhere = self.methods(family, class.full, name);
+        self.remembered_if_long(question, here.len() + elsewhere.len(), |lookup| {
+            // In C++ a class declares its methods in a header and defines them elsewhere.
+            let is_primary = |(file, index): (FileId, u32)| !lookup.definition(file, index).secondary;
+            if (family != Family::C || !is_the_only_one) && here.iter().any(is_primary) {
+                return select(lookup, here.to_vec().into_iter(), ask, rules);
+            }
+            let found = select(lookup, elsewhere.to_vec().into_iter(), ask, rules);
+            found.at_most(if is_the_only_one { Resolution::Exact } else { Resolution::Heuristic })
+        })
     }
 
     /// Whether a type of that name stands anywhere in the repository.
     pub(crate) fn is_type_of_repository(&mut self, family: Family, class: &Definition) -> bool {
-        self.named(family, class.name).any(|(file, index)| self.definition(file, index).kind.is_type())
-    }
-
-    /// Whether no other type of the repository has its qualified name. Where very many things have its name nobody can
-    /// say, and looking at all of them for each of them would take for ever.
-    fn is_only_type(&mut self, family: Family, class: &Definition) -> bool {
-        let named: Vec<_> = self.named(family, class.name).take(MANY_OF_A_NAME + 1).collect();
-        let types = named.iter().filter(|(file, index)| {
-            let other = self.definition(*file, *index);
-            other.kind.is_type() && other.full == class.full
+        let named = self.named(family, class.name);
+        let question = Question::new(Topic::AnyType, family as FileId, Name::EMPTY, class.name, Ask::TYPE);
+        let found = self.shared(question, named.len(), |lookup| {
+            let is_type = |(file, index): &(FileId, u32)| lookup.definition(*file, *index).kind.is_type();
+            let first = named.iter().find(is_type);
+            first.map_or(Finding::Nothing, |(file, index)| {
+                Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact)
+            })
         });
-        named.len() <= MANY_OF_A_NAME && types.count() <= 1
+        !found.is_nothing()
     }
 }

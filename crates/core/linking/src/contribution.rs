@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use cairn_domain::{Arity, FileFacts, NodeKey, Outline, OutlineSymbol, RepoPath, RepositoryId, SymbolKind};
+use rustc_hash::FxHashMap;
 
 use crate::entries::{Item, each_entry};
 use crate::{Family, Name};
@@ -125,16 +126,29 @@ pub struct Contribution {
     pub fields: Vec<FieldType>,
     /// The keys under which all of this is found.
     pub(crate) entries: Vec<(u64, Item)>,
+    /// The package or namespace that the top of the file belongs to.
+    pub(crate) namespace: Name,
     repository: RepositoryId,
     outline: Arc<Outline>,
+    /// Made when the first is asked for.
+    named: OnceLock<Named>,
+    outer_namespaces: OnceLock<Vec<Name>>,
     /// Keys of the definitions' nodes: made when one is asked for, since most files of a repository are never reached.
     nodes: OnceLock<Vec<NodeKey>>,
+}
+
+/// The first definition of each qualified name.
+#[derive(Clone, Debug, Default)]
+struct Named {
+    containers: FxHashMap<Name, u32>,
+    types: FxHashMap<Name, u32>,
 }
 
 /// What the file gives to the rest of its repository.
 pub fn contribute(repository: RepositoryId, place: &FilePlace<'_>, outline: &Arc<Outline>) -> Contribution {
     let family = Family::of(&outline.language);
-    let definitions = definitions(place, outline, family);
+    let namespace = namespace(family, place.path, outline.package.as_deref());
+    let definitions = definitions(outline, family, namespace);
     let mut contribution = Contribution {
         path: place.path.clone(),
         family,
@@ -147,8 +161,11 @@ pub fn contribute(repository: RepositoryId, place: &FilePlace<'_>, outline: &Arc
         imports: imports(outline, family, &definitions),
         definitions,
         entries: Vec::new(),
+        namespace,
         repository,
         outline: Arc::clone(outline),
+        named: OnceLock::new(),
+        outer_namespaces: OnceLock::new(),
         nodes: OnceLock::new(),
     };
     let mut entries = Vec::with_capacity(contribution.definitions.len() * 3 + contribution.imports.len() + 4);
@@ -157,8 +174,7 @@ pub fn contribute(repository: RepositoryId, place: &FilePlace<'_>, outline: &Arc
     contribution
 }
 
-fn definitions(place: &FilePlace<'_>, outline: &Outline, family: Family) -> Vec<Definition> {
-    let package = namespace(family, place.path, outline.package.as_deref());
+fn definitions(outline: &Outline, family: Family, package: Name) -> Vec<Definition> {
     let mut definitions: Vec<Definition> = Vec::with_capacity(outline.symbols.len());
     for symbol in &outline.symbols {
         let parent = symbol.parent.and_then(|parent| definitions.get(parent as usize)).copied();
@@ -332,8 +348,44 @@ impl Contribution {
         self.nodes.get_or_init(|| self.outline.symbols.iter().map(node).collect())[index as usize]
     }
 
-    pub(crate) fn namespace(&self) -> Name {
-        namespace(self.family, &self.path, self.package.as_deref())
+    fn named(&self) -> &Named {
+        self.named.get_or_init(|| {
+            let mut named = Named::default();
+            for (definition, index) in self.definitions.iter().zip(0..) {
+                if definition.kind.is_container() {
+                    named.containers.entry(definition.qualified).or_insert(index);
+                }
+                if definition.kind.is_type() {
+                    named.types.entry(definition.qualified).or_insert(index);
+                }
+            }
+            named
+        })
+    }
+
+    /// The inline module or class of a qualified name; of several the first.
+    pub(crate) fn container(&self, qualified: Name) -> Option<u32> {
+        if qualified.is_empty() { None } else { self.named().containers.get(&qualified).copied() }
+    }
+
+    /// The type of a qualified name; of several the first.
+    pub(crate) fn type_named(&self, qualified: Name) -> Option<u32> {
+        self.named().types.get(&qualified).copied()
+    }
+
+    /// The namespaces around the declared one, from the inside: `A.B` and `A` of `A.B.C`.
+    pub(crate) fn outer_namespaces(&self) -> &[Name] {
+        self.outer_namespaces.get_or_init(|| {
+            let mut parts = self.package.as_deref().unwrap_or_default().split('.');
+            let mut name = parts.next().map_or(Name::EMPTY, Name::of);
+            let mut outer = Vec::new();
+            for part in parts {
+                outer.push(name);
+                name = name.then(".").then(part);
+            }
+            outer.reverse();
+            outer
+        })
     }
 
     /// Bases of a class in the order in which they are written.

@@ -29,8 +29,8 @@ impl FileLinker<'_> {
     pub(crate) fn document(&mut self) {
         let Some(document) = &self.resolver.facts.document else { return };
         let path = &self.resolver.contribution.path;
-        let sections = section_keys(self.environment.repository(), path, document);
-        for (section, node) in document.sections.iter().zip(&sections) {
+        let sections = Sections::new(document, section_keys(self.environment.repository(), path, document));
+        for (section, node) in document.sections.iter().zip(&sections.nodes) {
             self.edges.add_certain(self.node, EdgeKind::Contains, *node, section.span.start);
         }
         if DESCRIBING.iter().any(|stem| path.stem().eq_ignore_ascii_case(stem)) {
@@ -48,14 +48,12 @@ impl FileLinker<'_> {
             }
         }
         for mention in &document.mentions {
-            self.mention(document, &sections, mention);
+            self.mention(&sections, mention);
         }
     }
 
-    fn mention(&mut self, document: &DocumentFacts, sections: &[NodeKey], mention: &Mention) {
-        // Sections may nest: the last that holds the line is the innermost.
-        let section = document.sections.iter().rposition(|section| section.span.contains(mention.line));
-        let source = section.map_or(self.node, |index| sections[index]);
+    fn mention(&mut self, sections: &Sections<'_>, mention: &Mention) {
+        let source = sections.around(mention.line).unwrap_or(self.node);
         if let Some(file) = self.mentioned_file(&mention.text) {
             self.edges.add(source, EdgeKind::Mentions, self.file_node(file), mention.line, Resolution::Exact, 1);
             return;
@@ -104,7 +102,11 @@ impl FileLinker<'_> {
             return places;
         }
         for family in Family::LINKED {
-            for (file, index) in self.resolver.lookup.named(*family, Name::of(name)) {
+            let named = self.resolver.lookup.named(*family, Name::of(name));
+            if !self.resolver.lookup.afford(named.len()) {
+                return places;
+            }
+            for (file, index) in named.iter() {
                 let definition = self.resolver.lookup.definition(file, index);
                 let contribution = self.resolver.lookup.contribution(file);
                 let is_at_top = definition.container.is_empty();
@@ -116,9 +118,43 @@ impl FileLinker<'_> {
                 if !definition.secondary && is_meant && !contribution.is_test {
                     places.add(Place::Definition { file, index });
                 }
+                if places.as_slice().len() > MAX_CANDIDATES {
+                    return places;
+                }
             }
         }
         places
+    }
+}
+
+/// The sections of a document, which stand in the order of their beginnings, and may nest.
+struct Sections<'d> {
+    document: &'d DocumentFacts,
+    nodes: Vec<NodeKey>,
+    /// The section around each.
+    outer: Vec<Option<usize>>,
+}
+
+impl<'d> Sections<'d> {
+    fn new(document: &'d DocumentFacts, nodes: Vec<NodeKey>) -> Self {
+        let mut outer = Vec::with_capacity(nodes.len());
+        let mut open: Vec<usize> = Vec::new();
+        for (index, section) in document.sections.iter().enumerate() {
+            while open.pop_if(|around| document.sections[*around].span.end < section.span.start).is_some() {}
+            outer.push(open.last().copied());
+            open.push(index);
+        }
+        Self { document, nodes, outer }
+    }
+
+    /// The node of the innermost section that holds a line.
+    fn around(&self, line: u32) -> Option<NodeKey> {
+        let sections = &self.document.sections;
+        let mut at = sections.partition_point(|section| section.span.start <= line).checked_sub(1);
+        while let Some(index) = at.filter(|index| !sections[*index].span.contains(line)) {
+            at = self.outer[index];
+        }
+        at.map(|index| self.nodes[index])
     }
 }
 

@@ -32,12 +32,12 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
         add(key(Space::Suffix, [family, Name::of(suffix), Name::EMPTY]), Item::File);
     });
     if file.family.rules().package_scope {
-        add(key(Space::Package, [family, file.namespace(), Name::EMPTY]), Item::File);
+        add(key(Space::Package, [family, file.namespace, Name::EMPTY]), Item::File);
     }
     for (index, definition) in file.definitions.iter().enumerate().filter(|(_, definition)| definition.at_top) {
         let item = Item::Definition(index as u32);
         add(key(Space::Member, [path, Name::EMPTY, definition.name]), item);
-        add(key(Space::PackageMember, [family, file.namespace(), definition.name]), item);
+        add(key(Space::PackageMember, [family, file.namespace, definition.name]), item);
     }
     for (index, definition) in file.definitions.iter().enumerate() {
         each_definition_key(file.family, path, definition, |key| add(key, Item::Definition(index as u32)));
@@ -60,11 +60,14 @@ fn each_definition_key(family: Family, path: Name, definition: &Definition, mut 
     let rules = family.rules();
     let family = family.name();
     add(key(Space::Member, [path, definition.container, definition.name]));
-    if !definition.container.is_empty() {
-        add(key(Space::Method, [family, definition.container_last, definition.name]));
+    if rules.open_classes && !definition.container.is_empty() {
+        add(key(Space::Method, [family, definition.holder, definition.name]));
     }
     if definition.local {
         return;
+    }
+    if rules.open_classes && definition.kind.is_type() {
+        add(key(Space::Type, [family, definition.full, Name::EMPTY]));
     }
     if definition.is_default {
         add(key(Space::Member, [path, Name::EMPTY, Name::of("default")]));

@@ -1,12 +1,14 @@
 //! All that the files of a repository can find in each other, asked by key.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_domain::{PackageManifest, RepoPath, RepositoryId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entries::{Item, manifests_key};
 use crate::names::{Space, key};
+use crate::places::Finding;
+use crate::questions::{Asked, Question};
 use crate::{Base, Contribution, Definition, Family, FieldType, ImportFact, Name};
 
 /// Index of a file among those of the environment, which are sorted by path.
@@ -26,6 +28,8 @@ pub struct Environment<'a> {
     table: Arc<Table>,
     /// All entries of the keys under which the files of this state only contribute.
     overlay: FxHashMap<u64, Vec<Entry>>,
+    /// Answers over many entries that are the same whoever asks.
+    shared: Mutex<FxHashMap<Question, Finding>>,
 }
 
 /// The files of one state that the other has not, or has with other contributions, and the packages of that state.
@@ -89,7 +93,7 @@ impl<'a> Environment<'a> {
         overlay.values_mut().for_each(|entries| entries.sort_unstable());
         let mut packages: Vec<&PackageManifest> = state.packages.iter().collect();
         packages.sort_unstable();
-        Self { repository, files, path_names, packages, table, overlay }
+        Self { repository, files, path_names, packages, table, overlay, shared: Mutex::default() }
     }
 
     pub(crate) fn repository(&self) -> RepositoryId {
@@ -156,7 +160,7 @@ impl Table {
         let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
         let keys = &self.keys[start..end];
         let first = keys.partition_point(|other| *other < key);
-        let count = keys[first..].iter().take_while(|other| **other == key).count();
+        let count = keys[first..].partition_point(|other| *other == key);
         &self.entries[start + first..start + first + count]
     }
 }
@@ -167,24 +171,34 @@ impl Table {
 pub(crate) struct Lookup<'e> {
     environment: &'e Environment<'e>,
     own: FileId,
-    asked: Vec<u64>,
+    asked: Asked,
     /// Steps that may still be spent on the reference at hand, so that no web of re-exports takes long.
-    pub(crate) fuel: u32,
+    fuel: u32,
+    /// Entries that the file may still look at.
+    work: u64,
+    /// Answers to what the file asks again and again.
+    remembered: FxHashMap<Question, Finding>,
 }
 
 /// Steps for one reference.
-pub(crate) const FUEL: u32 = 300;
+const FUEL: u32 = 300;
+
+/// Entries and steps for one file, a hundred times what large files take. A file that is made to take more finds nothing
+/// any more, at the same place on every machine.
+const WORK: u64 = 50_000_000;
+
+/// Answers over fewer entries are found again as fast as they are remembered.
+const MANY_ENTRIES: usize = 16;
 
 impl<'e> Lookup<'e> {
     pub(crate) fn new(environment: &'e Environment<'e>, own: FileId) -> Self {
-        Self { environment, own, asked: Vec::new(), fuel: FUEL }
+        let (asked, remembered) = (Asked::default(), FxHashMap::default());
+        Self { environment, own, asked, fuel: FUEL, work: WORK, remembered }
     }
 
     /// The keys that were asked, sorted, each once.
-    pub(crate) fn into_asked(mut self) -> Vec<u64> {
-        self.asked.sort_unstable();
-        self.asked.dedup();
-        self.asked
+    pub(crate) fn into_asked(self) -> Vec<u64> {
+        self.asked.into_keys()
     }
 
     /// What is found under a key that starts with the path of a file: nothing of any other file.
@@ -194,14 +208,74 @@ impl<'e> Lookup<'e> {
     }
 
     fn ask(&mut self, key: u64) -> &'e [Entry] {
-        self.asked.push(key);
+        self.asked.add(key);
         self.environment.at(key)
+    }
+
+    /// Begins with a reference.
+    pub(crate) fn refuel(&mut self) {
+        self.fuel = FUEL;
     }
 
     /// False when the reference has used up its steps.
     pub(crate) fn spend(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
-        self.fuel > 0
+        self.work = self.work.saturating_sub(1);
+        self.has_fuel()
+    }
+
+    pub(crate) fn has_fuel(&self) -> bool {
+        self.fuel > 0 && self.work > 0
+    }
+
+    /// Whether the file may look at so many entries more.
+    pub(crate) fn afford(&mut self, num_entries: usize) -> bool {
+        self.work = self.work.saturating_sub(num_entries as u64);
+        self.work > 0
+    }
+
+    /// The answer to a question, found once. What a reference found that had used up its steps is not the whole answer.
+    pub(crate) fn remembered(&mut self, question: Question, find: impl FnOnce(&mut Self) -> Finding) -> Finding {
+        if let Some(found) = self.remembered.get(&question).copied() {
+            self.spend();
+            return found;
+        }
+        let found = find(self);
+        if self.has_fuel() {
+            self.remembered.insert(question, found);
+        }
+        found
+    }
+
+    /// The same for an answer out of so many entries.
+    pub(crate) fn remembered_if_long(
+        &mut self,
+        question: Question,
+        num_entries: usize,
+        find: impl FnOnce(&mut Self) -> Finding,
+    ) -> Finding {
+        if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(question, find) }
+    }
+
+    /// The answer to a question that does not depend on who asks, out of so many entries: found once for all files.
+    pub(crate) fn shared(
+        &mut self,
+        question: Question,
+        num_entries: usize,
+        find: impl FnOnce(&mut Self) -> Finding,
+    ) -> Finding {
+        if num_entries <= MANY_ENTRIES {
+            return find(self);
+        }
+        let shared = || self.environment.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = shared().get(&question).copied() {
+            return found;
+        }
+        let found = find(self);
+        if self.has_fuel() {
+            self.environment.shared.lock().unwrap_or_else(PoisonError::into_inner).insert(question, found);
+        }
+        found
     }
 
     /// What a file contributes. Only for files that an answer named: what is read must be covered by its digest.
@@ -234,37 +308,27 @@ impl<'e> Lookup<'e> {
         self.ask(key(Space::Suffix, [family.name(), suffix, Name::EMPTY])).iter().map(|(file, _)| *file)
     }
 
-    pub(crate) fn members(
-        &mut self,
-        file: FileId,
-        container: Name,
-        name: Name,
-    ) -> impl Iterator<Item = (FileId, u32)> + 'e {
-        definitions(self.ask_within(file, Space::Member, container, name))
+    pub(crate) fn members(&mut self, file: FileId, container: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask_within(file, Space::Member, container, name))
     }
 
-    /// Definitions of a name in containers of a name, in any file.
-    pub(crate) fn methods(
-        &mut self,
-        family: Family,
-        class: Name,
-        name: Name,
-    ) -> impl Iterator<Item = (FileId, u32)> + 'e {
-        definitions(self.ask(key(Space::Method, [family.name(), class, name])))
+    /// Definitions of a name in a container of that full name, in any file.
+    pub(crate) fn methods(&mut self, family: Family, holder: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Method, [family.name(), holder, name])))
+    }
+
+    /// Types of a full name, in any file.
+    pub(crate) fn types(&mut self, family: Family, full: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Type, [family.name(), full, Name::EMPTY])))
     }
 
     /// Definitions of a name anywhere that are not local to a function.
-    pub(crate) fn named(&mut self, family: Family, name: Name) -> impl Iterator<Item = (FileId, u32)> + 'e {
-        definitions(self.ask(key(Space::Named, [family.name(), name, Name::EMPTY])))
+    pub(crate) fn named(&mut self, family: Family, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Named, [family.name(), name, Name::EMPTY])))
     }
 
-    pub(crate) fn package_members(
-        &mut self,
-        family: Family,
-        namespace: Name,
-        name: Name,
-    ) -> impl Iterator<Item = (FileId, u32)> + 'e {
-        definitions(self.ask(key(Space::PackageMember, [family.name(), namespace, name])))
+    pub(crate) fn package_members(&mut self, family: Family, namespace: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::PackageMember, [family.name(), namespace, name])))
     }
 
     /// Files of a package, and files that declare it as a namespace.
@@ -285,8 +349,18 @@ impl<'e> Lookup<'e> {
         imports(self.environment, self.ask_within(file, Space::Binding, container, local))
     }
 
-    pub(crate) fn wildcards(&mut self, file: FileId, container: Name) -> impl Iterator<Item = &'e ImportFact> + 'e {
-        imports(self.environment, self.ask_within(file, Space::Wildcard, container, Name::EMPTY))
+    /// With their index among the imports of the file.
+    pub(crate) fn wildcards(
+        &mut self,
+        file: FileId,
+        container: Name,
+    ) -> impl Iterator<Item = (u32, &'e ImportFact)> + 'e {
+        let imports = &self.environment.files[file as usize].imports;
+        let entries = self.ask_within(file, Space::Wildcard, container, Name::EMPTY);
+        entries.iter().filter_map(|(_, item)| match item {
+            Item::Import(index) => Some((*index, &imports[*index as usize])),
+            _ => None,
+        })
     }
 
     pub(crate) fn fields(
@@ -313,7 +387,7 @@ impl<'e> Lookup<'e> {
     }
 
     pub(crate) fn packages(&mut self, ecosystem: &'static str) -> impl Iterator<Item = &'e PackageManifest> + 'e {
-        self.asked.push(manifests_key(ecosystem));
+        self.asked.add(manifests_key(ecosystem));
         self.environment.packages.iter().copied().filter(move |package| package.ecosystem.as_str() == ecosystem)
     }
 
@@ -322,11 +396,32 @@ impl<'e> Lookup<'e> {
     }
 }
 
-fn definitions(entries: &[Entry]) -> impl Iterator<Item = (FileId, u32)> {
-    entries.iter().filter_map(|(file, item)| match item {
-        Item::Definition(index) => Some((*file, *index)),
-        _ => None,
-    })
+/// The definitions under one key, sorted by file and position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definitions<'e>(&'e [Entry]);
+
+impl<'e> Definitions<'e> {
+    pub(crate) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = (FileId, u32)> + 'e {
+        self.0.iter().filter_map(|(file, item)| match item {
+            Item::Definition(index) => Some((*file, *index)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn to_vec(self) -> Vec<(FileId, u32)> {
+        self.iter().collect()
+    }
+
+    /// Those of one file.
+    pub(crate) fn of_file(self, file: FileId) -> Self {
+        let start = self.0.partition_point(|(other, _)| *other < file);
+        let end = self.0.partition_point(|(other, _)| *other <= file);
+        Self(&self.0[start..end])
+    }
 }
 
 fn imports<'e>(environment: &'e Environment<'e>, entries: &'e [Entry]) -> impl Iterator<Item = &'e ImportFact> + 'e {

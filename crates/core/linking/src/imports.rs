@@ -7,7 +7,8 @@ use crate::contribution::{BoundName, bound_names};
 use crate::link_file::{FileLinker, UnresolvedReference};
 use crate::manifest::normal_python_name;
 use crate::modules::import_target;
-use crate::places::{Ask, Finding, Place};
+use crate::places::{Ask, Finding, Place, Places};
+use crate::questions::{Question, Topic};
 use crate::{Family, Name};
 
 /// Packages of Python that are imported under another name than they are published.
@@ -66,7 +67,7 @@ impl FileLinker<'_> {
         targets: &mut Vec<(NodeKey, Resolution)>,
         missing: &mut Option<Unresolved>,
     ) {
-        self.resolver.lookup.fuel = crate::environment::FUEL;
+        self.resolver.lookup.refuel();
         let file = self.resolver.file;
         // The module, which in Python is more than the first part that is bound.
         let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
@@ -131,15 +132,22 @@ impl FileLinker<'_> {
         if family == Family::Python {
             return None;
         }
-        let lookup = &mut self.resolver.lookup;
-        let files: Vec<u32> = lookup.package_files(family, namespace).collect();
-        let rank = |file: &u32| {
-            let contribution = lookup.contribution(*file);
-            let path = &contribution.path;
-            let folder = path.directory().rsplit('/').next().unwrap_or_default();
-            (contribution.is_test, path.stem() != folder, path.stem() != "doc", *file)
-        };
-        files.into_iter().min_by_key(rank)
+        let files = self.resolver.lookup.package_files(family, namespace);
+        let question = Question::new(Topic::Face, family as u32, namespace, Name::EMPTY, Ask::ANY);
+        let found = self.resolver.lookup.shared(question, files.len(), |lookup| {
+            let rank = |file: &u32| {
+                let contribution = lookup.contribution(*file);
+                let path = &contribution.path;
+                let folder = path.directory().rsplit('/').next().unwrap_or_default();
+                (contribution.is_test, path.stem() != folder, path.stem() != "doc", *file)
+            };
+            let face = files.min_by_key(rank).map(|file| Place::File { file, container: Name::EMPTY });
+            face.map_or(Finding::Nothing, |face| Finding::of(Places::one(face), Resolution::Import))
+        });
+        match found {
+            Finding::Found(places, _) => places.single().and_then(Place::file),
+            _ => None,
+        }
     }
 
     /// The package outside that an import comes from, if a manifest above the file asks for it.
@@ -174,21 +182,24 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
             has(&module[..end])
         }
         Family::Rust => has(first).or_else(|| has(&first.replace('_', "-"))),
-        Family::Go => {
-            let is_prefix = |name: &String| {
-                module.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            package.dependencies.iter().rposition(is_prefix)
-        }
-        Family::Jvm => {
-            let is_group = |name: &String| {
-                name.split(':').next().is_some_and(|group| {
-                    module.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-                })
-            };
-            package.dependencies.iter().rposition(is_group)
-        }
+        // The longest that the module lies in.
+        Family::Go => beginnings(module, '/').rev().find_map(has),
+        // The last of those whose group it lies in.
+        Family::Jvm => beginnings(module, '.').filter_map(|group| last_of_group(&package.dependencies, group)).max(),
         _ => None,
     };
     index.map(|index| package.dependencies[index].as_str())
+}
+
+/// The parts of a name that end before a separator, and the whole name, from the shortest.
+fn beginnings(name: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
+    name.match_indices(separator).map(|(at, _)| &name[..at]).chain(std::iter::once(name))
+}
+
+/// The last `group:artifact` of a group in a sorted list.
+fn last_of_group(dependencies: &[String], group: &str) -> Option<usize> {
+    let behind = format!("{group};");
+    let last = dependencies.partition_point(|name| *name < behind).checked_sub(1)?;
+    let is_of_group = dependencies[last].strip_prefix(group).is_some_and(|rest| rest.starts_with(':'));
+    if is_of_group { Some(last) } else { dependencies.binary_search_by(|name| name.as_str().cmp(group)).ok() }
 }

@@ -30,6 +30,7 @@ mod nodes;
 mod outline;
 mod paths;
 mod places;
+mod questions;
 mod receivers;
 mod resolve;
 mod scopes;

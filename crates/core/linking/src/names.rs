@@ -51,8 +51,10 @@ pub(crate) enum Space {
     PackageMember,
     /// Definitions of a name anywhere in the repository.
     Named,
-    /// Definitions in containers of a name anywhere in the repository.
+    /// Definitions in a container of a name behind its package, anywhere in the repository.
     Method,
+    /// Types of a name behind their package, anywhere in the repository.
+    Type,
     /// Imports of a file that bind a name.
     Binding,
     /// Imports of a file that bring in everything.

@@ -1,6 +1,6 @@
 //! What a name can denote, and how sure that is.
 
-use cairn_domain::{Arity, Resolution, SymbolKind};
+use cairn_domain::{Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
 use crate::family::Rules;
@@ -20,6 +20,12 @@ pub(crate) enum Place {
     },
     /// A package or namespace of several files. In Python a folder, by its path.
     Package(Family, Name),
+}
+
+impl Place {
+    pub(crate) fn file(self) -> Option<FileId> {
+        if let Place::File { file, .. } = self { Some(file) } else { None }
+    }
 }
 
 /// Most edges that one reference may give.
@@ -188,11 +194,15 @@ impl Ask {
 
 /// Of definitions that share a scope and a name, those that the reference can mean. `Exact` only if there is no choice.
 pub(crate) fn select(
-    lookup: &Lookup<'_>,
-    candidates: impl Iterator<Item = (FileId, u32)>,
+    lookup: &mut Lookup<'_>,
+    candidates: impl ExactSizeIterator<Item = (FileId, u32)>,
     ask: Ask,
     rules: Rules,
 ) -> Finding {
+    if !lookup.afford(candidates.len()) {
+        return Finding::Nothing;
+    }
+    let lookup = &*lookup;
     let mut fitting: Vec<(FileId, u32)> =
         candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
     let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
@@ -238,12 +248,13 @@ fn admitted<'d>(
     definition: impl Fn(&(FileId, u32)) -> &'d Definition,
     ask: Ask,
 ) -> Vec<(FileId, u32)> {
-    let accepts = |candidate: &&(FileId, u32)| definition(candidate).arity.accepts(ask.num_arguments);
-    let is_declared = |arity: Arity| {
-        let mut declarations = candidates.iter().filter(accepts).map(&definition);
-        declarations.any(|declaration| declaration.secondary && declaration.arity.max == arity.max)
-    };
-    let fits = |candidate: &&(FileId, u32)| accepts(candidate) || is_declared(definition(candidate).arity);
+    let accepts = |candidate: &(FileId, u32)| definition(candidate).arity.accepts(ask.num_arguments);
+    let mut is_declared = [false; 1 << u8::BITS];
+    for candidate in candidates.iter().filter(|candidate| definition(candidate).secondary && accepts(candidate)) {
+        is_declared[usize::from(definition(candidate).arity.max)] = true;
+    }
+    let fits =
+        |candidate: &&(FileId, u32)| accepts(candidate) || is_declared[usize::from(definition(candidate).arity.max)];
     candidates.iter().filter(fits).copied().collect()
 }
 
@@ -255,12 +266,13 @@ fn declares_more_than_it_defines<'d>(
     if candidates.iter().any(|candidate| definition(candidate).kind != SymbolKind::Method) {
         return false;
     }
-    let declared: Vec<FileId> =
+    let mut declared: Vec<FileId> =
         candidates.iter().filter(|candidate| definition(candidate).secondary).map(|(file, _)| *file).collect();
+    declared.sort_unstable();
     // The class may be declared in more than one file, in each of them whole.
-    let num_in = |file: &FileId| declared.iter().filter(|other| *other == file).count();
+    let most_in_a_file = declared.chunk_by(|a, b| a == b).map(<[FileId]>::len).max();
     let num_defined = candidates.len() - declared.len();
-    num_defined > 0 && declared.iter().map(num_in).max() > Some(num_defined)
+    num_defined > 0 && most_in_a_file > Some(num_defined)
 }
 
 /// Keeps what satisfies the condition, unless nothing does.

@@ -6,7 +6,8 @@ use crate::builtins::{is_builtin, is_common_method};
 use crate::contribution::BoundName;
 use crate::environment::{FileId, Lookup};
 use crate::modules::{import_target, rust_crate, rust_path};
-use crate::places::{Ask, Finding, Place, Places, Want, admits};
+use crate::places::{Ask, Finding, MAX_CANDIDATES, Place, Places, Want, admits};
+use crate::questions::{Question, Topic};
 use crate::resolve::{Local, Outcome, Resolver};
 use crate::scopes::Variable;
 use crate::{Family, Name};
@@ -254,13 +255,24 @@ impl<'e> Resolver<'e> {
         if !self.rules.global_names || !name.starts_with(char::is_uppercase) {
             return Subject::Unknown;
         }
-        let types = self.lookup.named(self.family, Name::of(name)).filter(|(file, index)| {
-            let definition = self.lookup.definition(*file, *index);
-            definition.in_package && (definition.kind.is_container() || definition.kind.is_type())
+        let named = self.lookup.named(self.family, Name::of(name));
+        let question = Question::new(Topic::OnlyType, self.family as FileId, Name::EMPTY, Name::of(name), Ask::ANY);
+        let found = self.lookup.shared(question, named.len(), |lookup| {
+            let is_type = |(file, index): &(FileId, u32)| {
+                let definition = lookup.definition(*file, *index);
+                definition.in_package && (definition.kind.is_container() || definition.kind.is_type())
+            };
+            let mut places = Places::default();
+            let types = named.iter().filter(is_type).take(2);
+            types.for_each(|(file, index)| places.add(Place::Definition { file, index }));
+            Finding::of(places, Resolution::Heuristic)
         });
-        let mut places = Places::default();
-        types.for_each(|(file, index)| places.add(Place::Definition { file, index }));
-        places.single().map_or(Subject::Unknown, |place| Subject::Scope(place, Resolution::Heuristic))
+        match found {
+            Finding::Found(places, resolution) => {
+                places.single().map_or(Subject::Unknown, |place| Subject::Scope(place, resolution))
+            }
+            _ => Subject::Unknown,
+        }
     }
 
     fn subject_of(&mut self, found: Finding, name: &str, enclosing: Option<u32>) -> Subject {
@@ -330,23 +342,36 @@ impl<'e> Resolver<'e> {
         if ask.want != Want::Call || is_common_method(name) {
             return Outcome::Unresolved(Unresolved::UnknownReceiver);
         }
-        let in_test = self.contribution.is_test;
-        let file = self.file;
+        let key = (Name::of(name), ask.num_arguments);
+        if !self.methods.contains_key(&key) {
+            let methods = self.methods_named(key.0, ask);
+            self.methods.insert(key, methods);
+        }
         let mut places = Places::default();
-        for (other, index) in self.lookup.named(self.family, Name::of(name)) {
-            let definition = self.lookup.definition(other, index);
-            let is_method = definition.kind.is_callable() && !definition.in_package && !definition.secondary;
-            let is_reachable =
-                other == file || !definition.private && (in_test || !self.lookup.contribution(other).is_test);
-            let is_caller = other == file && enclosing == Some(index);
-            if is_method && is_reachable && !is_caller && admits(definition, ask) {
-                places.add(Place::Definition { file: other, index });
+        for (file, index) in &self.methods[&key] {
+            let is_caller = *file == self.file && enclosing == Some(*index);
+            if !is_caller {
+                places.add(Place::Definition { file: *file, index: *index });
             }
         }
-        match Outcome::of(places, Resolution::Heuristic) {
-            Outcome::Linked(places, resolution) => Outcome::Linked(places, resolution),
-            unresolved => unresolved,
-        }
+        Outcome::of(places, Resolution::Heuristic)
+    }
+
+    /// Methods of a name that a call from this file may mean: all of them, or more than it could be linked to.
+    fn methods_named(&mut self, name: Name, ask: Ask) -> Vec<(FileId, u32)> {
+        let (file, in_test) = (self.file, self.contribution.is_test);
+        let named = self.lookup.named(self.family, name);
+        self.lookup.afford(named.len());
+        let lookup = &self.lookup;
+        let is_meant = |(other, index): &(FileId, u32)| {
+            let definition = lookup.definition(*other, *index);
+            let is_method = definition.kind.is_callable() && !definition.in_package && !definition.secondary;
+            let is_reachable =
+                *other == file || !definition.private && (in_test || !lookup.contribution(*other).is_test);
+            is_method && is_reachable && admits(definition, ask)
+        };
+        // One of them may be the caller itself.
+        named.iter().filter(is_meant).take(MAX_CANDIDATES + 2).collect()
     }
 }
 

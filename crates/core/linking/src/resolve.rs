@@ -4,10 +4,11 @@ use cairn_domain::{FileFacts, Reference, ReferenceKind, Resolution, SymbolKind, 
 use rustc_hash::FxHashMap;
 
 use crate::builtins::is_builtin;
-use crate::environment::{Environment, FUEL, FileId, Lookup};
+use crate::environment::{Environment, FileId, Lookup};
 use crate::family::Rules;
 use crate::modules::import_target;
 use crate::places::{Ask, Finding, MAX_CANDIDATES, Place, Places, Want, select};
+use crate::questions::{Question, Topic};
 use crate::scopes::{Scopes, Variable};
 use crate::{Contribution, Definition, Family, Name};
 
@@ -45,9 +46,19 @@ pub(crate) struct Resolver<'e> {
     pub(crate) scopes: Scopes<'e>,
     /// The symbol around the reference at hand.
     calling: Option<u32>,
-    /// What names mean at the top of the file: asked again and again.
+    /// What names mean at the top of the file, as far as the first reference to each could find out.
     tops: FxHashMap<(Name, Name, Want, Option<u8>), Finding>,
+    /// What names mean in a function that binds them very often.
+    in_functions: FxHashMap<(u32, Name, Want, Option<u8>), Local<'e>>,
+    /// Methods that a name may mean where the class of the object is not known.
+    pub(crate) methods: FxHashMap<MethodCall, Vec<(FileId, u32)>>,
 }
+
+/// A name and the number of arguments.
+type MethodCall = (Name, Option<u8>);
+
+/// What a function binds more often than this is found once.
+const MANY_BINDINGS: usize = 16;
 
 /// The class around a reference, as far as the file shows it.
 #[derive(Clone, Copy, Debug)]
@@ -67,12 +78,23 @@ impl<'e> Resolver<'e> {
         let contribution = lookup.contribution(file);
         let scopes = Scopes::new(facts, contribution);
         let family = contribution.family;
-        let tops = FxHashMap::default();
-        Self { lookup, file, family, rules: family.rules(), facts, contribution, scopes, calling: None, tops }
+        Self {
+            lookup,
+            file,
+            family,
+            rules: family.rules(),
+            facts,
+            contribution,
+            scopes,
+            calling: None,
+            tops: FxHashMap::default(),
+            in_functions: FxHashMap::default(),
+            methods: FxHashMap::default(),
+        }
     }
 
     pub(crate) fn resolve(&mut self, reference: &'e Reference) -> Outcome {
-        self.lookup.fuel = FUEL;
+        self.lookup.refuel();
         self.calling = reference.enclosing;
         let ask = ask_of(reference);
         let outcome = match reference.receiver.as_deref() {
@@ -154,27 +176,45 @@ impl<'e> Resolver<'e> {
 
     /// Macros of Rust are visible in the order of the text, across files.
     fn macro_of_crate(&mut self, name: &str) -> Outcome {
-        let mut places = Places::default();
-        for (file, index) in self.lookup.named(self.family, Name::of(name)) {
-            if self.lookup.definition(file, index).kind == SymbolKind::Macro {
-                places.add(Place::Definition { file, index });
+        let named = self.lookup.named(self.family, Name::of(name));
+        let question = Question::new(Topic::Macro, self.family as FileId, Name::EMPTY, Name::of(name), Ask::ANY);
+        let found = self.lookup.shared(question, named.len(), |lookup| {
+            let mut places = Places::default();
+            for (file, index) in named.iter() {
+                if lookup.definition(file, index).kind == SymbolKind::Macro {
+                    places.add(Place::Definition { file, index });
+                }
             }
+            Finding::of(places, Resolution::Heuristic)
+        });
+        match found {
+            Finding::Found(places, resolution) => Outcome::of(places, resolution),
+            _ => Outcome::Unresolved(Unresolved::NoDefinition),
         }
-        Outcome::of(places, Resolution::Heuristic)
     }
 
     /// A name that may come from any file: one definition in the repository is some evidence.
     fn global(&mut self, name: &str, ask: Ask, is_open: bool) -> Outcome {
-        let file = self.file;
-        let candidates: Vec<(FileId, u32)> = self
-            .lookup
-            .named(self.family, Name::of(name))
-            .filter(|(other, index)| {
-                let definition = self.lookup.definition(*other, *index);
-                definition.in_package && (*other == file || !definition.private)
-            })
-            .collect();
-        match select(&self.lookup, candidates.into_iter(), ask, self.rules) {
+        let (file, rules) = (self.file, self.rules);
+        let named = self.lookup.named(self.family, Name::of(name));
+        let is_hidden = |lookup: &Lookup<'_>, (other, index): &(FileId, u32)| {
+            let definition = lookup.definition(*other, *index);
+            !definition.in_package || definition.private && *other != file
+        };
+        let find = |lookup: &mut Lookup<'_>| {
+            let candidates: Vec<(FileId, u32)> =
+                named.iter().filter(|candidate| !is_hidden(lookup, candidate)).collect();
+            select(lookup, candidates.into_iter(), ask, rules)
+        };
+        let question = Question::new(Topic::Global, self.family as FileId, Name::EMPTY, Name::of(name), ask);
+        // Others do not see what is private to this file.
+        let sees_more = named.of_file(file).iter().any(|(file, index)| self.lookup.definition(file, index).private);
+        let found = if sees_more {
+            self.lookup.remembered_if_long(question, named.len(), find)
+        } else {
+            self.lookup.shared(question, named.len(), find)
+        };
+        match found {
             Finding::Found(places, _) => Outcome::of(places, Resolution::Heuristic),
             _ if is_open => Outcome::Unresolved(Unresolved::External),
             _ => Outcome::Unresolved(Unresolved::NoDefinition),
@@ -243,6 +283,20 @@ impl<'e> Resolver<'e> {
         if let Some(variable) = self.scopes.variable(Some(scope), name).filter(|_| hides) {
             return Local::Variable(variable);
         }
+        if self.scopes.num_bound(scope, name) <= MANY_BINDINGS {
+            return self.defined_in_function(scope, name, ask);
+        }
+        let key = (scope, name, ask.want, ask.num_arguments);
+        if let Some(found) = self.in_functions.get(&key) {
+            return *found;
+        }
+        let found = self.defined_in_function(scope, name, ask);
+        self.in_functions.insert(key, found);
+        found
+    }
+
+    /// What a function defines and imports under a name.
+    fn defined_in_function(&mut self, scope: u32, name: Name, ask: Ask) -> Local<'e> {
         // Members of an object that a function or variable holds are not visible bare.
         let is_lexical = |index: &u32| {
             let kind = self.contribution.definitions[*index as usize].kind;
@@ -250,17 +304,19 @@ impl<'e> Resolver<'e> {
         };
         let children = self.scopes.children(scope, name).filter(is_lexical);
         let children: Vec<(FileId, u32)> = children.map(|index| (self.file, index)).collect();
-        let found = select(&self.lookup, children.into_iter(), ask, self.rules);
+        let found = select(&mut self.lookup, children.into_iter(), ask, self.rules);
         if !found.is_nothing() {
             // C has no functions in functions: what looks like one is a macro that the grammar does not know.
             let is_doubtful = self.family == Family::C;
             return Local::Found(if is_doubtful { found.at_most(Resolution::Heuristic) } else { found });
         }
-        let imports: Vec<_> =
-            self.scopes.imports_in(scope).filter(|bound| bound.local == name && !bound.wildcard).collect();
+        let imports: Vec<_> = self.scopes.imports_in(scope, name).collect();
         let container = self.scopes.module_around(Some(scope));
         let mut found = Finding::Nothing;
         for import in &imports {
+            if !self.lookup.has_fuel() {
+                break;
+            }
             found = found
                 .or(import_target(&mut self.lookup, self.file, container, import, ask).at_most(Resolution::Import));
         }
@@ -296,8 +352,7 @@ impl<'e> Resolver<'e> {
     fn class_by_member(&mut self, qualified: &'e str, member: &str, definition: &Definition) -> OwnClass<'e> {
         let holder = qualified.strip_suffix(member).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
         let name = holder.rsplit('.').next().unwrap_or(holder);
-        let is_it = |other: &&Definition| other.qualified == definition.container && other.kind.is_type();
-        let symbol = self.contribution.definitions.iter().position(|other| is_it(&other)).map(|index| index as u32);
+        let symbol = self.contribution.type_named(definition.container);
         let class = match symbol {
             Some(index) => self.contribution.definitions[index as usize],
             None => Definition {

@@ -1,6 +1,6 @@
 //! What the functions and classes of one file bind, for walking outwards from a reference.
 
-use cairn_domain::{BindingEvidence, FileFacts, SymbolKind};
+use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 
 use crate::contribution::{BoundName, bound_names};
 use crate::{Contribution, Family, Name};
@@ -19,11 +19,10 @@ pub(crate) enum Variable<'f> {
 /// Tables of one file, sorted by scope and name.
 #[derive(Debug)]
 pub(crate) struct Scopes<'f> {
-    facts: &'f FileFacts,
     contribution: &'f Contribution,
     children: Vec<(u32, Name, u32)>,
-    bindings: Vec<(u32, Name, u32)>,
-    local_imports: Vec<(u32, BoundName<'f>)>,
+    variables: Vec<(u32, Name, Variable<'f>)>,
+    imports: Vec<(u32, Name, BoundName<'f>)>,
 }
 
 impl<'f> Scopes<'f> {
@@ -33,12 +32,7 @@ impl<'f> Scopes<'f> {
             .map(|(index, definition)| (definition.parent.unwrap_or(NO_SCOPE), definition.name, index as u32))
             .collect();
         children.sort_unstable();
-        let bindings = facts.bindings.iter().enumerate();
-        let mut bindings: Vec<(u32, Name, u32)> = bindings
-            .map(|(index, binding)| (binding.scope.unwrap_or(NO_SCOPE), Name::of(&binding.name), index as u32))
-            .collect();
-        bindings.sort_unstable();
-        Self { facts, contribution, children, bindings, local_imports: local_imports(facts, contribution.family) }
+        Self { contribution, children, variables: variables(facts), imports: imports(facts, contribution.family) }
     }
 
     /// Definitions directly inside a symbol.
@@ -46,22 +40,9 @@ impl<'f> Scopes<'f> {
         range(&self.children, scope, name).iter().map(|(_, _, index)| *index)
     }
 
-    /// The variable of a name that a scope binds; `None` as scope is the file itself. What is declared with a type keeps
-    /// it whatever it is set to; else all that it is set to must agree.
+    /// The variable of a name that a scope binds; `None` as scope is the file itself.
     pub(crate) fn variable(&self, scope: Option<u32>, name: Name) -> Option<Variable<'f>> {
-        let found = range(&self.bindings, scope.unwrap_or(NO_SCOPE), name);
-        let bindings = || found.iter().map(|(_, _, index)| &self.facts.bindings[*index as usize]);
-        let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);
-        let mut types = declared.map(|binding| binding.type_name.as_str());
-        let first = types.next();
-        let (type_name, is_certain) = match first {
-            Some(first) => (first, types.all(|other| other == first)),
-            None => {
-                let first = bindings().next()?.type_name.as_str();
-                (first, bindings().all(|binding| binding.type_name == first))
-            }
-        };
-        Some(if is_certain && !type_name.is_empty() { Variable::Typed(type_name) } else { Variable::Opaque })
+        range(&self.variables, scope.unwrap_or(NO_SCOPE), name).first().map(|(_, _, variable)| *variable)
     }
 
     /// Whether a function without a name, outside of all symbols, binds the name.
@@ -69,10 +50,14 @@ impl<'f> Scopes<'f> {
         matches!(self.variable(None, name), Some(Variable::Opaque))
     }
 
-    /// What imports inside a function bind.
-    pub(crate) fn imports_in(&self, scope: u32) -> impl Iterator<Item = BoundName<'f>> + '_ {
-        let start = self.local_imports.partition_point(|(other, _)| *other < scope);
-        self.local_imports[start..].iter().take_while(move |(other, _)| *other == scope).map(|(_, bound)| *bound)
+    /// Imports of one name inside a function, in order of position.
+    pub(crate) fn imports_in(&self, scope: u32, name: Name) -> impl Iterator<Item = BoundName<'f>> + '_ {
+        range(&self.imports, scope, name).iter().map(|(_, _, bound)| *bound)
+    }
+
+    /// How many definitions and imports of a name stand directly inside a symbol.
+    pub(crate) fn num_bound(&self, scope: u32, name: Name) -> usize {
+        range(&self.children, scope, name).len() + range(&self.imports, scope, name).len()
     }
 
     /// The qualified name of the inline module or namespace around a symbol; empty at the top of the file.
@@ -90,20 +75,49 @@ impl<'f> Scopes<'f> {
     }
 }
 
-fn range(table: &[(u32, Name, u32)], scope: u32, name: Name) -> &[(u32, Name, u32)] {
+fn range<T>(table: &[(u32, Name, T)], scope: u32, name: Name) -> &[(u32, Name, T)] {
     let start = table.partition_point(|entry| (entry.0, entry.1) < (scope, name));
     let rest = &table[start..];
-    &rest[..rest.iter().take_while(|entry| (entry.0, entry.1) == (scope, name)).count()]
+    &rest[..rest.partition_point(|entry| (entry.0, entry.1) == (scope, name))]
 }
 
-fn local_imports(facts: &FileFacts, family: Family) -> Vec<(u32, BoundName<'_>)> {
+/// One of each scope and name.
+fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
+    let scope = |binding: &Binding| binding.scope.unwrap_or(NO_SCOPE);
+    let bindings = facts.bindings.iter().zip(0..);
+    let mut bindings: Vec<(u32, Name, u32, &Binding)> =
+        bindings.map(|(binding, index)| (scope(binding), Name::of(&binding.name), index, binding)).collect();
+    bindings.sort_unstable_by_key(|(scope, name, index, _)| (*scope, *name, *index));
+    let of_one = bindings.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    of_one.filter_map(|bindings| Some((bindings[0].0, bindings[0].1, variable(bindings)?))).collect()
+}
+
+/// What is declared with a type keeps it whatever it is set to; else all that it is set to must agree.
+fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'f>> {
+    let bindings = || bindings.iter().map(|(.., binding)| *binding);
+    let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);
+    let mut types = declared.map(|binding| binding.type_name.as_str());
+    let (type_name, is_certain) = match types.next() {
+        Some(first) => (first, types.all(|other| other == first)),
+        None => {
+            let first = bindings().next()?.type_name.as_str();
+            (first, bindings().all(|binding| binding.type_name == first))
+        }
+    };
+    Some(if is_certain && !type_name.is_empty() { Variable::Typed(type_name) } else { Variable::Opaque })
+}
+
+/// Names that imports inside functions bind.
+fn imports(facts: &FileFacts, family: Family) -> Vec<(u32, Name, BoundName<'_>)> {
     let mut local = Vec::new();
     for import in &facts.imports {
         if let Some(scope) = import.enclosing.filter(|scope| facts.symbols[*scope as usize].kind != SymbolKind::Module)
         {
-            local.extend(bound_names(import, family).into_iter().map(|bound| (scope, bound)));
+            let bound = bound_names(import, family).into_iter().filter(|bound| !bound.wildcard);
+            local.extend(bound.map(|bound| (scope, bound.local, bound)));
         }
     }
-    local.sort_by_key(|(scope, _)| *scope);
+    // Stable, so that imports of one name keep their order.
+    local.sort_by_key(|(scope, name, _)| (*scope, *name));
     local
 }

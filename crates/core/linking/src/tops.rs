@@ -5,7 +5,8 @@ use cairn_domain::{Resolution, SymbolKind};
 use crate::environment::{FileId, Lookup};
 use crate::modules::{folder_member, import_target, submodule};
 use crate::places::{Ask, Finding, Place, Places, Want, select};
-use crate::{Family, Name};
+use crate::questions::{Question, Topic};
+use crate::{Family, ImportFact, Name};
 
 /// Who asks: the file itself sees all its names, others only what it gives away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,11 @@ impl<'e> Lookup<'e> {
     /// What `name` means in the file itself, at its top or in an inline module: own definitions, imports, the package,
     /// wildcard imports.
     pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
+        let question = Question::new(Topic::Visible, file, container, Name::of(name), ask);
+        self.remembered(question, |lookup| lookup.find_visible(file, container, name, ask))
+    }
+
+    fn find_visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let family = self.contribution(file).family;
         let own = self.own_or_imported(file, container, name, ask, View::Inside);
         if !own.is_nothing() {
@@ -52,14 +58,23 @@ impl<'e> Lookup<'e> {
 
     /// What others find under `name` in a file or an inline module of it.
     pub(crate) fn exported(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
-        let own = self.own_or_imported(file, container, name, ask, View::Outside);
-        if !own.is_nothing() {
-            return own;
-        }
-        self.through_wildcards(file, container, name, ask, View::Outside)
+        let question = Question::new(Topic::Exported, file, container, Name::of(name), ask);
+        self.remembered(question, |lookup| {
+            let own = lookup.own_or_imported(file, container, name, ask, View::Outside);
+            if own.is_nothing() { lookup.through_wildcards(file, container, name, ask, View::Outside) } else { own }
+        })
     }
 
     fn own_or_imported(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
+        let topic = match view {
+            View::Inside => Topic::Own,
+            View::Outside => Topic::OwnExported,
+        };
+        let question = Question::new(topic, file, container, Name::of(name), ask);
+        self.remembered(question, |lookup| lookup.find_own_or_imported(file, container, name, ask, view))
+    }
+
+    fn find_own_or_imported(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
         }
@@ -67,6 +82,7 @@ impl<'e> Lookup<'e> {
         let hashed = Name::of(name);
         let members: Vec<(FileId, u32)> = self
             .members(file, container, hashed)
+            .iter()
             .filter(|(file, index)| {
                 let definition = self.definition(*file, *index);
                 let is_hidden = view == View::Outside && rules.files_hide_private && definition.private;
@@ -85,6 +101,9 @@ impl<'e> Lookup<'e> {
         let own = select(self, members.into_iter(), ask, rules);
         let mut imported = Finding::Nothing;
         for import in self.bindings(file, container, hashed) {
+            if !self.has_fuel() {
+                break;
+            }
             if view == View::Inside || import.reexport || rules.imports_are_members {
                 imported =
                     imported.or(import_target(self, file, container, &import.bound(), ask).at_most(Resolution::Import));
@@ -109,11 +128,11 @@ impl<'e> Lookup<'e> {
         }
         let namespace = match self.module_definition(file, container) {
             Some(index) => self.definition(file, index).full,
-            None => contribution.namespace(),
+            None => contribution.namespace,
         };
         let mut found = self.in_package(contribution.family, namespace, name, ask);
         if contribution.family == Family::CSharp && found.is_nothing() {
-            found = self.in_outer_namespaces(contribution.package.as_deref().unwrap_or_default(), name, ask);
+            found = self.in_outer_namespaces(contribution.outer_namespaces(), name, ask);
         }
         match contribution.family {
             Family::Go => found,
@@ -131,12 +150,10 @@ impl<'e> Lookup<'e> {
     }
 
     /// Code in the namespace `A.B` of C# sees the names of `A`.
-    fn in_outer_namespaces(&mut self, namespace: &str, name: &str, ask: Ask) -> Finding {
-        let mut namespace = namespace;
-        while let Some((outer, _)) = namespace.rsplit_once('.') {
-            namespace = outer;
-            let found = self.in_package(Family::CSharp, Name::of(outer), name, ask);
-            if !found.is_nothing() {
+    fn in_outer_namespaces(&mut self, outer: &[Name], name: &str, ask: Ask) -> Finding {
+        for namespace in outer {
+            let found = self.in_package(Family::CSharp, *namespace, name, ask);
+            if !found.is_nothing() || !self.has_fuel() {
                 return found;
             }
         }
@@ -148,12 +165,15 @@ impl<'e> Lookup<'e> {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let rules = family.rules();
-        let members: Vec<(FileId, u32)> = self
-            .package_members(family, namespace, Name::of(name))
-            .filter(|(file, index)| !rules.files_hide_private || !self.definition(*file, *index).private)
-            .collect();
-        select(self, members.into_iter(), ask, rules)
+        let (rules, hashed) = (family.rules(), Name::of(name));
+        let members = self.package_members(family, namespace, hashed);
+        let question = Question::new(Topic::Package, family as FileId, namespace, hashed, ask);
+        self.shared(question, members.len(), |lookup| {
+            let is_open =
+                |(file, index): &(FileId, u32)| !rules.files_hide_private || !lookup.definition(*file, *index).private;
+            let members: Vec<(FileId, u32)> = members.iter().filter(is_open).collect();
+            select(lookup, members.into_iter(), ask, rules)
+        })
     }
 
     fn package_member(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
@@ -173,16 +193,21 @@ impl<'e> Lookup<'e> {
 
     /// Where a file is a package of its own: what it exports, that of other files included.
     fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
-        let files: Vec<FileId> = self.package_files(family, namespace).collect();
-        let each = files.into_iter().map(|file| self.exported(file, Name::EMPTY, name, ask));
-        each.fold(Finding::Nothing, Finding::or)
+        let mut found = Finding::Nothing;
+        for file in self.package_files(family, namespace) {
+            if !self.has_fuel() {
+                break;
+            }
+            found = found.or(self.exported(file, Name::EMPTY, name, ask));
+        }
+        found
     }
 
     /// Whether a file re-exports itself (`module A (module A, …)` of Haskell).
     fn is_itself(&self, file: FileId, place: Place) -> bool {
         let contribution = self.contribution(file);
         contribution.family.rules().packages_are_files
-            && place == Place::Package(contribution.family, contribution.namespace())
+            && place == Place::Package(contribution.family, contribution.namespace)
     }
 
     /// Without what is no member of a type or class.
@@ -204,11 +229,14 @@ impl<'e> Lookup<'e> {
         let rules = self.contribution(file).family.rules();
         let mut found = Finding::Nothing;
         let mut is_open = false;
-        for import in self.wildcards(file, container) {
+        for (index, import) in self.wildcards(file, container) {
+            if !self.has_fuel() {
+                break;
+            }
             if view == View::Outside && !import.reexport && !rules.imports_are_members {
                 continue;
             }
-            match import_target(self, file, container, &import.bound(), Ask::ANY) {
+            match self.wildcard_target(file, container, index, import) {
                 Finding::Found(places, _) => {
                     for place in places.as_slice() {
                         if self.is_itself(file, *place) {
@@ -229,15 +257,14 @@ impl<'e> Lookup<'e> {
         }
     }
 
+    fn wildcard_target(&mut self, file: FileId, container: Name, index: u32, import: &ImportFact) -> Finding {
+        let question = Question::new(Topic::Wildcard, file, container, Name(index.into()), Ask::ANY);
+        self.remembered(question, |lookup| import_target(lookup, file, container, &import.bound(), Ask::ANY))
+    }
+
     /// The symbol of an inline module or class, by its qualified name.
     pub(crate) fn module_definition(&self, file: FileId, qualified: Name) -> Option<u32> {
-        if qualified.is_empty() {
-            return None;
-        }
-        let definitions = &self.contribution(file).definitions;
-        let is_it =
-            |definition: &crate::Definition| definition.qualified == qualified && definition.kind.is_container();
-        definitions.iter().position(is_it).map(|index| index as u32)
+        self.contribution(file).container(qualified)
     }
 
     fn container_of(&self, file: FileId, container: Name) -> Name {

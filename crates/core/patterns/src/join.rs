@@ -1,7 +1,10 @@
-//! Pairs of sets whose Jaccard similarity reaches a threshold: exactly those, in near-linear time.
+//! Pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
 //!
 //! If two sets overlap enough, the few rarest elements of each (its *prefix*) have one in common. So only sets that share
 //! a rare element are compared, and an element that thousands of classes have (`__init__`) brings no pairs.
+//!
+//! Thousands of sets that all are alike would still make a pair each with each. Of the sets that share a rare element
+//! only the first are compared with the others then: stars around those hold the same members.
 
 use rustc_hash::FxHashMap;
 
@@ -31,8 +34,17 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
+/// Comparisons for each rare element of a set, on average.
+const MOST_COMPARISONS: usize = 4_000_000;
+
+/// Of so many sets that share a rare element each is compared with each.
+fn most_compared(num_sets: usize) -> usize {
+    (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
+}
+
 /// Neighbours of each set: the others that are alike, ascending. The sets must differ from each other.
 pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
+    let most_compared = most_compared(sets.len());
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
     order.sort_by_key(|index| sets[*index as usize].len());
     let mut neighbours = vec![Vec::new(); sets.len()];
@@ -53,7 +65,10 @@ pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
             }
         }
         for element in &set[..prefix_len(set.len(), percent)] {
-            by_element.entry(*element).or_default().push(index);
+            let sharing = by_element.entry(*element).or_default();
+            if sharing.len() < most_compared {
+                sharing.push(index);
+            }
         }
     }
     neighbours.iter_mut().for_each(|list| list.sort_unstable());
@@ -79,6 +94,17 @@ mod tests {
         assert!(!is_alike(&[1, 2, 3], &[1, 2, 3, 4], 80));
         assert!(is_alike(&[1, 2, 3], &[1, 2, 3, 4], 75));
         assert!(!is_alike(&[1], &[2], 1));
+    }
+
+    #[test]
+    fn thousands_that_are_alike_are_compared_with_the_first() {
+        // Each has nine elements, of which all share eight.
+        let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
+        let sets: Vec<Set> = (0..5_000).map(set).collect();
+        let found = neighbours(&sets, 80);
+        let most = most_compared(sets.len());
+        assert!(found[..most].iter().all(|others| others.len() == sets.len() - 1));
+        assert!(found[most..].iter().all(|others| others.len() == most));
     }
 
     proptest! {

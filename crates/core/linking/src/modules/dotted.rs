@@ -12,12 +12,11 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     let family = lookup.contribution(file).family;
     let module = import.module.trim_matches(['"', '\\', '.']);
     let parts: Vec<&str> = module.split(['.', '\\']).chain(import.name).filter(|part| !part.is_empty()).collect();
-    for num_parts in (1..=parts.len()).rev() {
-        let namespace = Name::of(&parts[..num_parts].join("."));
+    for (index, namespace) in beginnings(Name::EMPTY, &parts).into_iter().enumerate().rev() {
         if lookup.package_files(family, namespace).len() == 0 {
             continue;
         }
-        let found = walk(lookup, Place::Package(family, namespace), &parts[num_parts..], ask);
+        let found = walk(lookup, Place::Package(family, namespace), &parts[index + 1..], ask);
         if !found.is_nothing() {
             return found.at_most(Resolution::Import);
         }
@@ -28,6 +27,15 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
         Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),
         _ => Finding::External,
     }
+}
+
+/// The names of the first part, of the first two, and so on, within `root`.
+pub(super) fn beginnings(root: Name, parts: &[&str]) -> Vec<Name> {
+    let longer = |name: &mut Name, part: &&str| {
+        *name = name.dot(part);
+        Some(*name)
+    };
+    parts.iter().scan(root, longer).collect()
 }
 
 pub(super) fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {

@@ -2,7 +2,7 @@
 
 use cairn_domain::Resolution;
 
-use super::dotted::walk;
+use super::dotted::{beginnings, walk};
 use crate::contribution::BoundName;
 use crate::environment::Lookup;
 use crate::places::{Ask, Finding};
@@ -20,9 +20,9 @@ pub(super) fn target(lookup: &mut Lookup<'_>, container: Name, import: &BoundNam
         parts.remove(0);
         root = container;
     }
+    let holders: Vec<Name> = std::iter::once(root).chain(beginnings(root, &parts)).collect();
     for num_parts in (1..=parts.len()).rev() {
-        let (last, holder) = (parts[num_parts - 1], &parts[..num_parts - 1]);
-        let holder = holder.iter().fold(root, |name, part| name.dot(part));
+        let (last, holder) = (parts[num_parts - 1], holders[num_parts - 1]);
         let is_whole = num_parts == parts.len();
         let found = lookup.in_package(Family::Elixir, holder, last, if is_whole { ask } else { Ask::ANY });
         let Finding::Found(places, _) = found else { continue };

@@ -1,6 +1,6 @@
 //! Rust: paths through crates, the tree of modules, `use` and re-exports.
 
-use cairn_domain::Resolution;
+use cairn_domain::{Resolution, SymbolKind};
 
 use super::file_place;
 use crate::contribution::BoundName;
@@ -8,6 +8,7 @@ use crate::environment::{FileId, Lookup};
 use crate::names::Name;
 use crate::paths;
 use crate::places::{Ask, Finding, Place, Places};
+use crate::questions::{Question, Topic};
 
 pub(super) fn target(
     lookup: &mut Lookup<'_>,
@@ -88,14 +89,16 @@ fn start_of_path(lookup: &mut Lookup<'_>, file: FileId, container: Name, first: 
 }
 
 fn local_module(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
-    let inline = lookup
-        .members(file, container, Name::of(name))
-        .find(|(file, index)| lookup.definition(*file, *index).kind == cairn_domain::SymbolKind::Module);
-    match inline {
-        Some((file, index)) => Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact),
-        None if container.is_empty() => submodule(lookup, file, name),
-        None => Finding::Nothing,
-    }
+    let members = lookup.members(file, container, Name::of(name));
+    let question = Question::new(Topic::Module, file, container, Name::of(name), Ask::ANY);
+    let inline = lookup.remembered_if_long(question, members.len(), |lookup| {
+        let is_module = |(file, index): &(FileId, u32)| lookup.definition(*file, *index).kind == SymbolKind::Module;
+        let first = members.iter().find(is_module);
+        first.map_or(Finding::Nothing, |(file, index)| {
+            Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact)
+        })
+    });
+    if inline.is_nothing() && container.is_empty() { submodule(lookup, file, name) } else { inline }
 }
 
 fn continue_from(lookup: &mut Lookup<'_>, start: Finding, rest: &[&str], ask: Ask) -> Finding {

@@ -16,6 +16,8 @@ use super::{Lines, Rows};
 const MOST_ENCLOSING: usize = 6;
 const MOST_MEMBERS: usize = 60;
 const MOST_IMPORTS: usize = 24;
+/// Longest header, in bytes: names of any length may stand in it, and those of one import in every chunk of a file.
+const LONGEST: usize = 8_000;
 
 pub(super) struct Headers<'a> {
     lines: &'a Lines<'a>,
@@ -44,6 +46,7 @@ impl<'a> Headers<'a> {
             header.push_str(&names.join(", "));
         }
         self.imports.write_used(self.lines, group.rows, &mut header);
+        header.truncate(header.floor_char_boundary(LONGEST));
         header
     }
 

@@ -1,5 +1,7 @@
 //! Doc comments and decorators: which belong to a definition, and what they say.
 
+use std::cell::{Cell, RefCell};
+
 use cairn_domain::LineSpan;
 
 use super::collect::{Place, RawAttachment};
@@ -10,15 +12,34 @@ use crate::languages::LanguageRow;
 /// Longest doc comment and decorator that facts keep, in characters.
 const MAX_DOC_CHARS: usize = 4_000;
 const MAX_DECORATOR_CHARS: usize = 300;
+/// Bytes that the attachments of a file may say in all, beside eight times its size.
+const LEAST_SAID: usize = 64 * 1024;
 
-/// The attachments of a file, in order of position.
+/// The attachments of a file, in order of position. What was found for the last definition is kept, since the names of
+/// one declaration share all that precedes it.
 pub(super) struct Attachments<'t> {
     text: &'t str,
     lines: &'t LineIndex,
     sorted: Vec<RawAttachment>,
+    /// Where a definition starts, its first attachment, and where that starts.
+    last_first: Cell<Option<(u32, usize, u32)>>,
+    /// A start, and the position behind what stands right there.
+    last_skipped: Cell<Option<(u32, u32)>>,
+    last_said: RefCell<Option<(Preamble, Said)>>,
+    /// Bytes that may still be said: thousands of names of one declaration would repeat it all.
+    left: Cell<usize>,
+}
+
+/// What attachments say of a definition.
+#[derive(Clone, Default)]
+pub(super) struct Said {
+    /// The doc comment, if there is one in the style of the language.
+    pub(super) doc: Option<String>,
+    pub(super) decorators: Vec<String>,
 }
 
 /// What precedes a definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preamble {
     /// Where the first attachment starts, or the definition itself.
     pub(super) start: u32,
@@ -38,20 +59,32 @@ impl<'t> Attachments<'t> {
             reached = reached.max(attachment.place.end);
             outside
         });
-        Self { text, lines, sorted }
+        let (last_first, last_skipped, last_said) = Default::default();
+        let left = Cell::new(LEAST_SAID + 8 * text.len());
+        Self { text, lines, sorted, last_first, last_skipped, last_said, left }
     }
 
     /// What belongs to a definition that starts at `start` and whose name starts at `name_start`: decorators right before
     /// it, comments that end on the line above, and both within it before the name.
     pub(super) fn preamble(&self, start: u32, name_start: u32) -> Preamble {
         let end = self.sorted.partition_point(|attachment| attachment.place.start < name_start.max(start));
-        let mut first = self.sorted[..end].partition_point(|attachment| attachment.place.start < start);
+        let (first, start) = match self.last_first.get() {
+            Some((last, first, reached)) if last == start => (first, reached),
+            _ => self.first_attached(start),
+        };
+        Preamble { start, first, end }
+    }
+
+    /// The first attachment of what starts at `start`, and where it starts.
+    fn first_attached(&self, start: u32) -> (usize, u32) {
+        let mut first = self.sorted.partition_point(|attachment| attachment.place.start < start);
         let mut reached = start;
         while first > 0 && self.is_attached(self.sorted[first - 1], reached) {
             first -= 1;
             reached = self.sorted[first].place.start;
         }
-        Preamble { start: reached, first, end }
+        self.last_first.set(Some((start, first, reached)));
+        (first, reached)
     }
 
     fn is_attached(&self, attachment: RawAttachment, to: u32) -> bool {
@@ -69,13 +102,18 @@ impl<'t> Attachments<'t> {
     }
 
     /// The position after the attachments that start right at `start`, for signatures.
-    pub(super) fn skip_leading(&self, mut start: u32) -> u32 {
+    pub(super) fn skip_leading(&self, from: u32) -> u32 {
+        if let Some((_, skipped)) = self.last_skipped.get().filter(|(last, _)| *last == from) {
+            return skipped;
+        }
+        let mut start = from;
         let mut index = self.sorted.partition_point(|attachment| attachment.place.start < start);
         while let Some(attachment) = self.sorted.get(index).filter(|attachment| attachment.place.start == start) {
             let rest = self.text.get(attachment.place.end as usize..).unwrap_or_default();
             start = (self.text.len() - rest.trim_start().len()) as u32;
             index += 1;
         }
+        self.last_skipped.set(Some((from, start)));
         start
     }
 
@@ -99,14 +137,33 @@ impl<'t> Attachments<'t> {
         index.checked_sub(1).map_or(start, |index| self.sorted[index].place.end.clamp(start, end))
     }
 
-    pub(super) fn decorators(&self, preamble: &Preamble) -> Vec<String> {
+    pub(super) fn said(&self, row: &LanguageRow, preamble: Preamble) -> Said {
+        if preamble.first == preamble.end {
+            return Said::default();
+        }
+        let mut last = self.last_said.borrow_mut();
+        if last.as_ref().is_none_or(|(of, _)| *of != preamble) {
+            *last = Some((preamble, Said { doc: self.doc(row, preamble), decorators: self.decorators(preamble) }));
+        }
+        let said = last.as_ref().map(|(_, said)| said).filter(|said| self.may_say(said));
+        said.cloned().unwrap_or_default()
+    }
+
+    fn may_say(&self, said: &Said) -> bool {
+        let decorators = said.decorators.iter().map(|decorator| decorator.len() + size_of::<String>());
+        let size = said.doc.as_ref().map_or(0, String::len) + decorators.sum::<usize>();
+        let left = self.left.get().checked_sub(size);
+        self.left.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    fn decorators(&self, preamble: Preamble) -> Vec<String> {
         let attached = &self.sorted[preamble.first..preamble.end];
         let decorators = attached.iter().filter(|attachment| attachment.is_decorator);
         decorators.map(|decorator| decorator_text(decorator.place.text(self.text))).collect()
     }
 
-    /// The doc comment, if there is one in the style of the language.
-    pub(super) fn doc(&self, row: &LanguageRow, preamble: &Preamble) -> Option<String> {
+    fn doc(&self, row: &LanguageRow, preamble: Preamble) -> Option<String> {
         let mut doc = String::new();
         for attachment in &self.sorted[preamble.first..preamble.end] {
             match attachment.doc.and_then(|place| docstring(place.text(self.text))) {

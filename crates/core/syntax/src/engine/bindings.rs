@@ -1,6 +1,7 @@
 //! Variables, parameters and fields whose type is evident where they are bound.
 
 use cairn_domain::{Binding, BindingEvidence, SymbolKind};
+use rustc_hash::FxHashSet;
 
 use super::collect::{Raw, RawBinding};
 use super::guard::LineIndex;
@@ -18,6 +19,8 @@ struct Reader<'t, 'o> {
     query: &'o CompiledQuery,
     text: &'t str,
     outline: &'o Outline<'t>,
+    /// Names of all symbols.
+    names: FxHashSet<&'o str>,
     type_parameters: TypeParameters<'t>,
 }
 
@@ -29,8 +32,12 @@ pub(super) fn bindings<'t>(
     raw: &mut Raw,
     outline: &Outline<'t>,
 ) -> Vec<Binding> {
+    if raw.bindings.is_empty() {
+        return Vec::new();
+    }
     raw.bindings.sort_unstable_by_key(|binding| (binding.name.start, binding.evidence, binding.type_name));
-    let reader = Reader { row, query, text, outline, type_parameters: TypeParameters::new(text, raw, outline) };
+    let names = outline.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    let reader = Reader { row, query, text, outline, names, type_parameters: TypeParameters::new(text, raw, outline) };
     let mut locator = Locator::new(&outline.regions);
     let mut line = 1;
     let mut bindings: Vec<Binding> = Vec::new();
@@ -78,7 +85,7 @@ impl Reader<'_, '_> {
             return self.owner_name(region);
         }
         let is_builtin = self.query.builtins.contains(name.as_str());
-        (!is_builtin || self.outline.symbols.iter().any(|symbol| symbol.name == name)).then_some(name)
+        (!is_builtin || self.names.contains(name.as_str())).then_some(name)
     }
 
     fn symbol(&self, region: Option<u32>) -> Option<u32> {

@@ -30,6 +30,10 @@ impl Place {
     pub(super) fn contains(self, byte: u32) -> bool {
         self.start <= byte && byte < self.end
     }
+
+    pub(super) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
 }
 
 /// What a region of the file is.

@@ -1,6 +1,7 @@
 //! Names that a file lists as its public ones.
 
 use cairn_domain::{FileFacts, Import, ImportedName};
+use rustc_hash::FxHashSet;
 
 use super::collect::Raw;
 use super::guard::LineIndex;
@@ -20,6 +21,7 @@ pub(super) fn add(
 ) {
     raw.export_names.sort_unstable_by_key(|export| (export.name.start, export.alias.map(|alias| alias.start)));
     let mut listed: Vec<String> = Vec::new();
+    let mut known: FxHashSet<&str> = FxHashSet::default();
     for export in &raw.export_names {
         let name = plain_name(row, export.name.text(text));
         let fixed = query.properties[export.pattern as usize].export_as.as_deref();
@@ -27,7 +29,7 @@ pub(super) fn add(
         if public != name {
             facts.imports.push(renamed(name, public, lines.line_of(export.name.start)));
         }
-        if !listed.iter().any(|known| known == public) {
+        if known.insert(public) {
             listed.push(public.to_owned());
         }
     }

@@ -4,6 +4,7 @@
 //! right: a module, names, each perhaps with an alias, groups that put a prefix before what they hold.
 
 use cairn_domain::{Import, ImportedName};
+use rustc_hash::FxHashMap;
 
 use super::collect::{Place, Raw};
 use super::guard::LineIndex;
@@ -83,6 +84,8 @@ struct Statement<'t> {
     row: &'t LanguageRow,
     text: &'t str,
     imports: Vec<Import>,
+    /// An import of each module: the first, or the one that names of it join.
+    by_module: FxHashMap<String, usize>,
     /// The last import still waits for its module: names or a wildcard stood before it.
     is_pending: bool,
     alias_target: AliasTarget,
@@ -97,9 +100,18 @@ struct Statement<'t> {
 
 impl<'t> Statement<'t> {
     fn new(row: &'t LanguageRow, text: &'t str) -> Self {
-        let (imports, groups) = (Vec::new(), Vec::new());
-        let alias_target = AliasTarget::Module;
-        Self { row, text, imports, is_pending: false, alias_target, groups, path: None, bound: None, reexport: false }
+        Self {
+            row,
+            text,
+            imports: Vec::new(),
+            by_module: FxHashMap::default(),
+            is_pending: false,
+            alias_target: AliasTarget::Module,
+            groups: Vec::new(),
+            path: None,
+            bound: None,
+            reexport: false,
+        }
     }
 
     fn add(&mut self, place: Place, role: ImportRole) {
@@ -180,6 +192,7 @@ impl<'t> Statement<'t> {
             line: 0,
             enclosing: None,
         };
+        self.by_module.entry(empty.module.clone()).or_insert(self.imports.len());
         self.imports.push(empty);
         let last = self.imports.len() - 1;
         &mut self.imports[last]
@@ -189,9 +202,9 @@ impl<'t> Statement<'t> {
         let module = join(self.prefix(), &self.module_text(text));
         self.alias_target = AliasTarget::Module;
         if std::mem::take(&mut self.is_pending) {
-            if let Some(import) = self.imports.last_mut() {
-                import.module = module;
-            }
+            let last = self.imports.len() - 1;
+            self.by_module.entry(module.clone()).or_insert(last);
+            self.imports[last].module = module;
         } else {
             self.push(module);
         }
@@ -247,14 +260,17 @@ impl<'t> Statement<'t> {
             self.alias_target = AliasTarget::Module;
             return;
         };
-        let at = self
-            .imports
-            .iter()
-            .position(|import| import.module == module && !import.wildcard && import.alias.is_none());
+        let joins = |import: &Import| import.module == module && !import.wildcard && import.alias.is_none();
+        let at = match self.by_module.get(module).copied() {
+            Some(known) if joins(&self.imports[known]) => Some(known),
+            Some(_) => self.imports.iter().position(joins),
+            None => None,
+        };
         let at = at.unwrap_or_else(|| {
             self.push(module.to_owned());
             self.imports.len() - 1
         });
+        self.by_module.insert(module.to_owned(), at);
         self.imports[at].names.push(ImportedName { name: name.to_owned(), alias: None });
         self.alias_target = AliasTarget::Name(at);
     }

@@ -38,7 +38,7 @@ use crate::languages::{self, LanguageRow};
 use crate::{chunker, documents};
 
 /// Version of the engine: another number makes other facts keys.
-pub(crate) const ENGINE_VERSION: u64 = 4;
+pub(crate) const ENGINE_VERSION: u64 = 5;
 
 /// States of the query that may be open at once. Ours hold a few dozen; more is a tree built to exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;

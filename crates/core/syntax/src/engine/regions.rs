@@ -1,6 +1,6 @@
 //! Regions: nested ranges of a file that belong to a symbol, and a sweep that finds the innermost one.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::collect::{Place, Raw};
 use super::symbols::Outline;
@@ -61,16 +61,16 @@ pub(super) fn ancestors<'r, 't>(regions: &'r [Region<'t>], from: Option<u32>) ->
 }
 
 /// Names that stand for types inside a region only.
-pub(super) struct TypeParameters<'t>(FxHashMap<&'t str, Vec<u32>>);
+pub(super) struct TypeParameters<'t>(FxHashMap<&'t str, FxHashSet<u32>>);
 
 impl<'t> TypeParameters<'t> {
     pub(super) fn new(text: &'t str, raw: &mut Raw, outline: &Outline<'t>) -> Self {
         raw.type_parameters.sort_unstable();
         let mut locator = Locator::new(&outline.regions);
-        let mut parameters: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+        let mut parameters: FxHashMap<&str, FxHashSet<u32>> = FxHashMap::default();
         for place in &raw.type_parameters {
             if let Some(region) = locator.locate(place.start) {
-                parameters.entry(place.text(text)).or_default().push(region);
+                parameters.entry(place.text(text)).or_default().insert(region);
             }
         }
         Self(parameters)

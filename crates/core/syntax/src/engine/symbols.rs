@@ -4,7 +4,7 @@ use cairn_domain::{Symbol, SymbolKind, Visibility};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ParseLimits;
-use super::attachments::{Attachments, docstring};
+use super::attachments::{Attachments, Said, docstring};
 use super::collect::{Head, Place, Raw, RawDefinition};
 use super::guard::LineIndex;
 use super::names::{fold, plain_name, split_chain};
@@ -16,6 +16,12 @@ use crate::languages::{LanguageRow, VisibilityRule};
 
 /// Longest signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;
+/// Bytes of a definition in which its signature stands, with all white space.
+const SIGNATURE_BYTES: usize = 4_096;
+/// Definitions nested deeper are none of their own.
+const MAX_DEPTH: usize = 64;
+/// Longest qualified name, in bytes. Each member of a class repeats the names of all that is around it.
+const MAX_QUALIFIED_BYTES: usize = 1_000;
 
 /// The symbols of a file and the regions that belong to them.
 pub(super) struct Outline<'t> {
@@ -165,7 +171,9 @@ impl<'t> Builder<'t, '_> {
             while stack.last().is_some_and(|top| is_over(&regions[*top as usize])) {
                 stack.pop();
             }
-            if let Some(region) = self.add(definition, *wrapped, stack.last().copied()) {
+            if stack.len() < MAX_DEPTH
+                && let Some(region) = self.add(definition, *wrapped, stack.last().copied())
+            {
                 stack.push(region);
             }
         }
@@ -231,7 +239,7 @@ impl<'t> Builder<'t, '_> {
 
     /// Qualified name of an owner that is named at `place`.
     fn owner_name(&self, place: Place, around: Option<u32>) -> Option<String> {
-        let chain = split_chain(self.row, place.text(self.text))?;
+        let chain = split_chain(self.row, place.text(self.text)).filter(|_| place.len() <= MAX_QUALIFIED_BYTES)?;
         let prefix = self.qualified_prefix(around);
         if self.row.dotted_owners && !chain.prefix.is_empty() {
             return Some(qualify(prefix, &chain.joined()));
@@ -263,7 +271,7 @@ impl<'t> Builder<'t, '_> {
             (None, None) => return None,
         };
         let is_known = definition.name.is_some_and(|place| self.outline.name_starts.contains(&place.start));
-        if name.is_empty() || name == "_" || is_known {
+        if name.is_empty() || name == "_" || is_known || name.len() > MAX_QUALIFIED_BYTES {
             // Known if a node around this one defines the name.
             return None;
         }
@@ -487,7 +495,7 @@ impl<'t> Builder<'t, '_> {
             definition.name.unwrap_or(Place { start: definition.place.start, end: definition.place.start });
         let head_end = definition.body_start.map_or(name_place.start, |body| body.min(name_place.start));
         let preamble = self.attachments.preamble(wrapped.place.start, head_end);
-        let decorators = self.attachments.decorators(&preamble);
+        let Said { doc, decorators } = self.attachments.said(self.row, preamble);
         let parent = self.symbol_of(around);
         let signature = self.signature(definition, wrapped, properties);
         let owner = definition.owner.and_then(|owner| self.owner_name(owner, around));
@@ -513,7 +521,7 @@ impl<'t> Builder<'t, '_> {
             span: self.attachments.span(preamble.start, wrapped.place.end),
             name_line: self.lines.line_of(name_place.start),
             signature,
-            doc: self.attachments.doc(self.row, &preamble),
+            doc,
             decorators,
             parent,
             visibility,
@@ -551,8 +559,9 @@ impl<'t> Builder<'t, '_> {
         let end = body_start.unwrap_or(definition.place.end).max(start);
         let name = definition.name.filter(|name| end <= name.start).map(|name| name.text(self.text));
         let num_reserved = name.map_or(0, |name| name.chars().count() + 1) + usize::from(properties.declaration);
-        let mut signature =
-            fold(Place { start, end }.text(self.text), MAX_SIGNATURE_CHARS.saturating_sub(num_reserved));
+        let written = Place { start, end }.text(self.text);
+        let written = &written[..written.floor_char_boundary(SIGNATURE_BYTES)];
+        let mut signature = fold(written, MAX_SIGNATURE_CHARS.saturating_sub(num_reserved));
         let trimmed = signature.trim_end_matches(['{', ':', ';', ',', '=', ' ']).len();
         signature.truncate(trimmed);
         if let Some(name) = name.filter(|_| num_reserved < MAX_SIGNATURE_CHARS) {
@@ -672,8 +681,9 @@ fn bare_region<'t>(place: Place, parent: Option<u32>, symbol: Option<u32>) -> Re
     Region { inner: place, outer: place, parent, symbol, owner: None, self_name: None, is_local: false }
 }
 
+/// The name alone where the whole would be too long.
 fn qualify(prefix: Option<&str>, name: &str) -> String {
-    match prefix {
+    match prefix.filter(|prefix| prefix.len() + name.len() < MAX_QUALIFIED_BYTES) {
         Some(prefix) => format!("{prefix}.{name}"),
         None => name.to_owned(),
     }

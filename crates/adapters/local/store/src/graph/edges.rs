@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fault::Fault;
 use crate::graph::identity::node_key;
-use crate::graph::lists::{self, ListedEdge, Ordinals};
+use crate::graph::lists::{self, ListedEdge, Ordinals, Sites};
 use crate::graph::stage::{Staging, touched_sources};
 
 /// An edge as it is stored: where it stands and when it is visible.
@@ -93,7 +93,7 @@ fn append(
     list: &mut Vec<ListedEdge>,
     edges: &[OrderedEdge<'_>],
 ) -> Result<Vec<i64>, Fault> {
-    let mut ordinals = Ordinals::default();
+    let (mut ordinals, mut sites) = (Ordinals::default(), Sites::default());
     let mut keys = FxHashSet::default();
     for edge in list.iter() {
         ordinals.next(edge.kind, edge.target);
@@ -104,7 +104,7 @@ fn append(
         if !keys.insert(edge.key) {
             continue;
         }
-        list.push(ListedEdge::of(edge, *target, ordinals.next(edge.kind, *target)));
+        list.push(ListedEdge::of(edge, *target, ordinals.next(edge.kind, *target), &mut sites));
         targets.push(*target);
     }
     Ok(targets)

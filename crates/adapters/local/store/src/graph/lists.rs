@@ -38,10 +38,8 @@ pub(crate) struct ListedEdge {
 
 impl ListedEdge {
     /// `expected` is the number of earlier edges of the list with the same kind and target.
-    pub(crate) fn of(edge: &EdgeRecord, target: i64, expected: u32) -> Self {
-        let derive = |ordinal| EdgeKey::derive(edge.owner, edge.source, edge.kind, edge.target, ordinal);
-        let tried = std::iter::once(expected).chain(0..expected + ORDINALS_TRIED);
-        let ordinal = tried.into_iter().find(|ordinal| derive(*ordinal) == edge.key);
+    pub(crate) fn of(edge: &EdgeRecord, target: i64, expected: u32, sites: &mut Sites) -> Self {
+        let ordinal = sites.ordinal(edge, expected);
         Self {
             kind: edge.kind,
             target,
@@ -57,6 +55,32 @@ impl ListedEdge {
             Site::Ordinal(ordinal) => EdgeKey::derive(owner, source, self.kind, target, ordinal),
             Site::Key(key) => key,
         }
+    }
+}
+
+/// Ordinals by the keys that are made of them, for one source, kind and target after the other. Each key is made once,
+/// however the edges of one line are ordered.
+#[derive(Default)]
+pub(crate) struct Sites {
+    of: Option<(NodeKey, EdgeKind, NodeKey)>,
+    known: FxHashMap<EdgeKey, u32>,
+    num_known: u32,
+}
+
+impl Sites {
+    fn ordinal(&mut self, edge: &EdgeRecord, expected: u32) -> Option<u32> {
+        let derive = |ordinal| EdgeKey::derive(edge.owner, edge.source, edge.kind, edge.target, ordinal);
+        if derive(expected) == edge.key {
+            return Some(expected);
+        }
+        let of = Some((edge.source, edge.kind, edge.target));
+        if self.of != of {
+            *self = Self { of, ..Self::default() };
+        }
+        let end = expected + ORDINALS_TRIED;
+        self.known.extend((self.num_known..end).map(|ordinal| (derive(ordinal), ordinal)));
+        self.num_known = self.num_known.max(end);
+        self.known.get(&edge.key).copied()
     }
 }
 
@@ -185,8 +209,8 @@ mod tests {
     }
 
     fn check(records: &[EdgeRecord], num_bytes: usize) {
-        let mut ordinals = Ordinals::default();
-        let list = |edge| ListedEdge::of(edge, 7, ordinals.next(EdgeKind::Follows, 7));
+        let (mut ordinals, mut sites) = (Ordinals::default(), Sites::default());
+        let list = |edge| ListedEdge::of(edge, 7, ordinals.next(EdgeKind::Follows, 7), &mut sites);
         let edges: Vec<ListedEdge> = records.iter().map(list).collect();
         let bytes = encode(5, &edges);
         assert_eq!(bytes.len(), num_bytes + CHECKSUM_BYTES);
@@ -214,5 +238,16 @@ mod tests {
         check(&[record(derived(0), 9, 40)], 4);
         check(&[record(derived(0), u32::MAX, 100)], 7);
         check(&[record(EdgeKey(Key128([9; 16])), 9, 100)], 20);
+    }
+
+    #[test]
+    fn edges_of_one_line_may_stand_in_any_order() {
+        let derived = |ordinal| EdgeKey::derive(OWNER, SOURCE, EdgeKind::Follows, TARGET, ordinal);
+        check(&[2, 0, 1, 3].map(|ordinal| record(derived(ordinal), 9, 100)), 15);
+        let mut sites = Sites::default();
+        let ordinals = (0..5_000)
+            .rev()
+            .map(|ordinal| ListedEdge::of(&record(derived(ordinal), 9, 100), 7, 4_990, &mut sites).site);
+        assert!(ordinals.eq((0..5_000).rev().map(Site::Ordinal)));
     }
 }
