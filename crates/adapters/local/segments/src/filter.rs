@@ -12,6 +12,9 @@ use crate::segment::Segment;
 /// A filter, ready to be applied to any segment.
 pub(crate) struct CompiledFilter {
     filter: ChunkFilter,
+    /// Paths that patterns without a wildcard spell. Search asks for single files often, and comparing is cheaper than
+    /// matching a glob.
+    literals: Vec<String>,
     paths: Option<GlobSet>,
     names: Option<GlobSet>,
 }
@@ -20,8 +23,11 @@ impl CompiledFilter {
     /// Fails on a glob that cannot be read.
     pub(crate) fn new(filter: &ChunkFilter) -> Result<Self, SegmentError> {
         // As in the inventory: a pattern without `/` is also one of base names.
-        let base_names = filter.paths.iter().filter(|pattern| !pattern.contains('/'));
-        Ok(Self { filter: filter.clone(), paths: globs(filter.paths.iter())?, names: globs(base_names)? })
+        let literals: Vec<Option<String>> = filter.paths.iter().map(|pattern| literal(pattern)).collect();
+        let patterns = || filter.paths.iter().zip(&literals).filter(|(_, literal)| literal.is_none());
+        let paths = globs(patterns().map(|(pattern, _)| pattern))?;
+        let names = globs(patterns().map(|(pattern, _)| pattern).filter(|pattern| !pattern.contains('/')))?;
+        Ok(Self { filter: filter.clone(), paths, names, literals: literals.into_iter().flatten().collect() })
     }
 
     /// Takes the rows out of `rows` that the filter does not let through.
@@ -62,7 +68,10 @@ impl CompiledFilter {
     }
 
     fn lets_path_through(&self, path: &str) -> bool {
-        let Some(paths) = &self.paths else { return true };
+        if self.literals.iter().any(|literal| is_path_or_base_name(literal, path)) {
+            return true;
+        }
+        let Some(paths) = &self.paths else { return self.literals.is_empty() };
         let base_name = path.rsplit('/').next().unwrap_or(path);
         paths.is_match(path) || self.names.as_ref().is_some_and(|names| names.is_match(base_name))
     }
@@ -84,6 +93,32 @@ impl CompiledFilter {
 /// Whether `a.b.c` lies in `a.b`.
 fn is_in(module: &str, prefix: &str) -> bool {
     module.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
+}
+
+/// What a pattern without wildcards spells: each special sign of it stands in brackets (`[*]`), as escaping puts it.
+fn literal(pattern: &str) -> Option<String> {
+    let mut literal = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '[' => {
+                let (sign, end) = (rest.next()?, rest.next()?);
+                if end != ']' || matches!(sign, '!' | '^' | ']') {
+                    return None;
+                }
+                literal.push(sign);
+            }
+            '*' | '?' | '{' | '}' | ']' | '\\' | ',' | '!' => return None,
+            _ => literal.push(character),
+        }
+    }
+    Some(literal)
+}
+
+/// Without `/`, a literal is a base name too.
+fn is_path_or_base_name(literal: &str, path: &str) -> bool {
+    path.strip_suffix(literal)
+        .is_some_and(|before| before.is_empty() || (before.ends_with('/') && !literal.contains('/')))
 }
 
 fn globs<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<Option<GlobSet>, SegmentError> {
@@ -126,6 +161,17 @@ mod tests {
         check("a/**", "a/c/b.go", true);
         check("**/c/*", "a/c/b.go", true);
         check("b.rs", "a/b.go", false);
+        check("b.go", "a/b.go", true);
+        check("b.go", "a/bb.go", false);
+        check("a/b.go", "x/a/b.go", false);
+        check("a/b.go", "a/b.go", true);
+        check("a/[*]b[[]c].go", "a/*b[c].go", true);
+        check("a/[*]b.go", "a/*b.go", true);
+        check("a/[!b].go", "a/c.go", true);
+        for path in ["a/b.go", "a/x{y},z!.go", "[id]/page.ts", "a/b*c?.rs", "ä/ö.md"] {
+            check(&globset::escape(path), path, true);
+            check(&globset::escape(path), "a/other.go", false);
+        }
         let invalid = ChunkFilter { paths: vec!["a[".into()], ..ChunkFilter::default() };
         assert!(CompiledFilter::new(&invalid).is_err_and(|error| error.to_string().contains("`a[`")));
     }
