@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entries::{Item, manifests_key};
 use crate::names::{Space, key};
+use crate::packages::Packages;
 use crate::places::Finding;
 use crate::questions::{Asked, Question};
 use crate::{Base, Contribution, Definition, Family, FieldType, ImportFact, Name};
@@ -23,7 +24,7 @@ pub struct Environment<'a> {
     repository: RepositoryId,
     files: Vec<&'a Contribution>,
     path_names: Arc<Vec<Name>>,
-    packages: Vec<&'a PackageManifest>,
+    packages: Packages<'a>,
     /// What the files contribute that both states of a change share.
     table: Arc<Table>,
     /// All entries of the keys under which the files of this state only contribute.
@@ -91,8 +92,7 @@ impl<'a> Environment<'a> {
             }
         }
         overlay.values_mut().for_each(|entries| entries.sort_unstable());
-        let mut packages: Vec<&PackageManifest> = state.packages.iter().collect();
-        packages.sort_unstable();
+        let packages = Packages::new(state.packages);
         Self { repository, files, path_names, packages, table, overlay, shared: Mutex::default() }
     }
 
@@ -386,9 +386,10 @@ impl<'e> Lookup<'e> {
         })
     }
 
-    pub(crate) fn packages(&mut self, ecosystem: &'static str) -> impl Iterator<Item = &'e PackageManifest> + 'e {
+    /// The packages of the repository, of which those of one ecosystem are going to be asked.
+    pub(crate) fn packages(&mut self, ecosystem: &'static str) -> &'e Packages<'e> {
         self.asked.add(manifests_key(ecosystem));
-        self.environment.packages.iter().copied().filter(move |package| package.ecosystem.as_str() == ecosystem)
+        &self.environment.packages
     }
 
     pub(crate) fn bases(&self, file: FileId, class: u32) -> &'e [Base] {

@@ -7,6 +7,7 @@ use crate::contribution::{BoundName, bound_names};
 use crate::link_file::{FileLinker, UnresolvedReference};
 use crate::manifest::normal_python_name;
 use crate::modules::import_target;
+use crate::packages::beginnings;
 use crate::places::{Ask, Finding, Place, Places};
 use crate::questions::{Question, Topic};
 use crate::{Family, Name};
@@ -159,8 +160,7 @@ impl FileLinker<'_> {
         }
         let module = import.module.trim_matches(['"', '\'']);
         let path = self.resolver.contribution.path.as_str();
-        let packages =
-            self.resolver.lookup.packages(ecosystem).filter(|package| crate::paths::is_inside(path, &package.root));
+        let packages = self.resolver.lookup.packages(ecosystem).above(ecosystem, path);
         let name =
             packages.filter_map(|package| dependency_name(family, package, module)).max_by_key(|name| name.len())?;
         Some(NodeKey::package(self.environment.repository(), ecosystem, name))
@@ -189,11 +189,6 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
         _ => None,
     };
     index.map(|index| package.dependencies[index].as_str())
-}
-
-/// The parts of a name that end before a separator, and the whole name, from the shortest.
-fn beginnings(name: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
-    name.match_indices(separator).map(|(at, _)| &name[..at]).chain(std::iter::once(name))
 }
 
 /// The last `group:artifact` of a group in a sorted list.

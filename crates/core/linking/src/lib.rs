@@ -28,6 +28,7 @@ mod modules;
 mod names;
 mod nodes;
 mod outline;
+mod packages;
 mod paths;
 mod places;
 mod questions;

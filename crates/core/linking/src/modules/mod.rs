@@ -14,6 +14,7 @@ use cairn_domain::Resolution;
 
 use crate::contribution::BoundName;
 use crate::environment::{FileId, Lookup};
+use crate::packages::beginnings;
 use crate::places::{Ask, Finding, Place, Places};
 use crate::{Family, Name};
 
@@ -81,13 +82,12 @@ fn go_folder(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<String
     if path.starts_with('.') {
         return crate::paths::join(lookup.contribution(file).path.directory(), path);
     }
-    let modules = lookup.packages("go").filter_map(|module| {
-        let name = module.name.as_deref()?;
-        let rest = path.strip_prefix(name)?;
-        (rest.is_empty() || rest.starts_with('/'))
-            .then(|| (name.len(), module.root.as_str(), rest.trim_start_matches('/')))
+    let packages = lookup.packages("go");
+    let modules = beginnings(path, '/').rev().find_map(|name| {
+        let rest = path[name.len()..].trim_start_matches('/');
+        packages.named("go", name).map(|module| (module.root.as_str(), rest)).max()
     });
-    let (_, root, rest) = modules.max()?;
+    let (root, rest) = modules?;
     Some(crate::paths::join(root, rest).unwrap_or_default())
 }
 

@@ -132,7 +132,8 @@ pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     let is_it = |package: &str| {
         package.len() == name.len() && package.bytes().zip(name.bytes()).all(|(a, b)| a == b || a == b'-' && b == b'_')
     };
-    let Some(package) = lookup.packages("cargo").find(|package| package.name.as_deref().is_some_and(is_it)) else {
+    let mut packages = lookup.packages("cargo").named("cargo", name);
+    let Some(package) = packages.find(|package| package.name.as_deref().is_some_and(is_it)) else {
         return Finding::Nothing;
     };
     let library = paths::join(&package.root, "src/lib.rs");

@@ -91,10 +91,8 @@ fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileI
 
 /// A package of the same repository, by name.
 fn workspace_package(lookup: &mut Lookup<'_>, specifier: &str) -> Option<FileId> {
-    let (package, rest) = lookup.packages("npm").find_map(|package| {
-        let rest = specifier.strip_prefix(package.name.as_deref()?)?;
-        (rest.is_empty() || rest.starts_with('/')).then_some((package, rest.trim_start_matches('/')))
-    })?;
+    let package = lookup.packages("npm").first_around("npm", specifier)?;
+    let rest = specifier.strip_prefix(package.name.as_deref()?)?.trim_start_matches('/');
     if rest.is_empty() {
         if let Some(found) = package.entries.iter().find_map(|entry| open(lookup, entry)) {
             return Some(found);
