@@ -28,7 +28,7 @@ const MOST_SECONDS: f64 = 5.0;
 const SHORT: usize = 3;
 /// Texts of many names in a short run, and their size: what takes the square of it shows all the same.
 const SHORT_NAMES: usize = 5;
-const SHORT_SIZE: usize = 500_000;
+const SHORT_SIZE: usize = 300_000;
 
 const GOOD: [(&str, &str); 2] = [
     ("good.py", "def sound_neighbour():\n    return 1\n"),

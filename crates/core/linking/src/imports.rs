@@ -203,3 +203,22 @@ fn last_of_group(dependencies: &[String], group: &str) -> Option<usize> {
     let is_of_group = dependencies[last].strip_prefix(group).is_some_and(|rest| rest.starts_with(':'));
     if is_of_group { Some(last) } else { dependencies.binary_search_by(|name| name.as_str().cmp(group)).ok() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_found_by_the_beginning_of_a_module() {
+        let go: Vec<&str> = beginnings("a.b/c/d", '/').collect();
+        assert_eq!(go, ["a.b", "a.b/c", "a.b/c/d"]);
+        let names = ["com.a", "com.a-b:x", "com.a.b:y", "com.a:one", "com.a:two", "com.b:z"].map(str::to_owned);
+        let check = |group: &str, expect: Option<usize>| assert_eq!(last_of_group(&names, group), expect, "{group}");
+        check("com.a", Some(4));
+        check("com.a.b", Some(2));
+        check("com.b", Some(5));
+        check("com", None);
+        check("com.c", None);
+        assert_eq!(last_of_group(&names[..3], "com.a"), Some(0));
+    }
+}

@@ -115,6 +115,37 @@ fn a_deadline_that_has_passed_leaves_windows() {
 }
 
 #[test]
+fn facts_stay_in_proportion_to_the_text() {
+    let nested: String =
+        (0..100).map(|depth| format!("{}class {}{depth}:\n", " ".repeat(depth), "N".repeat(900))).collect();
+    let members: String = (0..1_000).map(|number| format!("{}def m{number}(self): pass\n", " ".repeat(100))).collect();
+    let declared: String = (0..2_000).map(|number| format!("a{number},\n")).collect();
+    let comments = "// words of a comment\n".repeat(2_000);
+    let imported: String =
+        (0..24).map(|number| format!("import {}{number} as q{number}\n", "n".repeat(9_000))).collect();
+    let used = (0..24).map(|number| format!("q{number}()\n")).collect::<String>().repeat(100);
+    for (language, text) in [
+        ("python", nested + &members),
+        ("python", format!("class {}:\n def f(self): pass\n", "N".repeat(15_000))),
+        ("c", format!("{comments}int\n{declared}z;\n")),
+        ("java", format!("class A {{\n{}int\n{declared}z; }}\n", "@B\n".repeat(2_000))),
+        ("python", imported + &used),
+    ] {
+        let facts = parse(language, &text, &ParseLimits::default());
+        check(language, &text, &facts);
+        let symbols = facts.symbols.iter().map(|symbol| {
+            let said =
+                symbol.doc.as_ref().map_or(0, String::len) + symbol.decorators.iter().map(String::len).sum::<usize>();
+            symbol.name.len() + symbol.qualified_name.len() + said
+        });
+        let headers = facts.chunks.iter().map(|chunk| chunk.header.len());
+        let size = symbols.sum::<usize>() + headers.sum::<usize>();
+        let start = &text[..20.min(text.len())];
+        assert!(size < 20 * text.len() + 200_000, "{language} {start:?}: {size} bytes of {}", text.len());
+    }
+}
+
+#[test]
 fn steps_end_a_file_at_the_same_place_everywhere() {
     let text = "x = f(a, b)\n".repeat(20_000);
     let num_steps = Cell::new(0);

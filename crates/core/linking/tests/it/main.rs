@@ -10,6 +10,7 @@ mod haskell;
 mod hiding;
 mod java;
 mod lua;
+mod many;
 mod namespaces;
 mod php;
 mod properties;

@@ -1,0 +1,70 @@
+//! Very many things of one name: what is remembered and shared is what would be found anew.
+
+use cairn_domain::EdgeKind;
+
+use crate::support::{Parsed, check, lines, link_parsed};
+
+fn calls(files: &[(String, String)]) -> Vec<String> {
+    let parsed: Vec<Parsed> = files.iter().map(|(path, text)| Parsed::new(path, text)).collect();
+    lines(&link_parsed(&parsed), &[EdgeKind::Calls])
+}
+
+#[test]
+fn each_call_finds_the_overload_that_takes_its_arguments() {
+    let list = |count: usize, item: &str| vec![item; count].join(", ");
+    let method = |count| {
+        let parameters: Vec<String> = (0..count).map(|number| format!("int a{number}")).collect();
+        format!("    void m({}) {{ m({}); }}\n", parameters.join(", "), list(count + 1, "1"))
+    };
+    for num_methods in [3, 20] {
+        let text = format!("class A {{\n{}}}\n", (0..num_methods).map(method).collect::<String>());
+        let linked = link_parsed(&[Parsed::new("A.java", &text)]);
+        let calls = linked.edges.iter().filter(|edge| edge.kind == EdgeKind::Calls);
+        let mut targets: Vec<_> = calls.map(|edge| edge.target).collect();
+        targets.dedup();
+        assert_eq!(targets.len(), num_methods - 1, "of {num_methods}");
+    }
+}
+
+#[test]
+fn what_is_private_to_a_file_is_seen_by_it_alone() {
+    let own = |number| {
+        let text = format!("local function tell() return 0 end\nfunction g{number}() return tell() end\n");
+        (format!("f{number:02}.lua"), text)
+    };
+    let named = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+    for num_files in [2, 40] {
+        let mut files: Vec<(String, String)> = (0..num_files).map(own).collect();
+        files.push(named("public.lua", "function tell() return 1 end\n"));
+        files.push(named("user.lua", "function use() return tell() end\n"));
+        files.push(named("zuser.lua", "function use_too() return tell() end\n"));
+        let expect =
+            (0..num_files).map(|number| format!("f{number:02}.lua:2 g{number} CALLS f{number:02}.lua:tell exact"));
+        let users = [
+            "user.lua:1 use CALLS public.lua:tell heuristic".to_owned(),
+            "zuser.lua:1 use_too CALLS public.lua:tell heuristic".to_owned(),
+        ];
+        assert_eq!(calls(&files), expect.chain(users).collect::<Vec<_>>(), "{num_files} files");
+    }
+}
+
+#[test]
+fn a_method_of_an_unknown_object_is_one_of_few() {
+    let class = |number| (format!("c{number}.py"), format!("class C{number}:\n  def render_it(self): pass\n"));
+    let mut files: Vec<(String, String)> = (0..5).map(class).collect();
+    files.push(("user.py".to_owned(), "def run(x):\n  x.render_it()\n".to_owned()));
+    assert_eq!(calls(&files).len(), 5);
+    files.extend((5..40).map(class));
+    assert_eq!(calls(&files), [] as [String; 0]);
+}
+
+#[test]
+fn a_name_of_very_many_parts_is_followed_part_by_part() {
+    let base = format!("B{}", "\n .a".repeat(100_000));
+    check(&[("a.py", &format!("class B: pass\nclass A({base}): pass\n"))], &[]);
+    let namespace = format!("A{}", ".B".repeat(4_000));
+    let text = format!(
+        "namespace {namespace} {{ class C {{ void M() {{ D.N(); }} }} class D {{ public static void N() {{ }} }} }}"
+    );
+    check(&[("a.cs", &text)], &["a.cs:1 C.M CALLS a.cs:D.N exact"]);
+}
