@@ -257,7 +257,8 @@ impl<'e> Lookup<'e> {
         if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(question, find) }
     }
 
-    /// The answer to a question that does not depend on who asks, out of so many entries: found once for all files.
+    /// The answer to a question that does not depend on who asks, out of so many entries: found once for all files, at
+    /// no cost to the one that comes first, so that what a file may still look at does not depend on their order.
     pub(crate) fn shared(
         &mut self,
         question: Question,
@@ -267,14 +268,18 @@ impl<'e> Lookup<'e> {
         if num_entries <= MANY_ENTRIES {
             return find(self);
         }
-        let shared = || self.environment.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = shared().get(&question).copied() {
+        if !self.afford(1) {
+            return Finding::Nothing;
+        }
+        let shared = &self.environment.shared;
+        if let Some(found) = shared.lock().unwrap_or_else(PoisonError::into_inner).get(&question).copied() {
             return found;
         }
+        let (fuel, work) = (self.fuel, self.work);
+        (self.fuel, self.work) = (u32::MAX, u64::MAX);
         let found = find(self);
-        if self.has_fuel() {
-            self.environment.shared.lock().unwrap_or_else(PoisonError::into_inner).insert(question, found);
-        }
+        (self.fuel, self.work) = (fuel, work);
+        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(question, found);
         found
     }
 

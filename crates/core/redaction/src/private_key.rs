@@ -37,6 +37,9 @@ pub(crate) static BODIES: &[&str] = &[
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
+/// The first line of a key without its header has at least so many signs.
+const SHORTEST_BARE: usize = 40;
+
 /// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the lines below.
 pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
@@ -47,6 +50,9 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
         return false;
     }
     let window = &text[start..text.len().min(start + LONGEST)];
+    if window.iter().take_while(|byte| is_base64(**byte)).count() < SHORTEST_BARE {
+        return false;
+    }
     let mut end = 0;
     for (index, line) in window.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let telling = base64_runs(line).any(|run| run.len() >= TELLING && run.len() * 2 >= line.trim_ascii().len());
@@ -57,11 +63,15 @@ pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usi
             break;
         }
         end += line.len();
+        // A shorter line is the last one.
+        if index > 0 && !telling {
+            break;
+        }
     }
     let before = out.len();
     push_runs(text, start..start + end, out);
     let is_even = |run: &[u8]| run.windows(20).any(|part| crate::entropy::num_distinct(part) == 1);
-    let told = out.get(before).is_some_and(|run| run.len() >= 40 && !is_even(&text[run.clone()]));
+    let told = out.get(before).is_some_and(|run| run.len() >= SHORTEST_BARE && !is_even(&text[run.clone()]));
     if !told {
         out.truncate(before);
     }
