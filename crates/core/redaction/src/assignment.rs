@@ -279,6 +279,11 @@ fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let body = &cursor.text[cursor.at..];
     let body = &body[..body.iter().position(|byte| *byte == b'}').unwrap_or(body.len())];
     cursor.at += body.windows(7).position(|window| window == b"default")? + 7;
+    literal_behind_equals(cursor)
+}
+
+/// `= "…"`, with blanks before and behind the sign.
+fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     if cursor.peek() != b'=' {
         return None;
@@ -371,13 +376,7 @@ fn next_line_value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 fn after_accessors(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 60)];
     cursor.at += rest.iter().position(|byte| *byte == b'}')? + 1;
-    cursor.skip_spaces();
-    if cursor.peek() != b'=' {
-        return None;
-    }
-    cursor.at += 1;
-    cursor.skip_spaces();
-    cursor.literal(Style::Literal)
+    literal_behind_equals(cursor)
 }
 
 /// `{name: PASSWORD, value: …}`
