@@ -1,0 +1,9 @@
+//! Against a real server, whose address `CAIRN_NEO4J_URL` says.
+
+mod bolt_proxy;
+mod conformance;
+mod connection;
+mod fixture;
+mod server;
+mod staging;
+mod storm;

@@ -1,0 +1,80 @@
+//! The server that this run was given, and a namespace of one's own on it.
+
+use std::env;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+use cairn_neo4j::{Neo4j, Neo4jConfig};
+use neo4rs::{ConfigBuilder, Graph, Query, Row};
+use secrecy::ExposeSecret;
+
+/// None: the test is left out, and says so.
+pub fn config() -> Option<Neo4jConfig> {
+    if env::var("CAIRN_TESTS").is_ok_and(|tests| tests == "local") {
+        eprintln!("a test that needs CAIRN_NEO4J_URL is left out: CAIRN_TESTS=local");
+        return None;
+    }
+    let url = env::var("CAIRN_NEO4J_URL")
+        .expect("CAIRN_NEO4J_URL is not set: start a server and name it, or leave such tests out by CAIRN_TESTS=local");
+    Some(Neo4jConfig::new(&url))
+}
+
+/// A namespace that is wiped when its test is over.
+pub struct Namespace {
+    pub neo4j: Neo4j,
+    pub config: Neo4jConfig,
+    /// The driver itself, to look past the adapter.
+    driver: Graph,
+}
+
+impl Namespace {
+    pub async fn open(name: &str) -> Result<Option<Self>> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let Some(mut config) = config() else { return Ok(None) };
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        config.namespace = format!("{name}_{}_{number}", std::process::id());
+        let neo4j = Neo4j::new(&config)?;
+        neo4j.prepare().await?;
+        let driver = driver(&config)?;
+        Ok(Some(Self { neo4j, config, driver }))
+    }
+
+    /// Runs a statement in a transaction of the driver. `~` ends names, as in the adapter.
+    pub async fn run(&self, statement: &str) -> Result<Vec<Row>> {
+        let text = statement.replace('~', &format!("_{}", self.config.namespace));
+        let mut txn = self.driver.start_txn().await?;
+        let mut stream = txn.execute(Query::new(text)).await?;
+        let mut rows = Vec::new();
+        while let Some(row) = stream.next(txn.handle()).await? {
+            rows.push(row);
+        }
+        txn.commit().await?;
+        Ok(rows)
+    }
+
+    pub async fn count(&self, statement: &str) -> Result<u64> {
+        Ok(self.run(statement).await?[0].get("count")?)
+    }
+
+    /// Takes data, constraints and indexes away.
+    pub async fn close(self) -> Result<()> {
+        let suffix = &self.config.namespace;
+        for label in ["Owner", "Node", "NodeVersion", "Pattern", "Run"] {
+            let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
+            while self.count(&wipe).await? > 0 {}
+        }
+        for (kind, filter) in [("CONSTRAINT", ""), ("INDEX", "AND owningConstraint IS NULL")] {
+            let columns = if kind == "INDEX" { "name, owningConstraint" } else { "name" };
+            let show = format!("SHOW {kind}S YIELD {columns} WHERE name ENDS WITH '_{suffix}' {filter} RETURN name");
+            for row in self.run(&show).await? {
+                self.run(&format!("DROP {kind} {}", row.get::<String>("name")?)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn driver(config: &Neo4jConfig) -> Result<Graph> {
+    let settings = ConfigBuilder::default().uri(config.url.as_str()).user(config.user.as_str());
+    Ok(Graph::connect(settings.password(config.password.expose_secret()).build()?)?)
+}
