@@ -52,12 +52,12 @@ impl Neo4j {
 
     /// Creates what constraints and indexes are missing, and waits until they serve. May be run at any time.
     pub async fn prepare(&self) -> Result<(), MaintenanceError> {
-        schema::prepare(self).await.map_err(fault::of("prepare", "schema"))
+        schema::prepare(self).await.map_err(fault::of("prepare", &"schema"))
     }
 
     /// Asks the server whether it answers and has every constraint and index; the error names those that are missing.
     pub async fn check(&self) -> Result<(), MaintenanceError> {
-        schema::check(self).await.map_err(fault::of("check", "schema"))
+        schema::check(self).await.map_err(fault::of("check", &"schema"))
     }
 
     /// A statement in which `~` ends the names of labels.

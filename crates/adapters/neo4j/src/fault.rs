@@ -125,7 +125,7 @@ macro_rules! from_fault {
 from_fault!(GraphStoreError, MaintenanceError);
 
 /// Gives a fault its operation and key.
-pub(crate) fn of<E: FromFault>(operation: &'static str, key: impl ToString) -> impl FnOnce(Fault) -> E {
+pub(crate) fn of<E: FromFault>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
     let key = key.to_string();
     move |fault| E::from_fault(operation, key, fault)
 }

@@ -57,11 +57,11 @@ impl GraphStore for Neo4jGraph {
         staged: StagedGraph,
     ) -> Result<(), GraphStoreError> {
         let key = format!("{run} {part}");
-        stage::stage(&self.neo4j, tenant, run, &staged).await.map_err(fault::of("stage", key))
+        stage::stage(&self.neo4j, tenant, run, &staged).await.map_err(fault::of("stage", &key))
     }
 
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {
-        read::nodes(&self.neo4j, &Sight::new(view, scope), keys).await.map_err(fault::of("nodes", ""))
+        read::nodes(&self.neo4j, &Sight::new(view, scope), keys).await.map_err(fault::of("nodes", &""))
     }
 
     async fn neighbours(
@@ -74,7 +74,7 @@ impl GraphStore for Neo4jGraph {
         limit: usize,
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError> {
         let asked = Asked { node, direction, kinds, limit };
-        read::neighbours(&self.neo4j, &Sight::new(view, scope), asked).await.map_err(fault::of("neighbours", node))
+        read::neighbours(&self.neo4j, &Sight::new(view, scope), asked).await.map_err(fault::of("neighbours", &node))
     }
 
     async fn scroll_nodes(
@@ -85,7 +85,7 @@ impl GraphStore for Neo4jGraph {
         from: u64,
     ) -> Result<Page<NodeRecord>, GraphStoreError> {
         let sight = Sight::new(view, scope);
-        scroll::nodes(&self.neo4j, &sight, repository, from).await.map_err(fault::of("scroll_nodes", repository))
+        scroll::nodes(&self.neo4j, &sight, repository, from).await.map_err(fault::of("scroll_nodes", &repository))
     }
 
     async fn scroll_edges(
@@ -99,11 +99,11 @@ impl GraphStore for Neo4jGraph {
         let sight = Sight::new(view, scope);
         scroll::edges(&self.neo4j, &sight, repository, resolution, from)
             .await
-            .map_err(fault::of("scroll_edges", repository))
+            .map_err(fault::of("scroll_edges", &repository))
     }
 
     async fn patterns(&self, view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
-        patterns::visible(&self.neo4j, &Sight::new(view, scope)).await.map_err(fault::of("patterns", ""))
+        patterns::visible(&self.neo4j, &Sight::new(view, scope)).await.map_err(fault::of("patterns", &""))
     }
 }
 
@@ -114,11 +114,11 @@ impl Generations for Neo4jGraph {
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError> {
-        sweep::retired(&self.neo4j, repository, published).await.map_err(fault::of("sweep_retired", repository))
+        sweep::retired(&self.neo4j, repository, published).await.map_err(fault::of("sweep_retired", &repository))
     }
 
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
-        sweep::aborted(&self.neo4j, repository, aborted).await.map_err(fault::of("sweep_aborted", repository))
+        sweep::aborted(&self.neo4j, repository, aborted).await.map_err(fault::of("sweep_aborted", &repository))
     }
 
     async fn remove_repository(
@@ -127,7 +127,9 @@ impl Generations for Neo4jGraph {
         repository: RepositoryId,
         before: GenerationId,
     ) -> Result<(), MaintenanceError> {
-        sweep::remove(&self.neo4j, tenant, repository, before).await.map_err(fault::of("remove_repository", repository))
+        sweep::remove(&self.neo4j, tenant, repository, before)
+            .await
+            .map_err(fault::of("remove_repository", &repository))
     }
 
     /// The server reuses what is freed by itself.
@@ -136,6 +138,6 @@ impl Generations for Neo4jGraph {
     }
 
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
-        verify::verify(&self.neo4j, repository).await.map_err(fault::of("verify", repository))
+        verify::verify(&self.neo4j, repository).await.map_err(fault::of("verify", &repository))
     }
 }

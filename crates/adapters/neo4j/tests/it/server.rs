@@ -63,9 +63,9 @@ impl Namespace {
             let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
             while self.count(&wipe).await? > 0 {}
         }
-        for (kind, filter) in [("CONSTRAINT", ""), ("INDEX", "AND owningConstraint IS NULL")] {
-            let columns = if kind == "INDEX" { "name, owningConstraint" } else { "name" };
-            let show = format!("SHOW {kind}S YIELD {columns} WHERE name ENDS WITH '_{suffix}' {filter} RETURN name");
+        // An index that serves a constraint goes with it.
+        for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
+            let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
             for row in self.run(&show).await? {
                 self.run(&format!("DROP {kind} {}", row.get::<String>("name")?)).await?;
             }

@@ -71,12 +71,13 @@ async fn without_the_constraint_the_storm_makes_duplicates() -> Result<()> {
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     let deadline = Instant::now() + Duration::from_secs(60);
     for round in 0.. {
-        storm(&graph, round).await?;
+        // Duplicates make later writers fail as well; what counts is what stands there then.
+        let outcome = storm(&graph, round).await;
         let keys = "MATCH (n:Node~) WITH n.key AS key, count(n) AS same WHERE same > 1 RETURN count(key) AS count";
         if namespace.count(keys).await? > 0 {
             break;
         }
-        ensure!(Instant::now() < deadline, "no duplicate in {round} storms without a constraint");
+        ensure!(Instant::now() < deadline, "no duplicate in {round} storms: {outcome:?}");
     }
     namespace.close().await
 }
