@@ -10,7 +10,7 @@ use cairn_domain::{
     RepositoryId, RepositoryName, Resolution, RunId, Scope, StageName, SymbolKind, Tenant, View,
 };
 use cairn_neo4j::{Neo4j, Neo4jConfig, Neo4jGraph};
-use cairn_ports::{Direction, Generations, GraphStore, StagedGraph};
+use cairn_ports::{Direction, Generations, GraphStore, StagedGraph, Staging};
 
 const NUM_NODES: usize = 60_000;
 const EDGES_PER_NODE: usize = 4;
@@ -26,13 +26,13 @@ async fn main() -> Result<()> {
     let (run, later) = (RunId { repository, generation: GenerationId(1) }, GenerationId(2));
     let (nodes, edges) = (nodes(repository)?, edges(repository)?);
     let keys: Vec<NodeKey> = nodes.iter().map(|node| node.key).collect();
-    let part = PartId { stage: StageName::Link, number: 0 };
+    let staging = Staging::new(tenant.clone(), run, PartId { stage: StageName::Link, number: 0 });
 
     let start = Instant::now();
-    graph.stage(&tenant, run, part, StagedGraph { nodes, ..StagedGraph::default() }).await?;
+    graph.stage(&staging, StagedGraph { nodes, ..StagedGraph::default() }).await?;
     println!("nodes staged     {:?}", start.elapsed());
     let start = Instant::now();
-    graph.stage(&tenant, run, part, StagedGraph { edges, ..StagedGraph::default() }).await?;
+    graph.stage(&staging, StagedGraph { edges, ..StagedGraph::default() }).await?;
     println!("edges staged     {:?}", start.elapsed());
 
     let (view, scope) = (View { next_gen: 2, ..View::default() }, Scope::all(tenant.clone()));

@@ -11,12 +11,13 @@ use crate::fault::Fault;
 const INDEX_SECONDS: i64 = 25;
 
 /// Name and statement. `MERGE` makes one record per key only under the constraint.
-const CONSTRAINTS: [(&str, &str); 5] = [
+const CONSTRAINTS: [(&str, &str); 6] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
     ("node_version_key~", "FOR (version:NodeVersion~) REQUIRE version.key IS UNIQUE"),
     ("edge_key~", "FOR ()-[edge:EDGE~]-() REQUIRE edge.key IS UNIQUE"),
     ("pattern_key~", "FOR (pattern:Pattern~) REQUIRE pattern.key IS UNIQUE"),
+    ("run_generation~", "FOR (run:Run~) REQUIRE run.generation IS UNIQUE"),
 ];
 
 /// Scrolling goes by position, sweeping by the generations.

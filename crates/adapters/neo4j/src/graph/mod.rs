@@ -23,11 +23,11 @@ mod verify;
 
 use async_trait::async_trait;
 use cairn_domain::{
-    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId,
-    Scope, Tenant, View,
+    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, Tenant,
+    View,
 };
 use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph,
+    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
 };
 
 use crate::connection::Neo4j;
@@ -49,15 +49,9 @@ impl Neo4jGraph {
 
 #[async_trait]
 impl GraphStore for Neo4jGraph {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        staged: StagedGraph,
-    ) -> Result<(), GraphStoreError> {
-        let key = format!("{run} {part}");
-        stage::stage(&self.neo4j, tenant, run, &staged).await.map_err(fault::of("stage", &key))
+    async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError> {
+        let key = format!("{} {}", staging.run, staging.part);
+        stage::stage(&self.neo4j, staging, &staged).await.map_err(fault::of("stage", &key))
     }
 
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {

@@ -1,8 +1,8 @@
 //! Staging: what a part of a run found, in as few transactions as their size allows.
 
 use async_trait::async_trait;
-use cairn_domain::{EdgeRecord, PatternKey, RepositoryId, RunId, Tenant};
-use cairn_ports::StagedGraph;
+use cairn_domain::{EdgeRecord, PatternKey, RepositoryId, RunId};
+use cairn_ports::{StagedGraph, Staging};
 use neo4rs::{BoltType, Query};
 
 use crate::connection::Neo4j;
@@ -11,17 +11,15 @@ use crate::graph::{edges, nodes, patterns};
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the owner's write lock, then tells whose it is and which runs of it have ended. The lock comes first: what
-/// another writer of the repository committed before is read, and nobody commits between here and the end.
+/// Takes the owner's write lock, then tells whose it is and how the run stands, if the ledger is in this database. The
+/// lock comes first: what another writer of the repository committed before is read, and nobody commits until the end.
 const GUARD: &str = "
 MERGE (owner:Owner~ {key: $owner})
 ON CREATE SET owner.tenant = $tenant
 SET owner.staged = $generation
 WITH owner
-OPTIONAL MATCH (run:Run~ {repository: $owner})
-WHERE run.state IN ['failed', 'cancelled'] OR run.generation = $generation
-RETURN owner.tenant AS tenant, collect(CASE WHEN run.state IN ['failed', 'cancelled'] THEN run.generation END) AS aborted,
-    collect(CASE WHEN run.state IN ['published', 'partial'] THEN run.generation END) AS published";
+OPTIONAL MATCH (run:Run~ {generation: $generation})
+RETURN owner.tenant AS tenant, run.state AS state";
 
 /// A statement with the rows that it is for.
 struct Step {
@@ -32,17 +30,16 @@ struct Step {
 }
 
 /// One transaction: the guard, then steps of at most `BATCH_ROWS` rows together.
-struct Staging<'a> {
+struct Batch<'a> {
     neo4j: &'a Neo4j,
-    tenant: &'a Tenant,
-    run: RunId,
+    staging: &'a Staging,
     steps: Vec<Step>,
 }
 
-pub(crate) async fn stage(neo4j: &Neo4j, tenant: &Tenant, run: RunId, staged: &StagedGraph) -> Result<(), Fault> {
-    check_owner(run.repository, staged)?;
-    for steps in batches(steps(run, staged)) {
-        neo4j.transact(&Staging { neo4j, tenant, run, steps }).await?;
+pub(crate) async fn stage(neo4j: &Neo4j, staging: &Staging, staged: &StagedGraph) -> Result<(), Fault> {
+    check_owner(staging.run.repository, staged)?;
+    for steps in batches(steps(staging.run, staged)) {
+        neo4j.transact(&Batch { neo4j, staging, steps }).await?;
     }
     Ok(())
 }
@@ -109,11 +106,14 @@ fn batches(steps: Vec<Step>) -> Vec<Vec<Step>> {
 }
 
 #[async_trait]
-impl Work for Staging<'_> {
+impl Work for Batch<'_> {
     type Outcome = ();
 
     async fn run(&self, transaction: &mut Transaction) -> Result<(), Fault> {
-        let Some(aborted) = self.guard(transaction).await? else { return Ok(()) };
+        if !self.guard(transaction).await? {
+            return Ok(());
+        }
+        let aborted: Vec<i64> = self.staging.aborted.iter().copied().map(generation_number).collect();
         for step in &self.steps {
             if !step.ends.is_empty() {
                 let nodes = self.neo4j.query(edges::INSERT_ENDS).param("nodes", step.ends.clone());
@@ -126,29 +126,27 @@ impl Work for Staging<'_> {
     }
 }
 
-impl Staging<'_> {
+impl Batch<'_> {
     fn query(&self, statement: &str) -> Query {
         self.neo4j
             .query(statement)
-            .param("owner", key_text(self.run.repository.0))
-            .param("tenant", self.tenant.as_str())
-            .param("generation", generation_number(self.run.generation))
+            .param("owner", key_text(self.staging.run.repository.0))
+            .param("tenant", self.staging.tenant.as_str())
+            .param("generation", generation_number(self.staging.run.generation))
     }
 
-    /// The generations of the repository that were aborted: what they ended may be ended again. None if the run is
-    /// published: whoever still stages for it is late and has nothing to add.
-    async fn guard(&self, transaction: &mut Transaction) -> Result<Option<Vec<i64>>, Fault> {
+    /// Whether there is something to do. Whoever still stages for a published run is late and has nothing to add.
+    async fn guard(&self, transaction: &mut Transaction) -> Result<bool, Fault> {
         let rows = transaction.rows(self.query(GUARD)).await?;
         let row = rows.first().ok_or_else(|| Fault::damaged("a repository has no owner"))?;
-        if row.get::<String>("tenant")? != self.tenant.as_str() {
+        if row.get::<String>("tenant")? != self.staging.tenant.as_str() {
             return Err(Fault::invalid("the repository belongs to another tenant"));
         }
-        let aborted: Vec<i64> = row.get("aborted")?;
-        if aborted.contains(&generation_number(self.run.generation)) {
-            return Err(Fault::conflict("the run was cancelled or has failed"));
+        match row.get::<Option<String>>("state")?.as_deref() {
+            Some("failed" | "cancelled") => Err(Fault::conflict("the run was cancelled or has failed")),
+            Some("published" | "partial") => Ok(false),
+            _ => Ok(true),
         }
-        let published: Vec<i64> = row.get("published")?;
-        Ok(published.is_empty().then_some(aborted))
     }
 }
 

@@ -6,7 +6,7 @@ use cairn_domain::{
     RepositoryId, RepositoryName, Resolution, RunId, Scope, StageName, SymbolKind, Tenant, View,
 };
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{GraphStore, StagedGraph};
+use cairn_ports::{GraphStore, StagedGraph, Staging};
 
 pub fn tenant() -> Tenant {
     Tenant::new("tenant")
@@ -63,9 +63,12 @@ pub fn run(repository: RepositoryId, generation: u64) -> RunId {
     RunId { repository, generation: GenerationId(generation) }
 }
 
+pub fn staging(run: RunId) -> Staging {
+    Staging::new(tenant(), run, PartId { stage: StageName::Link, number: 0 })
+}
+
 pub async fn stage(graph: &Neo4jGraph, run: RunId, staged: StagedGraph) -> Result<()> {
-    let part = PartId { stage: StageName::Link, number: 0 };
-    Ok(graph.stage(&tenant(), run, part, staged).await?)
+    Ok(graph.stage(&staging(run), staged).await?)
 }
 
 pub fn view(next_gen: u64) -> View {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
 use cairn_neo4j::{Neo4j, Neo4jConfig};
-use neo4rs::{ConfigBuilder, Graph, Query, Row};
+use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
 use secrecy::ExposeSecret;
 
 /// None: the test is left out, and says so.
@@ -50,6 +50,23 @@ impl Namespace {
         }
         txn.commit().await?;
         Ok(rows)
+    }
+
+    /// Runs a statement in a transaction that stays open.
+    pub async fn begin(&self, statement: &str) -> Result<Txn> {
+        let mut txn = self.driver.start_txn().await?;
+        txn.run(statement.replace('~', &format!("_{}", self.config.namespace))).await?;
+        Ok(txn)
+    }
+
+    /// Whether a transaction of this namespace waits for a lock.
+    pub async fn has_waiting_writer(&self) -> Result<bool> {
+        let name = &self.config.namespace;
+        let waiting = format!(
+            "SHOW TRANSACTIONS YIELD status, currentQuery WHERE status STARTS WITH 'Blocked' AND currentQuery CONTAINS '{name}'
+             AND NOT currentQuery STARTS WITH 'SHOW' RETURN count(*) AS count"
+        );
+        Ok(self.count(&waiting).await? > 0)
     }
 
     pub async fn count(&self, statement: &str) -> Result<u64> {

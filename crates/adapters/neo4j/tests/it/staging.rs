@@ -1,10 +1,11 @@
 //! Late writers, and whose mark stands.
 
 use anyhow::{Result, ensure};
+use cairn_domain::Tenant;
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{ErrorKind, Generations, GraphStore, GraphStoreError, StagedGraph};
+use cairn_ports::{ErrorKind, Generations, GraphStore, GraphStoreError, StagedGraph, Staging};
 
-use crate::fixture::{chain, names, node, repository, run, stage, tenant, view};
+use crate::fixture::{chain, names, node, repository, run, stage, staging, tenant, view};
 use crate::server::Namespace;
 
 fn retiring(number: u32) -> StagedGraph {
@@ -54,7 +55,8 @@ async fn a_published_mark_is_never_overwritten() -> Result<()> {
     // What an aborted generation ended may be ended again, before and after its sweep.
     stage(&graph, run(r, 3), retiring(2)).await?;
     end_run(&namespace, 3, "cancelled").await?;
-    stage(&graph, run(r, 4), retiring(2)).await?;
+    let fourth = Staging { aborted: [run(r, 3).generation].into(), ..staging(run(r, 4)) };
+    graph.stage(&fourth, retiring(2)).await?;
     ensure!((mark(&namespace, 3).await?, mark(&namespace, 4).await?) == (0, 1));
     ensure!(graph.sweep_aborted(r, run(r, 3).generation).await? == 0);
     ensure!(names(&graph, &view(4), r).await? == ["function2"]);
@@ -80,9 +82,9 @@ async fn another_tenant_writes_and_removes_nothing() -> Result<()> {
     let Some(namespace) = Namespace::open("tenants").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
-    let other = cairn_domain::Tenant::new("other");
-    let part = cairn_domain::PartId { stage: cairn_domain::StageName::Link, number: 0 };
-    let error = graph.stage(&other, run(r, 2), part, retiring(0)).await.expect_err("a foreign repository");
+    let other = Tenant::new("other");
+    let foreign = Staging { tenant: other.clone(), ..staging(run(r, 2)) };
+    let error = graph.stage(&foreign, retiring(0)).await.expect_err("a foreign repository");
     ensure!(error.kind == ErrorKind::Invalid, "{error:?}");
     graph.remove_repository(&other, r, run(r, 9).generation).await?;
     ensure!(names(&graph, &view(2), r).await?.len() == 3);
