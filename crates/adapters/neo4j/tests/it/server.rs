@@ -1,23 +1,12 @@
 //! The server that this run was given, and a namespace of one's own on it.
 
-use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
 use cairn_neo4j::{Neo4j, Neo4jConfig};
+use cairn_servers::given;
 use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
 use secrecy::ExposeSecret;
-
-/// None: the test is left out, and says so.
-pub fn config() -> Option<Neo4jConfig> {
-    if env::var("CAIRN_TESTS").is_ok_and(|tests| tests == "local") {
-        eprintln!("a test that needs CAIRN_NEO4J_URL is left out: CAIRN_TESTS=local");
-        return None;
-    }
-    let url = env::var("CAIRN_NEO4J_URL")
-        .expect("CAIRN_NEO4J_URL is not set: start a server and name it, or leave such tests out by CAIRN_TESTS=local");
-    Some(Neo4jConfig::new(&url))
-}
 
 /// A namespace that is wiped when its test is over.
 pub struct Namespace {
@@ -28,9 +17,11 @@ pub struct Namespace {
 }
 
 impl Namespace {
+    /// None: the test is left out.
     pub async fn open(name: &str) -> Result<Option<Self>> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let Some(mut config) = config() else { return Ok(None) };
+        let Some(url) = given::neo4j_url() else { return Ok(None) };
+        let mut config = Neo4jConfig::new(&url);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         config.namespace = format!("{name}_{}_{number}", std::process::id());
         let neo4j = Neo4j::new(&config)?;
