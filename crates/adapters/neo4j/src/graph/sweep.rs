@@ -22,18 +22,19 @@ const RECORDS: [(&str, &str); 3] = [
     ("version", "(version:Pattern~ {owner: $owner})"),
 ];
 
-/// Statements that take a batch of records out and tell their number and the nodes that they were joined to.
+/// Statements that take a batch of records out and tell their number and the nodes that they were joined to. Edges go
+/// first: most nodes keep a version then and are not asked whether anything else refers to them.
 const REMOVE: [&str; 3] = [
-    "MATCH (version:NodeVersion~ {owner: $owner}) WHERE version.CONDITION
-     WITH version LIMIT $limit MATCH (version)-[:VERSION_OF~]->(node:Node~)
-     WITH collect(version) AS versions, collect(DISTINCT node.key) AS nodes
-     FOREACH (version IN versions | DETACH DELETE version)
-     RETURN size(versions) AS removed, nodes",
     "MATCH (source:Node~)-[edge:EDGE~ {owner: $owner}]->(target:Node~) WHERE edge.CONDITION
      WITH source, edge, target LIMIT $limit
      WITH collect(edge) AS edges, collect(DISTINCT source.key) + collect(DISTINCT target.key) AS nodes
      FOREACH (edge IN edges | DELETE edge)
      RETURN size(edges) AS removed, nodes",
+    "MATCH (version:NodeVersion~ {owner: $owner}) WHERE version.CONDITION
+     WITH version LIMIT $limit MATCH (version)-[:VERSION_OF~]->(node:Node~)
+     WITH collect(version) AS versions, collect(DISTINCT node.key) AS nodes
+     FOREACH (version IN versions | DETACH DELETE version)
+     RETURN size(versions) AS removed, nodes",
     "MATCH (version:Pattern~ {owner: $owner}) WHERE version.CONDITION
      WITH version LIMIT $limit
      WITH collect(version) AS versions
@@ -44,7 +45,7 @@ const REMOVE: [&str; 3] = [
 const FORGET_NODES: &str = "
 UNWIND $nodes AS key
 MATCH (node:Node~ {key: key})
-WHERE NOT EXISTS { (node)--() }
+WHERE NOT EXISTS { (node)<-[:VERSION_OF~]-() } AND NOT EXISTS { (node)--() }
 DELETE node";
 
 const FORGET_OWNER: &str = "
