@@ -2,7 +2,8 @@
 
 use std::io;
 
-use cairn_ports::{Cause, ErrorKind, GraphStoreError, MaintenanceError};
+use cairn_ports::{Cause, ErrorKind, GraphStoreError, MaintenanceError, RunDocumentsError};
+use cairn_runs::Refusal;
 
 /// A failure without its port: operation and key are known only at the boundary.
 #[derive(Debug)]
@@ -36,6 +37,16 @@ impl Fault {
     /// Nobody answers at the address.
     fn unreachable(cause: impl Into<Cause>) -> Self {
         Self { kind: ErrorKind::Unavailable, may_pass: true, cause: Some(cause.into()) }
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound => Self { kind: ErrorKind::NotFound, may_pass: false, cause: None },
+            Refusal::Conflict(reason) => Self::conflict(reason),
+            Refusal::Invalid(reason) => Self::invalid(reason),
+        }
     }
 }
 
@@ -122,7 +133,7 @@ macro_rules! from_fault {
         }
     )+};
 }
-from_fault!(GraphStoreError, MaintenanceError);
+from_fault!(GraphStoreError, MaintenanceError, RunDocumentsError);
 
 /// Gives a fault its operation and key.
 pub(crate) fn of<E: FromFault>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {

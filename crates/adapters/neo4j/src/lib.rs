@@ -1,4 +1,4 @@
-//! Neo4j: the graph of nodes, edges and patterns.
+//! Neo4j: the graph of nodes, edges and patterns, and the documents of catalogue and ledger.
 //!
 //! `connection` and `transaction` are all that talks to the server. Every statement runs in an explicit transaction that
 //! is retried as a whole (`retry`), because the driver's own auto-commit calls retry silently for up to a minute and a
@@ -14,6 +14,7 @@ mod fault;
 mod graph;
 mod names;
 mod retry;
+mod runs;
 mod schema;
 mod transaction;
 mod values;
@@ -21,3 +22,4 @@ mod values;
 pub use config::{InvalidNeo4jConfig, Neo4jConfig};
 pub use connection::{ConnectError, Neo4j};
 pub use graph::Neo4jGraph;
+pub use runs::Neo4jRuns;

@@ -11,17 +11,21 @@ use crate::fault::Fault;
 const INDEX_SECONDS: i64 = 25;
 
 /// Name and statement. `MERGE` makes one record per key only under the constraint.
-const CONSTRAINTS: [(&str, &str); 6] = [
+const CONSTRAINTS: [(&str, &str); 10] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
     ("node_version_key~", "FOR (version:NodeVersion~) REQUIRE version.key IS UNIQUE"),
     ("edge_key~", "FOR ()-[edge:EDGE~]-() REQUIRE edge.key IS UNIQUE"),
     ("pattern_key~", "FOR (pattern:Pattern~) REQUIRE pattern.key IS UNIQUE"),
+    ("registry_key~", "FOR (registry:Registry~) REQUIRE registry.key IS UNIQUE"),
+    ("repository_key~", "FOR (repository:Repository~) REQUIRE repository.key IS UNIQUE"),
     ("run_generation~", "FOR (run:Run~) REQUIRE run.generation IS UNIQUE"),
+    ("part_key~", "FOR (part:Part~) REQUIRE part.key IS UNIQUE"),
+    ("publication_seq~", "FOR (made:Publication~) REQUIRE made.seq IS UNIQUE"),
 ];
 
-/// Scrolling goes by position, sweeping by the generations.
-const INDEXES: [(&str, &str); 8] = [
+/// Scrolling goes by position, sweeping by the generations, everything about runs by what has become of them.
+const INDEXES: [(&str, &str); 15] = [
     ("node_version_position~", "FOR (version:NodeVersion~) ON (version.owner, version.position)"),
     ("node_version_from~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_from)"),
     ("node_version_to~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_to)"),
@@ -30,6 +34,13 @@ const INDEXES: [(&str, &str); 8] = [
     ("edge_to~", "FOR ()-[edge:EDGE~]-() ON (edge.owner, edge.gen_to)"),
     ("pattern_owner~", "FOR (pattern:Pattern~) ON (pattern.owner)"),
     ("pattern_tenant~", "FOR (pattern:Pattern~) ON (pattern.tenant)"),
+    ("repository_tenant~", "FOR (repository:Repository~) ON (repository.tenant)"),
+    ("repository_lane~", "FOR (repository:Repository~) ON (repository.lane)"),
+    ("run_repository~", "FOR (run:Run~) ON (run.repository)"),
+    ("run_state~", "FOR (run:Run~) ON (run.state)"),
+    ("run_swept~", "FOR (run:Run~) ON (run.is_swept)"),
+    ("run_superseded~", "FOR (run:Run~) ON (run.superseded_at_ms)"),
+    ("part_generation~", "FOR (part:Part~) ON (part.generation)"),
 ];
 
 pub(crate) async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {

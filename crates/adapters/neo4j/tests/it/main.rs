@@ -4,6 +4,7 @@ mod bolt_proxy;
 mod conformance;
 mod connection;
 mod fixture;
+mod runs;
 mod server;
 mod staging;
 mod storm;

@@ -67,7 +67,9 @@ impl Namespace {
     /// Takes data, constraints and indexes away.
     pub async fn close(self) -> Result<()> {
         let suffix = &self.config.namespace;
-        for label in ["Owner", "Node", "NodeVersion", "Pattern", "Run"] {
+        let labels =
+            ["Owner", "Node", "NodeVersion", "Pattern", "Registry", "Repository", "Run", "Part", "Publication"];
+        for label in labels {
             let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
             while self.count(&wipe).await? > 0 {}
         }
