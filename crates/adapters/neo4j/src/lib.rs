@@ -8,6 +8,7 @@
 //! One server may hold several installations: each has a namespace, which ends the names of its labels and
 //! relationship types (`names`).
 
+mod clock;
 mod config;
 mod connection;
 mod fault;
@@ -19,6 +20,7 @@ mod schema;
 mod transaction;
 mod values;
 
+pub use clock::Neo4jClock;
 pub use config::{InvalidNeo4jConfig, Neo4jConfig};
 pub use connection::{ConnectError, Neo4j};
 pub use graph::Neo4jGraph;

@@ -1,14 +1,18 @@
 //! Constraints and indexes. Each is made by a statement of its own: the server takes no changes of data beside them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use cairn_ports::ErrorKind;
 use neo4rs::Query;
+use tokio::time::Instant;
 
 use crate::connection::Neo4j;
 use crate::fault::Fault;
 
-/// Seconds to wait for new indexes to take in what is there already.
-const INDEX_SECONDS: i64 = 25;
+/// How long new indexes may take to take in what is there already, and how often they are looked at meanwhile.
+const ONLINE_WITHIN: Duration = Duration::from_secs(300);
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// Name and statement. `MERGE` makes one record per key only under the constraint.
 const CONSTRAINTS: [(&str, &str); 10] = [
@@ -49,8 +53,16 @@ pub(crate) async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
     for statement in constraints.chain(indexes) {
         neo4j.transact(&neo4j.query(&statement)).await?;
     }
-    neo4j.transact(&Query::new("CALL db.awaitIndexes($seconds)".to_owned()).param("seconds", INDEX_SECONDS)).await?;
-    check(neo4j).await
+    // The server's own procedure waits for the indexes of all installations.
+    let deadline = Instant::now() + ONLINE_WITHIN;
+    loop {
+        match check(neo4j).await {
+            Err(fault) if fault.kind == ErrorKind::Conflict && Instant::now() < deadline => {
+                tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 pub(crate) async fn check(neo4j: &Neo4j) -> Result<(), Fault> {

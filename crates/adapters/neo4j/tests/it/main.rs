@@ -1,6 +1,7 @@
 //! Against a real server, whose address `CAIRN_NEO4J_URL` says.
 
 mod bolt_proxy;
+mod clock;
 mod conformance;
 mod connection;
 mod fixture;
