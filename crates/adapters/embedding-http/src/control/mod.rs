@@ -174,6 +174,11 @@ impl Control {
         self.limiter.at_most(class)
     }
 
+    /// In the past if the provider does not say to wait.
+    pub fn throttled_until(&self) -> Duration {
+        self.limiter.throttled_until()
+    }
+
     pub fn concurrency_limit(&self) -> usize {
         self.concurrency.limit()
     }
