@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/support/telemetry", &[]),
     ("crates/support/fake-provider", &[]),
     ("crates/support/conformance", &["crates/core", "crates/wire", "crates/ports"]),
+    ("crates/support/servers", &[]),
     ("crates/support/testkit", &["crates/core", "crates/wire", "crates/ports"]),
     ("crates/pipeline", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
     ("crates/stages", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/pipeline"]),
