@@ -110,3 +110,18 @@ fn failure(error: reqwest::Error) -> TransportError {
         TransportError::Lost(Some(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_not_shown() {
+        let key = ApiKey::new("sk-secret").expect("a key");
+        let url = Url::parse("https://provider.example/v1/embeddings").expect("a URL");
+        let second = Duration::from_secs(1);
+        let transport = ReqwestTransport::new(url, Some(&key), Timeouts { connect: second, read: second });
+        let shown = format!("{:?}", transport.expect("a client"));
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+}

@@ -158,3 +158,45 @@ fn cut(body: Vec<u8>) -> Body {
     let frames = [Ok(Frame::data(Bytes::from(body))), Err(std::io::Error::other("cut"))];
     BodyExt::boxed(StreamBody::new(futures::stream::iter(frames)))
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::{Report, Settings, Shape};
+
+    async fn ask(server: &FakeServer, method: &str, path: &str, body: &str) -> Result<String> {
+        let mut stream = TcpStream::connect(server.address).await?;
+        let length = body.len();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nhost: fake\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(format!("{head}{body}").as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        Ok(answer)
+    }
+
+    #[tokio::test]
+    async fn a_test_in_another_process_scripts_and_reads_reports() -> Result<()> {
+        let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(Settings::new(Shape::Tei))).await?;
+        let script =
+            r#"["none", {"throttle": {"retry_after": "7"}}, {"status": 500}, "hang_up", {"outage": {"ms": 5}}]"#;
+        assert!(ask(&server, "POST", "/fake/script", script).await?.contains("200 OK"));
+        for expect in ["200 OK", "retry-after: 7", "500 Internal"] {
+            let answer = ask(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?;
+            assert!(answer.contains(expect), "{expect}: {answer}");
+        }
+        assert_eq!(ask(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?, "");
+        let report = ask(&server, "GET", "/fake/report", "").await?;
+        let body = report.split("\r\n\r\n").nth(1).context("a body")?;
+        let report: Report = serde_json::from_str(body)?;
+        assert_eq!((report.num_calls, report.num_early, report.statuses[&0]), (4, 2, 1));
+        assert!(ask(&server, "GET", "/fake/calls", "").await?.contains("\"is_early\":true"));
+        assert!(ask(&server, "POST", "/fake/script", "[\"typo\"]").await?.contains("typo"));
+        ask(&server, "POST", "/fake/reset", "").await?;
+        assert_eq!(server.provider().report().num_calls, 0);
+        assert!(ask(&server, "GET", "/fake/other", "").await?.contains("404"));
+        Ok(())
+    }
+}

@@ -184,7 +184,7 @@ async fn all_faults_one_after_the_other_cost_no_part() {
         let embedder = disturbed.embedder(settings);
         let undisturbed = provider(shape);
         let undisturbed = undisturbed.embedder(config(shape));
-        let (mut attempts, mut outage_over) = (0, None);
+        let mut attempts = 0;
         for part in 0..200 {
             let texts = texts(part * 7, 7);
             let expect = undisturbed.embed(InputType::Passage, &as_strs(&texts)).await.expect("no fault");
@@ -196,9 +196,6 @@ async fn all_faults_one_after_the_other_cost_no_part() {
                     }
                     Err(error) => attempts += u32::from(!pause(error).await),
                 }
-            }
-            if disturbed.provider().is_script_used_up() && outage_over.is_none() && part > 20 {
-                outage_over = Some(disturbed.now());
             }
         }
         let report = disturbed.provider().report();
