@@ -73,3 +73,39 @@ async fn adaptive_concurrency_finds_what_the_provider_can_do() {
     println!("mean limit {mean}");
     assert!((5.0..=12.0).contains(&mean), "{mean}: {limits:?}");
 }
+
+/// A third of all calls fails, too few for the breaker: retries stay a tenth of the calls, and a few for the time.
+#[tokio::test(start_paused = true)]
+async fn retries_are_few_though_many_calls_fail() {
+    let provider =
+        VirtualProvider::new(Settings { latency: Duration::from_millis(60), ..Settings::new(Shape::Voyage) });
+    for _ in 0..200 {
+        provider.provider().script([Fault::Status(500), Fault::None, Fault::None]);
+    }
+    let embedder = provider.embedder(config(Shape::Voyage));
+    while !provider.provider().is_script_used_up() {
+        if let Err(error) = embedder.embed(InputType::Passage, &["text"]).await {
+            assert_eq!(error.kind, ErrorKind::ConnectionLost, "{error}");
+        }
+    }
+    let counters = embedder.counters();
+    assert_eq!((counters.num_calls, counters.num_failed, counters.num_breaker_opened), (600, 200, 0));
+    let for_time = provider.now().as_secs() / 10;
+    assert!((40..=60 + 3 + for_time).contains(&counters.num_retries), "{counters:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_given_up_frees_its_place() {
+    let provider = VirtualProvider::new(Settings { latency: Duration::from_secs(10), ..Settings::new(Shape::Voyage) });
+    let mut settings = config(Shape::Voyage);
+    settings.concurrency = Some(1);
+    let embedder = provider.embedder(settings);
+    for _ in 0..3 {
+        let given_up =
+            tokio::time::timeout(Duration::from_secs(1), embedder.embed(InputType::Passage, &["text"])).await;
+        assert!(given_up.is_err());
+    }
+    assert_eq!(embedder.counters().num_under_way, 0);
+    embedder.embed(InputType::Passage, &["text"]).await.expect("nobody is in the way");
+    assert_eq!((embedder.counters().num_calls, provider.provider().calls().len()), (4, 4));
+}
