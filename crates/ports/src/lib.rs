@@ -16,7 +16,9 @@ mod ledger;
 mod maintenance;
 mod names;
 mod parser;
+mod run_documents;
 mod source;
+mod staging;
 mod vector_cache;
 mod vector_store;
 
@@ -32,6 +34,8 @@ pub use ledger::*;
 pub use maintenance::*;
 pub use names::*;
 pub use parser::*;
+pub use run_documents::*;
 pub use source::*;
+pub use staging::*;
 pub use vector_cache::*;
 pub use vector_store::*;

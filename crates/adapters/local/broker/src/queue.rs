@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use cairn_ports::{DeadLetter, Delivery, Lane, Settlement};
+use cairn_domain::Lane;
+use cairn_ports::{DeadLetter, Delivery, SUSPECT_AFTER, Settlement};
 use cairn_wire::Job;
 use tokio::time::Instant;
 
@@ -73,12 +74,14 @@ impl StageQueue {
             return None;
         }
         let message = self.interactive.pop_front().or_else(|| self.bulk.pop_front())?;
+        let is_suspect = message.num_unanswered >= SUSPECT_AFTER;
         let delivery = Delivery {
             tag,
             job: message.job.clone(),
             lane: message.lane,
             num_failed_attempts: message.num_failed_attempts,
-            num_unanswered: message.num_unanswered,
+            num_unanswered: if is_suspect { message.num_unanswered - SUSPECT_AFTER } else { message.num_unanswered },
+            is_suspect,
         };
         self.outstanding
             .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });
@@ -117,8 +120,9 @@ impl StageQueue {
                 None
             }
             Settlement::DeadLetter { code, message: text } => {
-                let num_failed_attempts = message.num_failed_attempts;
-                Some(DeadLetter { job: message.job, code, message: text, num_failed_attempts })
+                let Message { job, lane, num_failed_attempts, .. } = message;
+                let (id, stage, body) = (job.id(), job.stage(), job.to_json());
+                Some(DeadLetter { id, stage, lane, job: Some(job), body, code, message: text, num_failed_attempts })
             }
         }
     }
