@@ -14,13 +14,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
-    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, LineSpan, ManifestEntry, ModelId, NodeKey,
-    NodeKind, NodeRecord, Outcome, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName, Resolution, RunId,
-    RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
+    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
+    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName,
+    Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord,
+    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
 };
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
@@ -252,7 +252,7 @@ impl FakeIndex {
         };
         self.runs.push(RunRecord {
             tenant: Tenant::local(),
-            aborted: BTreeSet::new(),
+            lane: Lane::Bulk,
             id: run,
             previous: None,
             plan: manifest.clone(),
@@ -280,6 +280,7 @@ impl FakeIndex {
             model: self.model.name.clone(),
         };
         let record = RepositoryRecord {
+            last_sync: None,
             id: content.id,
             tenant: Tenant::local(),
             name: content.name.clone(),
@@ -374,6 +375,10 @@ impl Catalogue for FakeIndex {
         Ok(View { seq: PublishedSeq(next_gen - 1), next_gen, ..View::default() })
     }
 
+    async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
+        Ok(Some(self.view().await?).filter(|view| view.seq == seq))
+    }
+
     async fn published(
         &self,
         _view: &View,
@@ -397,6 +402,11 @@ impl LedgerRead for FakeIndex {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
         let found = self.runs.iter().find(|record| record.id == run);
         found.cloned().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, "run", run.to_string()))
+    }
+
+    async fn standing(&self, run: RunId, _: PartId) -> Result<Standing, LedgerError> {
+        let state = self.run(run).await?.state;
+        Ok(Standing { state, is_ended: true, aborted: BTreeSet::new() })
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
