@@ -18,10 +18,8 @@ build: setup ## Builds the program: target/release/cairn.
 demo: build ## Indexes a real repository and asks it a question. REPO=path picks another.
 	@demo/run $(REPO)
 
-test: setup ## Runs all tests.
-	cargo test --workspace --locked --features cairn/failpoints --no-run
-	tests/mcp/run "$${CARGO_TARGET_DIR:-target}/debug/cairn"
-	cargo test --workspace --locked --features cairn/failpoints
+test: setup ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
+	@scripts/test
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture

@@ -15,4 +15,4 @@ pub use error::StageError;
 pub use reconcile::reconcile;
 pub use runner::{Runner, RunnerConfig};
 pub use settle::{RetryLadder, settlement};
-pub use stage::Stage;
+pub use stage::{Stage, Task};

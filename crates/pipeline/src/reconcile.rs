@@ -3,8 +3,8 @@
 //! Takes no input, so the same path serves the start after a crash and the regular sweep; a job that was not lost is
 //! delivered twice, which every stage bears.
 
-use cairn_domain::RepositoryId;
-use cairn_ports::{Broker, Lane, Ledger, LedgerRead};
+use cairn_domain::{Lane, RepositoryId};
+use cairn_ports::{Broker, Ledger, LedgerRead};
 use cairn_wire::Job;
 
 use crate::StageError;
@@ -22,7 +22,7 @@ pub async fn reconcile(
             continue;
         }
         let parts = ledger.ready(run.id).await?;
-        let jobs: Vec<Job> = parts.into_iter().map(|part| Job { run: run.id, part, plan: run.plan.clone() }).collect();
+        let jobs: Vec<Job> = parts.into_iter().map(|part| Job::Part(run.job(part))).collect();
         num_jobs += jobs.len();
         broker.publish(lane, jobs).await?;
     }

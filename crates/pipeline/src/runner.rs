@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_domain::{PartEnd, RunId, RunState, StageName};
+use cairn_domain::{Lane, PartEnd, RunId, RunState, StageName};
 use cairn_ports::{Broker, Clock, Delivery, ErrorKind, Ledger, LedgerRead, Settlement};
-use cairn_wire::{Job, PartReport};
+use cairn_wire::{Job, PartJob, PartReport};
 use tokio::task::JoinSet;
 
 use crate::settle::{RetryLadder, settlement};
-use crate::{Stage, StageError};
+use crate::{Stage, StageError, Task};
 
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
@@ -58,8 +58,11 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
     async fn handle(&self, stage: &dyn Stage, delivery: &Delivery) -> Settlement {
-        let job = &delivery.job;
-        let failure = match self.work(stage, job).await {
+        let Job::Part(job) = &delivery.job else {
+            let message = format!("`{}` is not for the workers of stage `{}`", delivery.job, stage.name().as_str());
+            return Settlement::DeadLetter { code: ErrorKind::Invalid.code().to_owned(), message };
+        };
+        let failure = match self.work(stage, delivery.lane, job).await {
             Ok(()) => return Settlement::Ack,
             Err(error) if error.class == cairn_ports::ErrorClass::Cancelled => return Settlement::Ack,
             Err(error) => error,
@@ -68,7 +71,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         tracing::warn!(run = %job.run, part = %job.part, code = failure.code, "{}", failure.chain());
         if let Settlement::DeadLetter { code, message } = &answer {
             let end = PartEnd::Failed { code: code.clone(), message: message.clone() };
-            if let Err(error) = self.end(job, end, &PartReport::default()).await {
+            if let Err(error) = self.end(delivery.lane, job, end, &PartReport::default()).await {
                 tracing::warn!(run = %job.run, part = %job.part, "could not record the failure: {}", error.chain());
                 return Settlement::Requeue { after: self.config.ladder.pause };
             }
@@ -76,20 +79,22 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         answer
     }
 
-    async fn work(&self, stage: &dyn Stage, job: &Job) -> Result<(), StageError> {
-        if self.ledger.run(job.run).await?.state != RunState::Running {
+    async fn work(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
+        let run = self.ledger.run(job.run).await?;
+        if run.state != RunState::Running {
             return Err(StageError::cancelled());
         }
+        let task = Task::new(job, run.aborted);
         let started = self.clock.monotonic();
-        let worked = tokio::time::timeout(self.config.deadline, stage.run(job)).await;
+        let worked = tokio::time::timeout(self.config.deadline, stage.run(&task)).await;
         let mut report = worked.unwrap_or_else(|_| Err(StageError::timed_out(self.config.deadline)))?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
-        self.end(job, PartEnd::Done, &report).await
+        self.end(lane, job, PartEnd::Done, &report).await
     }
 
     /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's
     /// transaction ends that part with the run.
-    async fn end(&self, job: &Job, end: PartEnd, report: &PartReport) -> Result<(), StageError> {
+    async fn end(&self, lane: Lane, job: &PartJob, end: PartEnd, report: &PartReport) -> Result<(), StageError> {
         if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
             let message = format!("{} failed with {code}: {message}", job.part);
             return self.abort(job.run, &message).await;
@@ -99,8 +104,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             Err(error) if error.kind == ErrorKind::Conflict => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let jobs = next.into_iter().map(|part| Job { run: job.run, part, plan: job.plan.clone() }).collect();
-        Ok(self.broker.publish(cairn_ports::Lane::Bulk, jobs).await?)
+        let jobs = next.into_iter().map(|part| Job::Part(PartJob { part, ..job.clone() })).collect();
+        Ok(self.broker.publish(lane, jobs).await?)
     }
 
     async fn abort(&self, run: RunId, message: &str) -> Result<(), StageError> {

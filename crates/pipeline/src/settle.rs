@@ -47,20 +47,23 @@ fn dead_letter(error: &StageError) -> Settlement {
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{ArtifactRef, GenerationId, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
-    use cairn_ports::{BlobStoreError, ErrorKind, Lane};
-    use cairn_wire::Job;
+    use cairn_domain::{
+        ArtifactRef, GenerationId, Lane, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant,
+    };
+    use cairn_ports::{BlobStoreError, ErrorKind};
+    use cairn_wire::{Job, PartJob};
 
     use super::*;
 
     fn delivery(num_failed_attempts: u32) -> Delivery {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
-        let job = Job {
+        let job = Job::Part(PartJob {
+            tenant: Tenant::local(),
             run: RunId { repository, generation: GenerationId(1) },
             part: PartId { stage: StageName::Parse, number: 0 },
             plan: ArtifactRef { key: "plans/x".to_owned(), size_bytes: 0, hash: [0; 32] },
-        };
-        Delivery { tag: 1, job, lane: Lane::Bulk, num_failed_attempts, num_unanswered: 0 }
+        });
+        Delivery { tag: 1, job, lane: Lane::Bulk, num_failed_attempts, num_unanswered: 0, is_suspect: false }
     }
 
     #[test]

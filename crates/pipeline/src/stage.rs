@@ -1,10 +1,36 @@
-//! What a stage is: one function from a job to a report, over ports.
+//! What a stage is: one function from a task to a report, over ports.
+
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::StageName;
-use cairn_wire::{Job, PartReport};
+use cairn_domain::{ArtifactRef, GenerationId, PartId, RunId, StageName, Tenant};
+use cairn_ports::Staging;
+use cairn_wire::{PartJob, PartReport};
 
 use crate::StageError;
+
+/// A part of a run that is active, as the ledger had it when the handler began.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    pub tenant: Tenant,
+    pub run: RunId,
+    pub part: PartId,
+    /// What the part works on.
+    pub plan: ArtifactRef,
+    /// Generations of the repository that came to nothing and are not swept yet.
+    pub aborted: BTreeSet<GenerationId>,
+}
+
+impl Task {
+    pub fn new(job: &PartJob, aborted: BTreeSet<GenerationId>) -> Self {
+        Self { tenant: job.tenant.clone(), run: job.run, part: job.part, plan: job.plan.clone(), aborted }
+    }
+
+    /// The task, as stores want to know it.
+    pub fn staging(&self) -> Staging {
+        Staging { tenant: self.tenant.clone(), run: self.run, part: self.part, aborted: self.aborted.clone() }
+    }
+}
 
 /// A stage may be run twice and stopped at any `await`: each one's page says why in one sentence. It never retries,
 /// acknowledges, or logs its own failure.
@@ -12,5 +38,5 @@ use crate::StageError;
 pub trait Stage: Send + Sync {
     fn name(&self) -> StageName;
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError>;
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError>;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::StageName;
+use cairn_domain::{Lane, MessageId, StageName};
 use cairn_wire::Job;
 
 use crate::error::port_error;
@@ -14,13 +14,6 @@ port_error!(
     "broker"
 );
 
-/// Interactive requests pass bulk work.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Lane {
-    Interactive,
-    Bulk,
-}
-
 /// A job in the hands of a consumer. It must be settled; if the consumer goes away first, it comes back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
@@ -30,16 +23,24 @@ pub struct Delivery {
     pub lane: Lane,
     /// Attempts that failed before this one.
     pub num_failed_attempts: u32,
-    /// How often it was delivered before without an answer (a sign of a job that kills its consumer).
+    /// How often it was delivered before without an answer (a sign of a job that kills its consumer). Of a suspect: since
+    /// it is one.
     pub num_unanswered: u32,
+    /// It went unanswered `SUSPECT_AFTER` times. Suspects are delivered one at a time, and whoever takes one should work
+    /// on nothing else meanwhile: jobs that happened to be in the same process become suspects as well, and are cleared
+    /// by their answer.
+    pub is_suspect: bool,
 }
+
+/// Deliveries without an answer after which a job is a suspect.
+pub const SUSPECT_AFTER: u32 = 2;
 
 /// The consumer's answer to a delivery.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Settlement {
     /// The effects are durable and what follows is published.
     Ack,
-    /// Again after the delay; counts as an attempt.
+    /// Again after the delay; counts as an attempt. A broker with a ladder of fixed delays takes the next longer one.
     Retry {
         after: Duration,
     },
@@ -53,11 +54,21 @@ pub enum Settlement {
     },
 }
 
-/// A job that was given up.
+/// A job that was given up, or a message that is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadLetter {
-    pub job: Job,
+    /// Of the message; the same for each of its deliveries.
+    pub id: MessageId,
+    /// The queue that it came from.
+    pub stage: StageName,
+    pub lane: Lane,
+    /// None if the body cannot be read.
+    pub job: Option<Job>,
+    /// As it came.
+    pub body: String,
+    /// What `runbooks/` has a page for.
     pub code: String,
+    /// The chain of causes.
     pub message: String,
     pub num_failed_attempts: u32,
 }
@@ -72,15 +83,22 @@ pub trait Broker: Send + Sync {
     /// unsettled at a time: beyond that it waits.
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
-    /// Answers a delivery. A tag that is not outstanding is `NotFound`.
+    /// Answers a delivery. A tag that is not outstanding is `NotFound`: the job comes back, or has come back already.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
-
-    /// Jobs given up, oldest first.
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, BrokerError>;
 
     /// Jobs of the stage that are waiting or delivered.
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError>;
 
     /// No further deliveries: every `receive` returns `None`. Outstanding ones may still be settled.
     async fn close(&self);
+}
+
+/// What was given up, kept until somebody decides about it.
+#[async_trait]
+pub trait DeadLetters: Send + Sync {
+    /// At most `limit`, oldest first; they stay where they are.
+    async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError>;
+
+    /// Takes one out, for good; `NotFound` if there is none of that id.
+    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError>;
 }

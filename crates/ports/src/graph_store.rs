@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeRecord, PartId, PatternKey, PatternRecord, RepositoryId, Resolution,
-    RunId, Scope, Tenant, View,
+    EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternKey, PatternRecord, RepositoryId, Resolution, Scope,
+    View,
 };
 
-use crate::Generations;
 use crate::error::port_error;
+use crate::{Generations, Staging};
 
 port_error!(
     /// An error of the graph store.
@@ -53,13 +53,7 @@ pub struct Page<T> {
 #[async_trait]
 pub trait GraphStore: Generations {
     /// Stages what a part of a run found. Durable when it returns; running it again changes nothing.
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        staged: StagedGraph,
-    ) -> Result<(), GraphStoreError>;
+    async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError>;
 
     /// The visible versions of the nodes, in the order of the keys, without those that are not visible.
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError>;

@@ -1,8 +1,10 @@
 //! The run ledger: what is planned, what has ended, what may start. Completion is *plan minus ended parts is empty*.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState};
-use cairn_wire::RunResult;
+use cairn_domain::{ArtifactRef, GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
+use cairn_wire::{PartJob, RunResult};
 
 use crate::error::port_error;
 
@@ -32,6 +34,7 @@ pub struct NewRun {
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunRecord {
     pub id: RunId,
+    pub tenant: Tenant,
     pub previous: Option<GenerationId>,
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
@@ -46,6 +49,15 @@ pub struct RunRecord {
     pub ended_at_ms: Option<i64>,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
+    /// Generations of the repository that ended without being published and are not swept yet.
+    pub aborted: BTreeSet<GenerationId>,
+}
+
+impl RunRecord {
+    /// The job for one of its parts.
+    pub fn job(&self, part: PartId) -> PartJob {
+        PartJob { tenant: self.tenant.clone(), run: self.id, part, plan: self.plan.clone() }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

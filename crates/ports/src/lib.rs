@@ -16,6 +16,7 @@ mod maintenance;
 mod names;
 mod parser;
 mod source;
+mod staging;
 mod vector_cache;
 mod vector_store;
 
@@ -31,5 +32,6 @@ pub use maintenance::*;
 pub use names::*;
 pub use parser::*;
 pub use source::*;
+pub use staging::*;
 pub use vector_cache::*;
 pub use vector_store::*;

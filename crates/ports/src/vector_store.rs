@@ -1,12 +1,10 @@
 //! Chunks with their vectors and terms: staged, published with their generation, found by dense and sparse scores.
 
 use async_trait::async_trait;
-use cairn_domain::{
-    ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, PartId, Point, RepositoryId, RunId, Scope, Tenant, View,
-};
+use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, Point, RepositoryId, Scope, View};
 
-use crate::Generations;
 use crate::error::port_error;
+use crate::{Generations, Staging};
 
 port_error!(
     /// An error of the vector store.
@@ -71,13 +69,7 @@ pub struct ChunkPage {
 #[async_trait]
 pub trait VectorStore: Generations {
     /// Stages what a part of a run found. Durable when it returns; running it again with the same part changes nothing.
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        staged: StagedPoints,
-    ) -> Result<(), VectorStoreError>;
+    async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
 
     /// The `limit` visible chunks of the highest dot product with the vector (also negative ones).
     async fn search_dense(

@@ -9,9 +9,9 @@ use cairn_domain::{
 };
 use cairn_inventory::Patterns;
 use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
-use cairn_pipeline::{Stage, StageError};
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, GraphStore, StagedGraph};
-use cairn_wire::{ArtifactKind, Job, PartReport, Plan, encode};
+use cairn_wire::{ArtifactKind, PartReport, Plan, encode};
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::difference;
@@ -23,7 +23,6 @@ use crate::sync::{blocking, own_scope};
 pub struct AggregateStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
-    pub tenant: Tenant,
     pub catalogue: Arc<dyn Catalogue>,
     pub graph: Arc<dyn GraphStore>,
 }
@@ -34,18 +33,18 @@ impl Stage for AggregateStage {
         StageName::Aggregate
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let plan = self.artifacts.plan(&job.plan).await?;
-        let repository = job.run.repository;
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&task.plan).await?;
+        let repository = task.run.repository;
         let patterns = find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?;
         let encoded = encode(ArtifactKind::Patterns, &patterns);
         let artifact = self.artifacts.put_by_content("patterns", repository, encoded).await?;
         let view = self.catalogue.view().await?;
-        let before = published_patterns(self.graph.as_ref(), &view, &self.tenant, repository).await?;
+        let before = published_patterns(self.graph.as_ref(), &view, &task.tenant, repository).await?;
         let mut report = PartReport { patterns: patterns.len() as u64, ..PartReport::default() };
         report.artifacts.insert(PATTERNS.to_owned(), written(artifact));
         let staged = staged(&before, patterns, plan.rebuild);
-        self.graph.stage(&self.tenant, job.run, job.part, staged).await?;
+        self.graph.stage(&task.staging(), staged).await?;
         Ok(report)
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord, StageName};
 use cairn_patterns::pattern_chunk_text;
-use cairn_pipeline::{Stage, StageError};
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, GraphStore, LedgerRead};
-use cairn_wire::{ArtifactKind, Job, PartReport, decode};
+use cairn_wire::{ArtifactKind, PartReport, decode};
 
 use crate::aggregate::{PATTERNS, find_in_snapshot, published_patterns};
 use crate::artifacts::{Artifacts, reported};
@@ -35,26 +35,26 @@ impl Stage for EmbedPatternsStage {
         StageName::EmbedPatterns
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let plan = self.artifacts.plan(&job.plan).await?;
-        let repository = job.run.repository;
-        let now = match self.reported_patterns(job).await? {
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&task.plan).await?;
+        let repository = task.run.repository;
+        let now = match self.reported_patterns(task).await? {
             Some(patterns) => patterns,
             None => find_in_snapshot(&self.artifacts, &self.snapshots, repository, &plan).await?,
         };
         let view = self.catalogue.view().await?;
-        let tenant = &self.embedding.tenant;
+        let tenant = &task.tenant;
         let before = published_patterns(self.graph.as_ref(), &view, tenant, repository).await?;
         let before: Vec<ChunkRecord> = before.iter().filter_map(chunk).collect();
         let changes = chunk_changes(&before, now.iter().filter_map(chunk).collect(), plan.rebuild);
-        self.embedding.stage(job, changes).await
+        self.embedding.stage(task, changes).await
     }
 }
 
 impl EmbedPatternsStage {
     /// What aggregation found. A run that lay unfinished for long may have outlived the artifact.
-    async fn reported_patterns(&self, job: &Job) -> Result<Option<Vec<PatternRecord>>, StageError> {
-        let parts = self.ledger.parts(job.run).await?;
+    async fn reported_patterns(&self, task: &Task) -> Result<Option<Vec<PatternRecord>>, StageError> {
+        let parts = self.ledger.parts(task.run).await?;
         let Some(part) = parts.iter().find(|part| part.id.stage == StageName::Aggregate) else { return Ok(None) };
         let report = PartReport::from_json(&part.report);
         let report = report.map_err(|error| StageError::permanent("corrupt", format!("{}: {error}", part.id)))?;

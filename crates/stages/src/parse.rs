@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{FileFacts, Outline, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
-use cairn_pipeline::{Stage, StageError};
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::FileParser;
-use cairn_wire::{ArtifactKind, Job, PackReader, PackWriter, PartReport, SlotStatus};
+use cairn_wire::{ArtifactKind, PackReader, PackWriter, PartReport, SlotStatus};
 
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of};
 use crate::sync::blocking;
@@ -25,9 +25,9 @@ impl Stage for ParseStage {
         StageName::Parse
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let plan = self.artifacts.plan(&job.plan).await?;
-        let pack = plan.packs.get(job.part.number as usize);
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&task.plan).await?;
+        let pack = plan.packs.get(task.part.number as usize);
         let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;
         if let Some(reader) = self.artifacts.facts_pack(pack).await? {
             return Ok(report(&read_all::<FileFacts>(reader, &pack.key)?));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
-use cairn_pipeline::{Stage, StageError};
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
-use cairn_wire::{Job, Manifest, PartReport, Plan, RunResult, StageDuration};
+use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
@@ -27,10 +27,10 @@ impl Stage for PublishStage {
         StageName::Publish
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let plan = self.artifacts.plan(&job.plan).await?;
-        let run = self.ledger.run(job.run).await?;
-        let parts = self.ledger.parts(job.run).await?;
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&task.plan).await?;
+        let run = self.ledger.run(task.run).await?;
+        let parts = self.ledger.parts(task.run).await?;
         let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
         let reports = reports(&parts)?;
@@ -38,14 +38,14 @@ impl Stage for PublishStage {
         let links = reports.iter().find_map(|(_, report)| reported(report, "links"));
         manifest.links = links.or_else(|| previous.links.clone());
         let view = self.catalogue.view().await?;
-        let before = self.catalogue.published(&view, job.run.repository).await?.map(|published| published.result);
+        let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
         let published = PublishedGeneration {
-            run: job.run,
+            run: task.run,
             seq: cairn_domain::PublishedSeq::default(),
-            manifest: self.artifacts.put_manifest(job.run.repository, manifest).await?,
+            manifest: self.artifacts.put_manifest(task.run.repository, manifest).await?,
             revision: run.revision,
             branch: run.branch,
             indexed_at_ms: now_ms,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{StageName, Tenant};
-use cairn_pipeline::{Stage, StageError};
+use cairn_domain::StageName;
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{StagedPoints, VectorStore};
-use cairn_wire::{Job, PartReport};
+use cairn_wire::PartReport;
 
 use crate::artifacts::Artifacts;
 use crate::placed::OpenPacks;
@@ -14,7 +14,6 @@ use crate::placed::OpenPacks;
 /// May be run twice and stopped anywhere: it ends what is open, and what has ended stays so.
 pub struct RetireStage {
     pub artifacts: Arc<Artifacts>,
-    pub tenant: Tenant,
     pub vectors: Arc<dyn VectorStore>,
 }
 
@@ -24,20 +23,20 @@ impl Stage for RetireStage {
         StageName::Retire
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let plan = self.artifacts.plan(&job.plan).await?;
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let plan = self.artifacts.plan(&task.plan).await?;
         let previous = self.artifacts.manifest_or_empty(plan.previous_manifest.as_ref()).await?;
-        let paths = plan.retire.get(job.part.number as usize).map_or(&[][..], Vec::as_slice);
+        let paths = plan.retire.get(task.part.number as usize).map_or(&[][..], Vec::as_slice);
         let entries = paths.iter().filter_map(|path| previous.find(path.path.as_str()));
         let mut packs = OpenPacks::default();
         packs.open(&self.artifacts, entries, false).await?;
         let mut retired = Vec::new();
         for path in paths {
-            let chunks = packs.chunks(job.run.repository, &previous, path.path.as_str())?;
+            let chunks = packs.chunks(task.run.repository, &previous, path.path.as_str())?;
             retired.extend(chunks.into_iter().map(|chunk| chunk.key));
         }
         let staged = StagedPoints { points: Vec::new(), retired };
-        self.vectors.stage(&self.tenant, job.run, job.part, staged).await?;
+        self.vectors.stage(&task.staging(), staged).await?;
         Ok(PartReport::default())
     }
 }

@@ -1,11 +1,30 @@
 //! Jobs: small messages that point to artifacts. JSON, versioned, at most 64 KiB.
 
-use cairn_domain::{ArtifactRef, GenerationId, Key128, MessageId, PartId, RepositoryId, RunId, StageName};
+use std::fmt;
+
+use cairn_domain::{ArtifactRef, GenerationId, Key128, MessageId, PartId, RepositoryId, RunId, StageName, Tenant};
 use serde::{Deserialize, Serialize};
+
+/// What a worker is asked to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Job {
+    Sync(SyncJob),
+    Part(PartJob),
+}
+
+/// A repository to be brought to the state of its source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SyncJob {
+    pub tenant: Tenant,
+    pub repository: RepositoryId,
+    /// Number of the request among those of the repository: what was asked for later is another job.
+    pub request: u64,
+}
 
 /// One part of a run to be worked on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Job {
+pub struct PartJob {
+    pub tenant: Tenant,
     pub run: RunId,
     pub part: PartId,
     /// The plan that says what the part works on.
@@ -14,20 +33,36 @@ pub struct Job {
 
 impl Job {
     pub fn id(&self) -> MessageId {
-        MessageId::derive(self.run, self.part)
+        match self {
+            Job::Sync(job) => MessageId::derive_sync(job.repository, job.request),
+            Job::Part(job) => MessageId::derive(job.run, job.part),
+        }
+    }
+
+    /// The stage whose workers take the job.
+    pub fn stage(&self) -> StageName {
+        match self {
+            Job::Sync(_) => StageName::Sync,
+            Job::Part(job) => job.part.stage,
+        }
+    }
+
+    pub fn tenant(&self) -> &Tenant {
+        match self {
+            Job::Sync(job) => &job.tenant,
+            Job::Part(job) => &job.tenant,
+        }
+    }
+
+    pub fn repository(&self) -> RepositoryId {
+        match self {
+            Job::Sync(job) => job.repository,
+            Job::Part(job) => job.run.repository,
+        }
     }
 
     pub fn to_json(&self) -> String {
-        let body = JobV1 {
-            version: VERSION,
-            repository: self.run.repository.to_string(),
-            generation: self.run.generation.0,
-            stage: self.part.stage.as_str().to_owned(),
-            number: self.part.number,
-            plan_key: self.plan.key.clone(),
-            plan_size_bytes: self.plan.size_bytes,
-            plan_hash: self.plan.hash,
-        };
+        let body = Body { version: VERSION, job: JobV2::from(self) };
         serde_json::to_string(&body).expect("a struct of texts and numbers is JSON")
     }
 
@@ -35,22 +70,29 @@ impl Job {
     pub fn from_json(text: &str) -> Result<Self, String> {
         // The version first: what else stands in a job of another version is not ours to judge.
         let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if version != VERSION {
-            return Err(format!("version {version} of a job is unknown: this build reads version {VERSION}"));
+        match version {
+            1 => parse::<JobV1>(text)?.into_job(),
+            VERSION => parse::<Body>(text)?.job.into_job(),
+            other => Err(format!("version {other} of a job is unknown: this build reads up to {VERSION}")),
         }
-        let body: JobV1 = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let repository = Key128::parse(&body.repository).ok_or("`repository` is not 32 hexadecimal digits")?;
-        let stage = StageName::parse(&body.stage).ok_or_else(|| format!("unknown stage `{}`", body.stage))?;
-        Ok(Self {
-            run: RunId { repository: RepositoryId(repository), generation: GenerationId(body.generation) },
-            part: PartId { stage, number: body.number },
-            plan: ArtifactRef { key: body.plan_key, size_bytes: body.plan_size_bytes, hash: body.plan_hash },
-        })
     }
 }
 
-/// The version that is written, and the only one so far.
-const VERSION: u32 = 1;
+impl fmt::Display for Job {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Job::Sync(job) => write!(formatter, "sync of {} (request {})", job.repository, job.request),
+            Job::Part(job) => write!(formatter, "{} of run {}", job.part, job.run),
+        }
+    }
+}
+
+/// The version that is written.
+const VERSION: u32 = 2;
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
 
 #[derive(Deserialize)]
 struct Version {
@@ -58,8 +100,72 @@ struct Version {
 }
 
 #[derive(Serialize, Deserialize)]
+struct Body {
+    version: u32,
+    #[serde(flatten)]
+    job: JobV2,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+enum JobV2 {
+    Sync {
+        tenant: String,
+        repository: String,
+        request: u64,
+    },
+    Part {
+        tenant: String,
+        repository: String,
+        generation: u64,
+        stage: String,
+        number: u32,
+        plan_key: String,
+        plan_size_bytes: u64,
+        plan_hash: [u8; 32],
+    },
+}
+
+impl From<&Job> for JobV2 {
+    fn from(job: &Job) -> Self {
+        let (tenant, repository) = (job.tenant().to_string(), job.repository().to_string());
+        match job {
+            Job::Sync(job) => JobV2::Sync { tenant, repository, request: job.request },
+            Job::Part(job) => JobV2::Part {
+                tenant,
+                repository,
+                generation: job.run.generation.0,
+                stage: job.part.stage.as_str().to_owned(),
+                number: job.part.number,
+                plan_key: job.plan.key.clone(),
+                plan_size_bytes: job.plan.size_bytes,
+                plan_hash: job.plan.hash,
+            },
+        }
+    }
+}
+
+impl JobV2 {
+    fn into_job(self) -> Result<Job, String> {
+        match self {
+            JobV2::Sync { tenant, repository, request } => {
+                Ok(Job::Sync(SyncJob { tenant: Tenant::new(tenant), repository: repository_id(&repository)?, request }))
+            }
+            JobV2::Part { tenant, repository, generation, stage, number, plan_key, plan_size_bytes, plan_hash } => {
+                let run = RunId { repository: repository_id(&repository)?, generation: GenerationId(generation) };
+                let part = PartId { stage: stage_name(&stage)?, number };
+                let plan = ArtifactRef { key: plan_key, size_bytes: plan_size_bytes, hash: plan_hash };
+                Ok(Job::Part(PartJob { tenant: Tenant::new(tenant), run, part, plan }))
+            }
+        }
+    }
+}
+
+/// Before there were tenants but the local one.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobV1 {
+    #[expect(dead_code, reason = "read before the rest")]
     version: u32,
     repository: String,
     generation: u64,
@@ -70,24 +176,56 @@ struct JobV1 {
     plan_hash: [u8; 32],
 }
 
+impl JobV1 {
+    fn into_job(self) -> Result<Job, String> {
+        let run = RunId { repository: repository_id(&self.repository)?, generation: GenerationId(self.generation) };
+        let part = PartId { stage: stage_name(&self.stage)?, number: self.number };
+        let plan = ArtifactRef { key: self.plan_key, size_bytes: self.plan_size_bytes, hash: self.plan_hash };
+        Ok(Job::Part(PartJob { tenant: Tenant::local(), run, part, plan }))
+    }
+}
+
+fn repository_id(text: &str) -> Result<RepositoryId, String> {
+    Key128::parse(text).map(RepositoryId).ok_or_else(|| "`repository` is not 32 hexadecimal digits".to_owned())
+}
+
+fn stage_name(text: &str) -> Result<StageName, String> {
+    StageName::parse(text).ok_or_else(|| format!("unknown stage `{text}`"))
+}
+
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{RepositoryName, Tenant};
+    use cairn_domain::RepositoryName;
 
     use super::*;
 
-    #[test]
-    fn a_job_comes_back_and_is_small() {
+    fn part_job() -> Job {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
-        let job = Job {
+        Job::Part(PartJob {
+            tenant: Tenant::local(),
             run: RunId { repository, generation: GenerationId(7) },
             part: PartId { stage: StageName::Parse, number: 3 },
             plan: ArtifactRef { key: "plans/x".to_owned(), size_bytes: 9, hash: [7; 32] },
-        };
-        let text = job.to_json();
-        assert!(text.len() < 64 * 1024);
-        assert_eq!(Job::from_json(&text), Ok(job));
-        assert!(Job::from_json(&text.replace("parse", "purse")).is_err());
-        assert!(Job::from_json(&text.replace("\"version\":1", "\"version\":2")).is_err());
+        })
+    }
+
+    #[test]
+    fn a_job_comes_back_and_is_small() {
+        let repository = part_job().repository();
+        for job in [part_job(), Job::Sync(SyncJob { tenant: Tenant::new("acme"), repository, request: 5 })] {
+            let text = job.to_json();
+            assert!(text.len() < 64 * 1024);
+            assert_eq!(Job::from_json(&text), Ok(job));
+            assert!(Job::from_json(&text.replace("\"version\":2", "\"version\":3")).is_err());
+        }
+        assert!(Job::from_json(&part_job().to_json().replace("parse", "purse")).is_err());
+    }
+
+    #[test]
+    fn each_request_for_a_sync_has_an_id_of_its_own() {
+        let repository = part_job().repository();
+        let sync = |request| Job::Sync(SyncJob { tenant: Tenant::local(), repository, request }).id();
+        assert_ne!(sync(1), sync(2));
+        assert_eq!(sync(1), sync(1));
     }
 }

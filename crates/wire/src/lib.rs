@@ -18,7 +18,7 @@ mod settings;
 
 pub use codec::{Decode, DecodeError, Encode, Reader};
 pub use envelope::{ArtifactKind, decode, encode};
-pub use job::Job;
+pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};
 pub use manifest::Manifest;
 pub use pack::{PackReader, PackWriter};

@@ -133,7 +133,7 @@ fn formats() -> Vec<Format> {
         Format { name: "graph_records", version: 1, write: graph_records, read: read_graph_records },
         Format {
             name: "job",
-            version: 1,
+            version: 2,
             write: || values::job().to_json().into_bytes(),
             read: |bytes| Ok(Job::from_json(text(bytes)?)? == values::job()),
         },

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/support/config", &["crates/core"]),
     ("crates/support/telemetry", &[]),
     ("crates/support/conformance", &["crates/core", "crates/wire", "crates/ports"]),
+    ("crates/support/servers", &[]),
     ("crates/support/testkit", &["crates/core", "crates/wire", "crates/ports"]),
     ("crates/pipeline", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
     ("crates/stages", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/pipeline"]),

@@ -60,23 +60,7 @@ fn visible(view: &View) -> Filter {
         filter.must_not.push(Condition::matches(GEN_FROM, hidden));
     }
     filter.must.push(Filter::should(unpublished_end).into());
-    // Few versions have earlier ends, so the ranges of published generations are looked at for those only.
-    let published: Vec<_> = published(view).map(|range| Condition::range(EARLIER_ENDS, range)).collect();
-    if !published.is_empty() {
-        let none_published = Filter::must_not(published);
-        filter.must.push(Filter::should([Condition::is_empty(EARLIER_ENDS), none_published.into()]).into());
-    }
     filter
-}
-
-/// The published generations as ranges between the hidden ones.
-fn published(view: &View) -> impl Iterator<Item = Range> {
-    let ends = view.hidden.iter().map(|generation| generation.0).filter(|hidden| *hidden < view.next_gen);
-    let mut start = 0;
-    ends.chain([view.next_gen]).filter_map(move |end| {
-        let first = std::mem::replace(&mut start, end + 1);
-        (first < end).then(|| Range { gte: Some(first as f64), lt: Some(end as f64), ..Range::default() })
-    })
 }
 
 fn below(generation: u64) -> Range {
@@ -112,27 +96,4 @@ fn restrictions(filter: &ChunkFilter) -> Vec<Condition> {
         must.push(Filter::should([Condition::is_empty(CHANGED_AT), Condition::range(CHANGED_AT, changed)]).into());
     }
     must
-}
-
-#[cfg(test)]
-mod tests {
-    use cairn_domain::GenerationId;
-
-    use super::*;
-
-    fn check(next_gen: u64, hidden: &[u64], expect: &[(u64, u64)]) {
-        let hidden = hidden.iter().copied().map(GenerationId).collect();
-        let view = View { next_gen, hidden, ..View::default() };
-        let found: Vec<(f64, f64)> = published(&view).filter_map(|range| Some((range.gte?, range.lt?))).collect();
-        assert_eq!(found, expect.iter().map(|(from, to)| (*from as f64, *to as f64)).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn published_generations_lie_between_hidden_ones() {
-        check(5, &[], &[(0, 5)]);
-        check(5, &[2], &[(0, 2), (3, 5)]);
-        check(5, &[0, 1, 4], &[(2, 4)]);
-        check(5, &[7], &[(0, 5)]);
-        check(0, &[], &[]);
-    }
 }

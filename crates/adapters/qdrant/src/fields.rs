@@ -1,9 +1,13 @@
 //! The fields of a point's payload, and which of them have an index.
 
+use cairn_domain::GenerationId;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::{
     BoolIndexParams, FieldType, IntegerIndexParams, KeywordIndexParams, PayloadIndexParams, UuidIndexParams,
 };
+
+/// The `gen_to` of a version that nobody ended.
+pub(crate) const OPEN: i64 = GenerationId::OPEN.0 as i64;
 
 pub(crate) const DENSE: &str = "dense";
 pub(crate) const TERMS: &str = "terms";
@@ -14,10 +18,8 @@ pub(crate) const KEY: &str = "key";
 /// The first bits of the key, by which scrolling goes.
 pub(crate) const KEY_ORDER: &str = "key_order";
 pub(crate) const GEN_FROM: &str = "gen_from";
-/// The latest mark, or `OPEN`.
+/// The generation that ends the version, or `OPEN`.
 pub(crate) const GEN_TO: &str = "gen_to";
-/// Marks that later ones followed.
-pub(crate) const EARLIER_ENDS: &str = "earlier_ends";
 pub(crate) const PATH: &str = "path";
 pub(crate) const BASE_NAME: &str = "base_name";
 pub(crate) const EXTENSION: &str = "extension";
@@ -62,14 +64,13 @@ pub(crate) enum Index {
     Bool,
 }
 
-pub(crate) const CHUNK_INDEXES: [(&str, Index); 20] = [
+pub(crate) const CHUNK_INDEXES: [(&str, Index); 19] = [
     (REPOSITORY, Index::Tenant),
     (TENANT, Index::Keyword),
     (KEY, Index::Uuid),
     (KEY_ORDER, Index::Range),
     (GEN_FROM, Index::Integer),
     (GEN_TO, Index::Integer),
-    (EARLIER_ENDS, Index::Integer),
     (PATH, Index::Keyword),
     (BASE_NAME, Index::Keyword),
     (EXTENSION, Index::Keyword),

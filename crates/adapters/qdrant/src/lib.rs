@@ -7,7 +7,7 @@
 //!
 //! What holds:
 //! - staging only inserts: a late writer changes nothing that is there;
-//! - retiring only adds a mark: one that a published generation made is never lost (`marks`);
+//! - a mark that a published generation made is never overwritten (`stage`);
 //! - a request is answered within its deadline or fails; nothing is tried again here;
 //! - hits come in the total order of the port, although Qdrant breaks ties as it likes (`find`).
 
@@ -19,7 +19,6 @@ mod connection;
 mod error;
 mod fields;
 mod find;
-mod marks;
 mod paths;
 mod payload;
 mod prepare;

@@ -11,7 +11,7 @@ use qdrant_client::qdrant::{PointId, Value, point_id};
 
 use crate::error::Fault;
 use crate::fields::*;
-use crate::{marks, paths};
+use crate::paths;
 
 /// Bits of a key that scrolling goes by: Qdrant compares the start of a page as a float, which is exact to 2^53.
 const KEY_ORDER_BITS: u32 = 53;
@@ -21,22 +21,16 @@ pub(crate) fn key_order(key: ChunkKey) -> i64 {
     (half >> (u64::BITS - KEY_ORDER_BITS)) as i64
 }
 
-/// What a payload is made of and a chunk is not.
-pub(crate) struct Place<'a> {
-    pub(crate) tenant: &'a Tenant,
-    pub(crate) gen_from: GenerationId,
-}
-
-pub(crate) fn of_point(place: &Place<'_>, point: &Point) -> HashMap<String, Value> {
+pub(crate) fn of_point(tenant: &Tenant, gen_from: GenerationId, point: &Point) -> HashMap<String, Value> {
     let chunk = &point.chunk;
     let path = chunk.path.as_str();
     let mut fields: Vec<(&str, Value)> = vec![
-        (TENANT, place.tenant.as_str().into()),
+        (TENANT, tenant.as_str().into()),
         (REPOSITORY, chunk.repository.to_string().into()),
         (KEY, uuid_text(chunk.key.0).into()),
         (KEY_ORDER, key_order(chunk.key).into()),
-        (GEN_FROM, (place.gen_from.0 as i64).into()),
-        (GEN_TO, marks::OPEN.into()),
+        (GEN_FROM, (gen_from.0 as i64).into()),
+        (GEN_TO, OPEN.into()),
         (PATH, path.into()),
         (BASE_NAME, paths::base_name(path).into()),
         (FOLDERS, texts(paths::folders(path))),
@@ -140,7 +134,7 @@ impl Fields {
         self.fields.get(field)?.kind.as_ref()
     }
 
-    pub(crate) fn optional_text(&self, field: &str) -> Option<&str> {
+    fn optional_text(&self, field: &str) -> Option<&str> {
         match self.kind(field) {
             Some(Kind::StringValue(text)) => Some(text),
             _ => None,
@@ -151,7 +145,7 @@ impl Fields {
         self.optional_text(field).ok_or_else(|| self.missing(field))
     }
 
-    pub(crate) fn integer(&self, field: &str) -> Option<i64> {
+    fn integer(&self, field: &str) -> Option<i64> {
         match self.kind(field) {
             Some(Kind::IntegerValue(number)) => Some(*number),
             _ => None,
@@ -174,10 +168,6 @@ impl Fields {
             Some(Kind::ListValue(list)) => &list.values,
             _ => &[],
         }
-    }
-
-    pub(crate) fn integers(&self, field: &str) -> Vec<i64> {
-        self.list(field).iter().filter_map(Value::as_integer).collect()
     }
 
     fn texts(&self, field: &str) -> Vec<String> {

@@ -12,7 +12,7 @@ use qdrant_client::qdrant::{
 use crate::collection::{Collection, Page, whole_payload};
 use crate::conditions::{Question, seen};
 use crate::error::Fault;
-use crate::fields::{KEY, KEY_ORDER, PATH, TEXT};
+use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
 use crate::payload::{Fields, key_order, uuid_text};
 
 /// Keys that one request asks for.
@@ -64,6 +64,10 @@ async fn fetch_some(
     };
     collection.each_page(filter, with_payload, false, take).await?;
     Ok(chunks)
+}
+
+pub(crate) fn of_repository(repository: RepositoryId) -> Condition {
+    Condition::matches(REPOSITORY, repository.to_string())
 }
 
 pub(crate) fn has_key(keys: impl Iterator<Item = ChunkKey>) -> Condition {

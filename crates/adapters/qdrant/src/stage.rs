@@ -1,39 +1,34 @@
 //! Staging: new versions are inserted, old ones marked.
 //!
-//! May be run twice and stopped anywhere. A version that is there is left as it is, whoever writes it again; a mark that
-//! is there is left too. Nothing of it is visible before its generation is published.
+//! May be run twice and stopped anywhere. A version that is there is left as it is, whoever writes it again. A mark is
+//! set only where the store itself finds none, or that of a run that came to nothing: the test and the write are one
+//! request, so no late writer takes a mark of a published generation away. Nothing of it is visible before its
+//! generation is published.
 
-use std::collections::BTreeMap;
-
-use cairn_domain::{ChunkKey, GenerationId, Point, RecordId, RepositoryId, RunId, Tenant};
-use cairn_ports::{ErrorKind, StagedPoints};
+use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
+use cairn_ports::{StagedPoints, Staging};
 use prost::Message;
-use qdrant_client::qdrant::{
-    Condition, Filter, NamedVectors, PointId, PointStruct, Range, RetrievedPoint, Vector, Vectors,
-};
+use qdrant_client::qdrant::{Condition, Filter, NamedVectors, PointId, PointStruct, Range, Value, Vector, Vectors};
 
-use crate::collection::{Collection, only};
+use crate::collection::Collection;
 use crate::config::QdrantConfig;
 use crate::error::Fault;
-use crate::fields::{DENSE, EARLIER_ENDS, GEN_FROM, GEN_TO, REPOSITORY, TERMS};
-use crate::marks::{self, Marks};
-use crate::payload::{self, Fields, Place, uuid_text};
-use crate::read::has_key;
+use crate::fields::{DENSE, GEN_FROM, GEN_TO, OPEN, TERMS};
+use crate::payload::{self, uuid_text};
+use crate::read::{has_key, of_repository};
 
 /// Keys that one request retires.
 const KEYS: usize = 500;
-/// Writers that meet on one version give way to each other; so many rounds in a row are no accident.
-const MAX_ROUNDS: usize = 8;
 
-pub(crate) struct Staging<'a> {
+/// Writes what one part of a run found.
+pub(crate) struct Writer<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) config: &'a QdrantConfig,
     pub(crate) dimensions: u16,
-    pub(crate) tenant: &'a Tenant,
-    pub(crate) run: RunId,
+    pub(crate) staging: &'a Staging,
 }
 
-impl Staging<'_> {
+impl Writer<'_> {
     pub(crate) async fn stage(&self, staged: StagedPoints) -> Result<(), Fault> {
         for point in &staged.points {
             self.check(point)?;
@@ -47,7 +42,7 @@ impl Staging<'_> {
 
     fn check(&self, point: &Point) -> Result<(), Fault> {
         let chunk = &point.chunk;
-        if chunk.repository != self.run.repository {
+        if chunk.repository != self.staging.run.repository {
             return Err(Fault::invalid(format!("chunk {} of `{}` is of another repository", chunk.key, chunk.path)));
         }
         if point.dense.0.len() != usize::from(self.dimensions) {
@@ -62,10 +57,9 @@ impl Staging<'_> {
 
     /// In batches that fit a message.
     async fn insert(&self, points: &[Point]) -> Result<(), Fault> {
-        let place = Place { tenant: self.tenant, gen_from: self.run.generation };
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for point in points {
-            let point = point_struct(&place, point);
+            let point = self.point(point);
             let bytes = point.encoded_len();
             let is_full = batch.len() >= self.config.max_batch_points || batch_bytes + bytes > self.config.max_batch_bytes;
             if is_full && !batch.is_empty() {
@@ -78,70 +72,40 @@ impl Staging<'_> {
         if batch.is_empty() { Ok(()) } else { self.collection.insert(batch).await }
     }
 
-    /// Ends the versions of the keys that began before this generation.
+    /// Ends the versions of the keys that this run may end (`Staging::may_retire`, as a filter).
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
-        let generation = self.run.generation;
-        let before = Range { lt: Some(generation.0 as f64), ..Range::default() };
+        let Staging { run, aborted, .. } = self.staging;
+        let before = Range { lt: Some(run.generation.0 as f64), ..Range::default() };
+        let free: Vec<i64> = aborted.iter().map(|generation| generation.0 as i64).chain([OPEN]).collect();
         let versions = Filter::must([
-            Condition::matches(REPOSITORY, self.run.repository.to_string()),
+            of_repository(run.repository),
             has_key(keys.iter().copied()),
             Condition::range(GEN_FROM, before),
+            Condition::matches(GEN_TO, free),
         ]);
-        // Nearly all are open: they are marked without being read.
-        let open = Marks::default();
-        let mut unmarked = versions.clone();
-        unmarked.must.push(open.condition());
-        self.collection.set(open.with(generation).fields().into(), unmarked).await?;
-        let mut marked_by_others = versions;
-        marked_by_others.must_not.push(marks::ended_by(&[generation]));
-        change_marks(self.collection, marked_by_others, |marks| marks.with(generation)).await
+        self.collection.set(ends(run.generation.0 as i64), versions).await
     }
-}
 
-/// Changes the marks of what the filter lets through until it lets nothing through any more.
-pub(crate) async fn change_marks(
-    collection: &Collection,
-    filter: Filter,
-    change: impl Fn(&Marks) -> Marks,
-) -> Result<(), Fault> {
-    for _ in 0..MAX_ROUNDS {
-        let mut by_marks: BTreeMap<Marks, Vec<PointId>> = BTreeMap::new();
-        let take = |points: Vec<RetrievedPoint>| {
-            for point in points {
-                let marks = Marks::read(&Fields::of(point.id.as_ref(), point.payload));
-                by_marks.entry(marks).or_default().extend(point.id);
-            }
-            Ok(())
-        };
-        collection.each_page(filter.clone(), only(&[GEN_TO, EARLIER_ENDS]), false, take).await?;
-        if by_marks.is_empty() {
-            return Ok(());
-        }
-        for (marks, ids) in by_marks {
-            // Only where nobody changed them since they were read.
-            let unchanged = Filter::must([Condition::has_id(ids), marks.condition()]);
-            collection.set(change(&marks).fields().into(), unchanged).await?;
+    fn point(&self, point: &Point) -> PointStruct {
+        let gen_from = self.staging.run.generation;
+        PointStruct {
+            id: Some(point_id(point.chunk.key, gen_from)),
+            vectors: Some(vectors(point)),
+            payload: payload::of_point(&self.staging.tenant, gen_from, point),
         }
     }
-    Err(Fault::new(ErrorKind::TransactionConflict, "others keep changing the marks of the same versions"))
 }
 
-pub(crate) fn of_repository(repository: RepositoryId) -> Condition {
-    Condition::matches(REPOSITORY, repository.to_string())
+/// The field that ends a version, or opens it again.
+pub(crate) fn ends(generation: i64) -> std::collections::HashMap<String, Value> {
+    [(GEN_TO.to_owned(), Value::from(generation))].into()
 }
 
-fn point_struct(place: &Place<'_>, point: &Point) -> PointStruct {
-    PointStruct {
-        id: Some(point_id(point.chunk.key, place.gen_from)),
-        vectors: Some(vectors(point)),
-        payload: payload::of_point(place, point),
-    }
-}
-
-pub(crate) fn point_id(key: ChunkKey, gen_from: GenerationId) -> PointId {
+fn point_id(key: ChunkKey, gen_from: GenerationId) -> PointId {
     uuid_text(RecordId::derive(key.0, gen_from).0).into()
 }
 
+/// Integers as floats. A point without terms has no sparse vector.
 fn vectors(point: &Point) -> Vectors {
     let dense: Vec<f32> = point.dense.0.iter().map(|value| f32::from(*value)).collect();
     let mut vectors = NamedVectors::default().add_vector(DENSE, dense);

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, PartId, RepositoryId, RunId, Scope, Tenant, View,
+    ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View,
 };
 use cairn_ports::{
-    ChunkFilter, ChunkPage, Generations, Hit, MaintenanceError, StagedPoints, VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore, VectorStoreError,
 };
 use qdrant_client::qdrant::VectorInput;
 
@@ -17,7 +17,7 @@ use crate::error::Fault;
 use crate::fields::{DENSE, TERMS};
 use crate::find::{self, Target};
 use crate::prepare::{self, Plan, collection_name};
-use crate::stage::Staging;
+use crate::stage::Writer;
 use crate::{read, sweep};
 
 /// Chunks of one model in Qdrant. Cheap to clone; clones share their connection.
@@ -68,17 +68,10 @@ impl QdrantStore {
 
 #[async_trait]
 impl VectorStore for QdrantStore {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        // A part that runs again meets its own records: that they are there is enough.
-        _part: PartId,
-        staged: StagedPoints,
-    ) -> Result<(), VectorStoreError> {
+    async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError> {
         let (collection, config, dimensions) = (&self.collection, &self.config, self.model.dimensions);
-        let staging = Staging { collection, config, dimensions, tenant, run };
-        staging.stage(staged).await.map_err(|fault| fault.of_store("stage", &run.repository.to_string()))
+        let staged = Writer { collection, config, dimensions, staging }.stage(staged).await;
+        staged.map_err(|fault| fault.of_store("stage", &staging.run.repository.to_string()))
     }
 
     async fn search_dense(

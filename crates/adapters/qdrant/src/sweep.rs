@@ -1,15 +1,14 @@
 //! Sweeping, always for listed generations: a range would take what an unfinished run is staging.
 
 use cairn_domain::{DenseVector, GenerationId, RepositoryId, SparseVector, Tenant};
-use cairn_ports::ErrorKind;
 use qdrant_client::qdrant::{Condition, Filter, Range, RetrievedPoint, vector_output, vectors_output};
 
 use crate::collection::{Collection, whole_payload};
 use crate::error::Fault;
-use crate::fields::{DENSE, GEN_FROM, TENANT, TERMS};
-use crate::marks::ended_by;
+use crate::fields::{CHECKSUM, DENSE, GEN_FROM, GEN_TO, OPEN, TENANT, TERMS};
 use crate::payload::{Fields, checksum};
-use crate::stage::{change_marks, of_repository};
+use crate::read::of_repository;
+use crate::stage::ends;
 
 /// Generations that one request names.
 const GENERATIONS: usize = 1_000;
@@ -21,26 +20,24 @@ pub(crate) async fn retired(
 ) -> Result<u64, Fault> {
     let mut num_removed = 0;
     for some in published.chunks(GENERATIONS) {
-        num_removed += collection.delete(Filter::must([of_repository(repository), ended_by(some)])).await?;
+        let ends: Vec<i64> = some.iter().map(|generation| generation.0 as i64).collect();
+        let ended = Filter::must([of_repository(repository), Condition::matches(GEN_TO, ends)]);
+        num_removed += collection.delete(ended).await?;
     }
     Ok(num_removed)
 }
 
-/// Removes what the generation began and takes its marks back. Returns how many records name it still.
+/// Removes what the generation began and opens what it ended. Returns how many records name it still.
 pub(crate) async fn aborted(
     collection: &Collection,
     repository: RepositoryId,
     aborted: GenerationId,
 ) -> Result<u64, Fault> {
-    let begun = Condition::matches(GEN_FROM, aborted.0 as i64);
+    let aborted = aborted.0 as i64;
+    let (begun, ended) = (Condition::matches(GEN_FROM, aborted), Condition::matches(GEN_TO, aborted));
     collection.delete(Filter::must([of_repository(repository), begun.clone()])).await?;
-    let ended = Filter::must([of_repository(repository), ended_by(&[aborted])]);
-    match change_marks(collection, ended, |marks| marks.without(aborted)).await {
-        // The count says what is left, and the caller sweeps again.
-        Err(fault) if fault.kind != ErrorKind::TransactionConflict => return Err(fault),
-        _ => {}
-    }
-    let named = Filter::should([begun, ended_by(&[aborted])]);
+    collection.set(ends(OPEN), Filter::must([of_repository(repository), ended.clone()])).await?;
+    let named = Filter::should([begun, ended]);
     collection.count(Filter::must([of_repository(repository), named.into()])).await
 }
 
@@ -70,7 +67,7 @@ fn verify_point(point: RetrievedPoint) -> Result<(), Fault> {
     let (dense, sparse) = vectors(&point);
     let fields = Fields::of(point.id.as_ref(), point.payload);
     let chunk = fields.chunk()?;
-    if fields.text(crate::fields::CHECKSUM)? != checksum(&chunk).to_string() {
+    if fields.text(CHECKSUM)? != checksum(&chunk).to_string() {
         return Err(fields.damaged("its payload does not match its checksum"));
     }
     let digest = cairn_domain::Point { chunk, dense, sparse }.vector_digest();

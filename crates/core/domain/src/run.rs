@@ -72,6 +72,19 @@ impl MessageId {
         let digester = Digester::new("message").key_of(run.repository.0).number(run.generation.0);
         Self(digester.text(part.stage.as_str()).number(u64::from(part.number)).key())
     }
+
+    /// Of a request to sync a repository, by its number among those of the repository.
+    pub fn derive_sync(repository: RepositoryId, request: u64) -> Self {
+        Self(Digester::new("sync message").key_of(repository.0).number(request).key())
+    }
+}
+
+words! {
+    /// Interactive requests pass bulk work.
+    Lane {
+        Interactive = "interactive",
+        Bulk = "bulk",
+    }
 }
 
 words! {

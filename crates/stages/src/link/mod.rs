@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use cairn_config::RepositorySettings;
 use cairn_domain::{EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoPath, RepositoryId, StageName, Tenant};
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
-use cairn_pipeline::{Stage, StageError};
+use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
-use cairn_wire::{ChangedPath, Job, PartReport, Plan};
+use cairn_wire::{ChangedPath, PartReport, Plan};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
 
@@ -35,7 +35,6 @@ use crate::sync::{blocking, own_scope};
 pub struct LinkStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
-    pub tenant: Tenant,
     pub catalogue: Arc<dyn Catalogue>,
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
@@ -61,9 +60,9 @@ impl Stage for LinkStage {
         StageName::Link
     }
 
-    async fn run(&self, job: &Job) -> Result<PartReport, StageError> {
-        let repository = job.run.repository;
-        let plan = self.artifacts.plan(&job.plan).await?;
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        let repository = task.run.repository;
+        let plan = self.artifacts.plan(&task.plan).await?;
         let planned =
             plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
         let now = self.snapshots.load(&self.artifacts, repository, planned).await?;
@@ -73,21 +72,22 @@ impl Stage for LinkStage {
         let linker = Arc::new(Linker { now, before, changed, packages, num_threads: self.num_threads });
         let (begun, nodes) = tokio::sync::mpsc::channel(1);
         let begun = (linker.before.is_none && !plan.rebuild).then_some(begun);
-        let (linked, staged) = tokio::join!(linker::run(&linker, &self.artifacts, begun), self.stage_nodes(job, nodes));
+        let (linked, staged) =
+            tokio::join!(linker::run(&linker, &self.artifacts, begun), self.stage_nodes(task, nodes));
         staged?;
         let linked = linked?;
-        let name = self.repository_name(repository).await?;
+        let name = self.repository_name(&task.tenant, repository).await?;
         let settings = RepositorySettings::parse(&plan.settings).unwrap_or_default();
         let of = Arc::clone(&linker);
         let compare = move || Ok(compared(&name, &settings, &of, linked));
         let Compared { mut graph, names, files, mut report } = blocking(compare).await?;
         if plan.rebuild {
-            self.retire_everything(job, &mut graph).await?;
+            self.retire_everything(task, &mut graph).await?;
         }
         let state = write_state(&self.artifacts, &linker, files).await?;
         report.artifacts.insert("links".to_owned(), written(state));
-        self.graph.stage(&self.tenant, job.run, job.part, graph).await?;
-        self.names.stage(&self.tenant, job.run, staged_names(&linker.changed, names)).await?;
+        self.graph.stage(&task.staging(), graph).await?;
+        self.names.stage(&task.tenant, task.run, staged_names(&linker.changed, names)).await?;
         Ok(report)
     }
 }
@@ -137,32 +137,32 @@ impl LinkStage {
     }
 
     /// Stages nodes while the next files are linked, so that a first run never holds all of them.
-    async fn stage_nodes(&self, job: &Job, mut nodes: Receiver<Vec<NodeRecord>>) -> Result<(), StageError> {
+    async fn stage_nodes(&self, task: &Task, mut nodes: Receiver<Vec<NodeRecord>>) -> Result<(), StageError> {
         while let Some(nodes) = nodes.recv().await {
             let staged = StagedGraph { nodes, ..StagedGraph::default() };
-            self.graph.stage(&self.tenant, job.run, job.part, staged).await?;
+            self.graph.stage(&task.staging(), staged).await?;
         }
         Ok(())
     }
 
-    async fn repository_name(&self, repository: RepositoryId) -> Result<String, StageError> {
-        let known = self.catalogue.repositories(&own_scope(&self.tenant, repository)).await?;
+    async fn repository_name(&self, tenant: &Tenant, repository: RepositoryId) -> Result<String, StageError> {
+        let known = self.catalogue.repositories(&own_scope(tenant, repository)).await?;
         Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
     }
 
     /// What is stored was made by other tools: all of it ends.
-    async fn retire_everything(&self, job: &Job, staged: &mut StagedGraph) -> Result<(), StageError> {
-        let (view, scope) = (self.catalogue.view().await?, own_scope(&self.tenant, job.run.repository));
+    async fn retire_everything(&self, task: &Task, staged: &mut StagedGraph) -> Result<(), StageError> {
+        let (view, scope) = (self.catalogue.view().await?, own_scope(&task.tenant, task.run.repository));
         let mut from = Some(0);
         while let Some(at) = from {
-            let page = self.graph.scroll_nodes(&view, &scope, job.run.repository, at).await?;
+            let page = self.graph.scroll_nodes(&view, &scope, task.run.repository, at).await?;
             let own = page.items.iter().filter(|node| node.kind != cairn_domain::NodeKind::Pattern);
             staged.retired_nodes.extend(own.map(|node| node.key));
             from = page.next;
         }
         let mut from = Some(0);
         while let Some(at) = from {
-            let page = self.graph.scroll_edges(&view, &scope, job.run.repository, None, at).await?;
+            let page = self.graph.scroll_edges(&view, &scope, task.run.repository, None, at).await?;
             let own = page.items.iter().filter(|edge| edge.kind != cairn_domain::EdgeKind::Follows);
             staged.retired_edges.extend(own.map(|edge| edge.key));
             from = page.next;

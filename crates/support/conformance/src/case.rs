@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cairn_domain::{GenerationId, PartId, RepositoryId, RepositoryName, RunId, Scope, StageName, Tenant, View};
+use cairn_ports::Staging;
 
 /// What one check calls its own, however many checks share a server.
 #[derive(Clone, Debug)]
@@ -27,6 +28,11 @@ impl Case {
 
     pub fn run(&self, name: &str, generation: u64) -> RunId {
         RunId { repository: self.repository(name), generation: GenerationId(generation) }
+    }
+
+    /// A part of a run that stages, with nothing aborted before.
+    pub fn staging(&self, run: RunId, part: PartId) -> Staging {
+        Staging::new(self.tenant.clone(), run, part)
     }
 
     pub fn scope(&self) -> Scope {

@@ -7,12 +7,12 @@ use cairn_domain::{
     DocumentSection, Ecosystem, EntryKind, FactsKey, FileFacts, GenerationId, Import, ImportedName, Key128, LineSpan,
     ManifestEntry, Mention, NodeKey, NodeKind, NodeRecord, Outcome, Outline, OutlineBase, OutlineField, OutlineSymbol,
     PackageManifest, ParseStatus, PartId, PatternKey, PatternMember, PatternRecord, Reason, Reference, ReferenceKind,
-    RepoPath, RepositoryId, Resolution, RunId, SecretFinding, Slot, SourceText, StageName, Symbol, SymbolKind,
+    RepoPath, RepositoryId, Resolution, RunId, SecretFinding, Slot, SourceText, StageName, Symbol, SymbolKind, Tenant,
     Unresolved, Visibility,
 };
 use cairn_wire::{
     AskedKeys, ChangedPath, FileError, FileUnresolved, Job, LinkGroup, LinkState, LinkSummary, LinkedFile, Manifest,
-    PartReport, Plan, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite, WrittenArtifact,
+    PartJob, PartReport, Plan, RequestSettings, RunResult, SlotStatus, StageDuration, UnresolvedSite, WrittenArtifact,
 };
 
 fn key(number: usize) -> Key128 {
@@ -355,11 +355,12 @@ pub(crate) fn patterns() -> Vec<PatternRecord> {
 }
 
 pub(crate) fn job() -> Job {
-    Job {
+    Job::Part(PartJob {
+        tenant: Tenant::local(),
         run: RunId { repository: RepositoryId(key(200)), generation: GenerationId(70_000) },
         part: PartId { stage: StageName::EmbedPatterns, number: 3 },
         plan: artifact("plans/r/z"),
-    }
+    })
 }
 
 fn counts(words: &[&str]) -> BTreeMap<String, u64> {

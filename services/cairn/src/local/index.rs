@@ -3,10 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
-use cairn_ports::{Broker, Catalogue, ChunkFilter, ErrorKind, Lane, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Broker, Catalogue, ChunkFilter, ErrorKind, Ledger, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 

@@ -86,27 +86,18 @@ impl Local {
             num_threads: num_workers,
             lease_ms: LEASE_MS,
         };
-        let embedding = Arc::new(Embedding {
-            tenant: tenant.clone(),
-            cache: store.clone(),
-            embedder: Arc::clone(&embedder),
-            vectors: vectors.clone(),
-        });
+        let embedding =
+            Arc::new(Embedding { cache: store.clone(), embedder: Arc::clone(&embedder), vectors: vectors.clone() });
         let snapshots = Arc::new(Snapshots::default());
         let program = std::env::current_exe().context("finding this program's own path")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
         let stages: Vec<Arc<dyn Stage>> = vec![
             Arc::new(ParseStage { artifacts: Arc::clone(&artifacts), parser }),
             Arc::new(EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) }),
-            Arc::new(RetireStage {
-                artifacts: Arc::clone(&artifacts),
-                tenant: tenant.clone(),
-                vectors: vectors.clone(),
-            }),
+            Arc::new(RetireStage { artifacts: Arc::clone(&artifacts), vectors: vectors.clone() }),
             Arc::new(LinkStage {
                 artifacts: Arc::clone(&artifacts),
                 snapshots: Arc::clone(&snapshots),
-                tenant: tenant.clone(),
                 catalogue: store.clone(),
                 graph: store.clone(),
                 names: names.clone(),
@@ -115,7 +106,6 @@ impl Local {
             Arc::new(AggregateStage {
                 artifacts: Arc::clone(&artifacts),
                 snapshots: Arc::clone(&snapshots),
-                tenant: tenant.clone(),
                 catalogue: store.clone(),
                 graph: store.clone(),
             }),

@@ -15,8 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::StageName;
-use cairn_ports::{Broker, BrokerError, DeadLetter, Delivery, ErrorKind, Lane, Settlement};
+use cairn_domain::{Lane, MessageId, StageName};
+use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, ErrorKind, Settlement};
 use cairn_wire::Job;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -94,7 +94,7 @@ impl LocalBroker {
         let mut state = self.lock();
         let is_closed = state.is_closed;
         while let Some(job) = jobs.peek() {
-            let stage = job.part.stage;
+            let stage = job.stage();
             let queue = state.queue(stage);
             if !is_closed && !queue.has_room() {
                 return Some(stage);
@@ -143,7 +143,7 @@ impl State {
 impl Broker for LocalBroker {
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError> {
         let mut jobs = jobs.into_iter().peekable();
-        while let Some(full) = jobs.peek().map(|job| job.part.stage) {
+        while let Some(full) = jobs.peek().map(|job| job.stage()) {
             // Listening starts before looking, so that room made in between is not missed.
             let mut room = std::pin::pin!(self.signals[&full].room.notified());
             room.as_mut().enable();
@@ -186,10 +186,6 @@ impl Broker for LocalBroker {
         Ok(())
     }
 
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, BrokerError> {
-        Ok(self.lock().dead_letters.clone())
-    }
-
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError> {
         Ok(self.lock().queue(stage).depth())
     }
@@ -200,6 +196,20 @@ impl Broker for LocalBroker {
             signals.ready.notify_waiters();
             signals.room.notify_waiters();
         }
+    }
+}
+
+#[async_trait]
+impl DeadLetters for LocalBroker {
+    async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError> {
+        Ok(self.lock().dead_letters.iter().take(limit).cloned().collect())
+    }
+
+    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+        let mut state = self.lock();
+        let found = state.dead_letters.iter().position(|letter| letter.id == id);
+        let at = found.ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", id.to_string()))?;
+        Ok(state.dead_letters.remove(at))
     }
 }
 

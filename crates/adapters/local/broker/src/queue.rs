@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use cairn_ports::{DeadLetter, Delivery, Lane, Settlement};
+use cairn_domain::Lane;
+use cairn_ports::{DeadLetter, Delivery, SUSPECT_AFTER, Settlement};
 use cairn_wire::Job;
 use tokio::time::Instant;
 
@@ -79,6 +80,7 @@ impl StageQueue {
             lane: message.lane,
             num_failed_attempts: message.num_failed_attempts,
             num_unanswered: message.num_unanswered,
+            is_suspect: message.num_unanswered >= SUSPECT_AFTER,
         };
         self.outstanding
             .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });
@@ -117,8 +119,9 @@ impl StageQueue {
                 None
             }
             Settlement::DeadLetter { code, message: text } => {
-                let num_failed_attempts = message.num_failed_attempts;
-                Some(DeadLetter { job: message.job, code, message: text, num_failed_attempts })
+                let Message { job, lane, num_failed_attempts, .. } = message;
+                let (id, stage, body) = (job.id(), job.stage(), job.to_json());
+                Some(DeadLetter { id, stage, lane, job: Some(job), body, code, message: text, num_failed_attempts })
             }
         }
     }

@@ -5,13 +5,17 @@ use async_trait::async_trait;
 use cairn_conformance::broker::{self, BrokerUnderTest};
 use cairn_conformance::suite;
 use cairn_local_broker::{LocalBroker, QueueSettings};
-use cairn_ports::{Broker, Delivery};
+use cairn_ports::{Broker, DeadLetters, Delivery};
 
 struct Subject(LocalBroker);
 
 #[async_trait]
 impl BrokerUnderTest for Subject {
     fn broker(&self) -> &dyn Broker {
+        &self.0
+    }
+
+    fn dead_letters(&self) -> &dyn DeadLetters {
         &self.0
     }
 

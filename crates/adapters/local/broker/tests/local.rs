@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use cairn_domain::{ArtifactRef, GenerationId, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
+use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
 use cairn_local_broker::{LocalBroker, QueueSettings};
-use cairn_ports::{Broker, Lane, Settlement};
-use cairn_wire::Job;
+use cairn_ports::{Broker, Settlement};
+use cairn_wire::{Job, PartJob};
 
 const STAGE: StageName = StageName::Embed;
 
 fn job(number: u32) -> Job {
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
-    Job {
+    Job::Part(PartJob {
+        tenant: Tenant::local(),
         run: RunId { repository, generation: GenerationId(1) },
         part: PartId { stage: STAGE, number },
         plan: ArtifactRef { key: "plan".to_owned(), size_bytes: 1, hash: [0; 32] },
-    }
+    })
 }
 
 fn broker(settings: QueueSettings) -> LocalBroker {
@@ -63,7 +64,8 @@ async fn many_consumers_and_publishers_lose_nothing() -> Result<()> {
         let (broker, done) = (Arc::clone(&broker), Arc::clone(&done));
         consumers.spawn(async move {
             while let Some(delivery) = broker.receive(STAGE).await? {
-                let number = delivery.job.part.number;
+                let Job::Part(job) = delivery.job else { anyhow::bail!("not a part") };
+                let number = job.part.number;
                 let settlement = match (delivery.num_failed_attempts, delivery.num_unanswered) {
                     (0, _) if number % 3 == 0 => Settlement::Retry { after: Duration::from_millis(1) },
                     (_, 0) if number % 5 == 0 => {

@@ -21,7 +21,7 @@ use cairn_domain::{
     RepositoryId, RepositoryName, RunId, Scope, StageName, Tenant, View,
 };
 use cairn_local_segments::SegmentStore;
-use cairn_ports::{ChunkFilter, IncludeTests, StagedPoints, VectorStore};
+use cairn_ports::{ChunkFilter, IncludeTests, StagedPoints, Staging, VectorStore};
 use cairn_ranking::{PassageFields, passage_terms, query_terms};
 
 const DIMENSIONS: usize = 256;
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let staged = StagedPoints { points: points.to_vec(), retired: Vec::new() };
         let part = PartId { stage: StageName::Embed, number };
         let start = Instant::now();
-        store.stage(&Tenant::local(), run, part, staged).await?;
+        store.stage(&Staging::new(Tenant::local(), run, part), staged).await?;
         written += start.elapsed();
     }
     let stored_bytes = folder_bytes(&folder)?;

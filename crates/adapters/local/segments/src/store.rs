@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ChunkKey, ChunkRecord, DenseVector, GenerationId, Key128, PartId, RepositoryId, RepositoryScope, RunId, Scope,
-    Tenant, View,
+    ChunkKey, ChunkRecord, DenseVector, GenerationId, Key128, RepositoryId, RepositoryScope, Scope, Tenant, View,
 };
 use cairn_ports::{
-    ChunkFilter, ChunkPage, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints, VectorStore, VectorStoreError,
+    ChunkFilter, ChunkPage, ErrorKind, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore,
+    VectorStoreError,
 };
 
 use crate::dot::{Kernel, QueryVector};
@@ -94,7 +94,8 @@ impl Inner {
         Ok(snapshots)
     }
 
-    fn stage(&self, tenant: &Tenant, run: RunId, part: PartId, staged: StagedPoints) -> Result<(), SegmentError> {
+    fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), SegmentError> {
+        let (run, part) = (staging.run, staging.part);
         if let Some(point) = staged.points.iter().find(|point| point.chunk.repository != run.repository) {
             let (key, path) = (point.chunk.key, &point.chunk.path);
             return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` is of another repository")));
@@ -113,7 +114,7 @@ impl Inner {
             return Ok(());
         }
         let bytes = writer::encode(SegmentContents {
-            tenant: tenant.clone(),
+            tenant: staging.tenant.clone(),
             repository: run.repository,
             rows: points.into_iter().map(|point| Row { generation, point }).collect(),
             tombstones: retired.into_iter().map(|key| Tombstone { key, generation }).collect(),
@@ -134,15 +135,9 @@ fn stored_repositories(root: &Path) -> Result<Vec<RepositoryId>, SegmentError> {
 
 #[async_trait]
 impl VectorStore for SegmentStore {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        staged: StagedPoints,
-    ) -> Result<(), VectorStoreError> {
-        let tenant = tenant.clone();
-        self.read("stage", move |inner| inner.stage(&tenant, run, part, staged)).await
+    async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError> {
+        let staging = staging.clone();
+        self.read("stage", move |inner| inner.stage(&staging, staged)).await
     }
 
     async fn search_dense(

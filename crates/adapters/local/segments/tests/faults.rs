@@ -6,7 +6,7 @@ mod support;
 
 use cairn_domain::{GenerationId, Tenant};
 use cairn_local_segments::SegmentStore;
-use cairn_ports::{ChunkFilter, ErrorKind, Generations, StagedPoints, VectorStore};
+use cairn_ports::{ChunkFilter, ErrorKind, Generations, StagedPoints, Staging, VectorStore};
 use support::{chunk, everything, part, point, repository, run, view};
 
 const WRITES: [&str; 5] =
@@ -31,7 +31,7 @@ async fn every_write_may_fail_and_be_repeated() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = SegmentStore::new(folder.path());
         let stage = async |generation| {
-            store.stage(&Tenant::local(), run(repository, generation), part(0), staged(generation)).await
+            store.stage(&Staging::new(Tenant::local(), run(repository, generation), part(0)), staged(generation)).await
         };
         stage(1).await.expect("staged");
         fail::cfg(point, "return").expect("configured");
@@ -53,7 +53,7 @@ async fn every_write_may_fail_and_be_repeated() {
     fail::cfg("segments::remove", "return").expect("configured");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = SegmentStore::new(folder.path());
-    store.stage(&Tenant::local(), run(repository, 1), part(0), staged(1)).await.expect("staged");
+    store.stage(&Staging::new(Tenant::local(), run(repository, 1), part(0)), staged(1)).await.expect("staged");
     store.sweep_aborted(repository, GenerationId(1)).await.expect_err("not removed");
     fail::remove("segments::remove");
     assert_eq!(store.sweep_aborted(repository, GenerationId(1)).await.expect("swept"), 0);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ChunkKey, DenseVector, GenerationId, Point, RepositoryId, Tenant, View};
 use cairn_local_segments::SegmentStore;
-use cairn_ports::{ChunkFilter, Generations, Hit, StagedPoints, VectorStore};
+use cairn_ports::{ChunkFilter, Generations, Hit, StagedPoints, Staging, VectorStore};
 use proptest::prelude::*;
 use support::{chunk, everything, part, point, repository, run, view};
 
@@ -126,8 +126,8 @@ async fn stage(
     }
     for (number, staged) in (0..).zip(&staged_parts) {
         for _ in 0..2 {
-            let (tenant, run) = (Tenant::local(), run(repository, generation.0));
-            store.stage(&tenant, run, part(number), staged.clone()).await.expect("staged");
+            let staging = Staging::new(Tenant::local(), run(repository, generation.0), part(number));
+            store.stage(&staging, staged.clone()).await.expect("staged");
         }
         for key in &staged.retired {
             let started = |from: &GenerationId| *from < generation;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use cairn_domain::{ChunkKind, DenseVector, GenerationId, RepositoryId, Scope, Tenant, View};
 use cairn_local_segments::SegmentStore;
-use cairn_ports::{ChunkFilter, ErrorKind, Generations, IncludeTests, StagedPoints, VectorStore};
+use cairn_ports::{ChunkFilter, ErrorKind, Generations, IncludeTests, StagedPoints, Staging, VectorStore};
 use support::{chunk, everything, part, point, repository, run, view};
 
 struct Fixture {
@@ -28,7 +28,7 @@ impl Fixture {
             point(chunk, &[*line as i8, 1], &[(7, *line as u8), (100 + line, 1)])
         });
         let staged = StagedPoints { points: points.collect(), retired: Vec::new() };
-        store.stage(&Tenant::local(), run(repository, 1), part(0), staged).await.expect("staged");
+        store.stage(&Staging::new(Tenant::local(), run(repository, 1), part(0)), staged).await.expect("staged");
         Self { folder, store, repository }
     }
 
@@ -136,7 +136,11 @@ async fn staging_again_changes_nothing() {
     let bytes = fs::read(&files[0]).expect("read");
     let other = point(chunk(fixture.repository, "x.rs", 1, "other"), &[9, 9], &[]);
     let staged = StagedPoints { points: vec![other], retired: Vec::new() };
-    fixture.store.stage(&Tenant::local(), run(fixture.repository, 1), part(0), staged).await.expect("staged");
+    fixture
+        .store
+        .stage(&Staging::new(Tenant::local(), run(fixture.repository, 1), part(0)), staged)
+        .await
+        .expect("staged");
     assert_eq!(fixture.files(), files);
     assert_eq!(fs::read(&files[0]).expect("read"), bytes);
 }
@@ -154,7 +158,7 @@ async fn questions_that_cannot_be_answered_are_refused() {
     assert_eq!(error.kind, ErrorKind::Invalid);
     let mixed = [vec![1], vec![1, 2]].map(|dense| point(chunk(fixture.repository, "x", 1, "t"), &dense, &[]));
     let staged = StagedPoints { points: mixed.to_vec(), retired: Vec::new() };
-    let staged = fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await;
+    let staged = fixture.store.stage(&Staging::new(Tenant::local(), run(fixture.repository, 2), part(0)), staged).await;
     assert_eq!(staged.expect_err("refused").kind, ErrorKind::Invalid);
 }
 
@@ -177,7 +181,7 @@ async fn damage_is_named_and_a_repeated_part_heals_it() {
     let chunk = chunk(fixture.repository, "x.rs", 1, "again");
     let staged = StagedPoints { points: vec![point(chunk, &[1, 2], &[])], retired: Vec::new() };
     let store = SegmentStore::new(fixture.folder.path());
-    store.stage(&Tenant::local(), run(fixture.repository, 1), part(0), staged).await.expect("staged");
+    store.stage(&Staging::new(Tenant::local(), run(fixture.repository, 1), part(0)), staged).await.expect("staged");
     assert_eq!(store.count(&view(2, &[]), &everything(), &ChunkFilter::default()).await.expect("counted"), 1);
     store.verify(fixture.repository).await.expect("sound");
 }
@@ -213,7 +217,11 @@ async fn an_aborted_generation_leaves_no_trace() {
     let added = point(chunk(fixture.repository, "x.rs", 9, "new"), &[9, 1], &[]);
     let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
     let staged = StagedPoints { points: vec![added], retired };
-    fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await.expect("staged");
+    fixture
+        .store
+        .stage(&Staging::new(Tenant::local(), run(fixture.repository, 2), part(0)), staged)
+        .await
+        .expect("staged");
     let all = ChunkFilter::default();
     assert_eq!(fixture.lines(&view(3, &[]), &all, 2).await, [9, 4]);
     assert_eq!(fixture.lines(&view(3, &[2]), &all, 2).await, [5, 4]);
@@ -244,7 +252,7 @@ async fn every_key_of_a_large_segment_is_found() {
     let chunks: Vec<_> = (1..6_000).map(|line| chunk(repository, "a.rs", line, &format!("text {line}"))).collect();
     let points = chunks.iter().map(|chunk| point(chunk.clone(), &[1], &[])).collect();
     let staged = StagedPoints { points, retired: Vec::new() };
-    store.stage(&Tenant::local(), run(repository, 1), part(0), staged).await.expect("staged");
+    store.stage(&Staging::new(Tenant::local(), run(repository, 1), part(0)), staged).await.expect("staged");
     let keys: Vec<_> = chunks.iter().map(|chunk| (repository, chunk.key)).collect();
     let found = store.fetch(&view(2, &[]), &everything(), &keys, true).await.expect("fetched");
     assert_eq!(found, chunks);
@@ -267,7 +275,11 @@ async fn replaced_files_go_when_no_reader_can_be_listing_them() {
     let fixture = Fixture::new().await;
     let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
     let staged = StagedPoints { points: Vec::new(), retired };
-    fixture.store.stage(&Tenant::local(), run(fixture.repository, 2), part(0), staged).await.expect("staged");
+    fixture
+        .store
+        .stage(&Staging::new(Tenant::local(), run(fixture.repository, 2), part(0)), staged)
+        .await
+        .expect("staged");
     let published = [GenerationId(1), GenerationId(2)];
     let segments = || fixture.files().into_iter().filter(|path| path.extension().is_some()).collect::<Vec<_>>();
     assert_eq!(fixture.store.sweep_retired(fixture.repository, &published).await.expect("swept"), 1);

@@ -9,7 +9,7 @@ use cairn_domain::{
     Tenant, VectorKey, View, Visibility,
 };
 use cairn_local_store::LocalStore;
-use cairn_ports::{Direction, Generations, GraphStore, StagedGraph, VectorCache};
+use cairn_ports::{Direction, Generations, GraphStore, StagedGraph, Staging, VectorCache};
 
 const NUM_FILES: u32 = 5_000;
 const SYMBOLS_PER_FILE: u32 = 19;
@@ -60,10 +60,10 @@ async fn graph(store: &LocalStore) -> Result<(), Box<dyn std::error::Error>> {
     let run = |generation| RunId { repository, generation: GenerationId(generation) };
     let staged = StagedGraph { nodes: nodes.clone(), edges: edges.clone(), ..StagedGraph::default() };
     let timer = Timer::start();
-    store.stage(&tenant, run(1), part, staged.clone()).await?;
+    store.stage(&Staging::new(tenant.clone(), run(1), part), staged.clone()).await?;
     timer.report("staged");
     let timer = Timer::start();
-    store.stage(&tenant, run(1), part, staged).await?;
+    store.stage(&Staging::new(tenant.clone(), run(1), part), staged).await?;
     timer.report("staged again");
     let view = View { next_gen: 2, ..View::default() };
     let scope = Scope::all(tenant.clone());
@@ -86,7 +86,12 @@ async fn graph(store: &LocalStore) -> Result<(), Box<dyn std::error::Error>> {
     let timer = Timer::start();
     let retired_edges = edges.iter().step_by(1000).map(|edge| edge.key).collect();
     let retired_nodes = nodes.iter().step_by(5000).map(|node| node.key).collect();
-    store.stage(&tenant, run(2), part, StagedGraph { retired_edges, retired_nodes, ..StagedGraph::default() }).await?;
+    store
+        .stage(
+            &Staging::new(tenant.clone(), run(2), part),
+            StagedGraph { retired_edges, retired_nodes, ..StagedGraph::default() },
+        )
+        .await?;
     timer.report("retired every thousandth edge");
     let timer = Timer::start();
     store.sweep_retired(repository, &[GenerationId(2)]).await?;

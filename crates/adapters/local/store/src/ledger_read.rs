@@ -1,14 +1,16 @@
 //! Reading the ledger.
 
 use async_trait::async_trait;
-use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId};
+use std::collections::BTreeSet;
+
+use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
 use cairn_ports::{LedgerError, LedgerRead, PartRecord, RunRecord};
 use rusqlite::{Connection, Params, Row, params};
 
 use crate::LocalStore;
 use crate::catalogue::{DELETION, artifact, repository_id};
 use crate::fault::Fault;
-use crate::ledger::{read_result, stage_from, state_from};
+use crate::ledger::{read_result, stage_from, state_from, state_number};
 
 #[async_trait]
 impl LedgerRead for LocalStore {
@@ -66,8 +68,12 @@ fn run_from(connection: &Connection, row: &Row<'_>) -> Result<RunRecord, Fault> 
     let (num_parts, num_ended, num_failed) = connection
         .prepare_cached("SELECT count(*), count(ended), ifnull(sum(ended), 0) FROM part WHERE generation = ?1")?
         .query_row([id.generation.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let tenant = connection
+        .prepare_cached("SELECT tenant FROM repository WHERE key = ?1")?
+        .query_row([id.repository.0.0], |row| row.get::<_, String>(0))?;
     Ok(RunRecord {
         id,
+        tenant: Tenant::new(tenant),
         previous: row.get::<_, Option<u64>>(2)?.map(GenerationId),
         manifest: artifact(row, 3)?,
         plan: artifact(row, 6)?,
@@ -81,6 +87,7 @@ fn run_from(connection: &Connection, row: &Row<'_>) -> Result<RunRecord, Fault> 
         started_at_ms: row.get(13)?,
         ended_at_ms: row.get(14)?,
         message: row.get(15)?,
+        aborted: aborted_generations(connection, id.repository)?,
     })
 }
 
@@ -108,4 +115,14 @@ fn part_from(row: &Row<'_>) -> Result<PartRecord, Fault> {
     };
     let id = PartId { stage: stage_from(row.get(0)?)?, number: row.get(1)? };
     Ok(PartRecord { id, end, report: row.get(5)? })
+}
+
+/// Generations of a repository that came to nothing and are not swept yet.
+fn aborted_generations(connection: &Connection, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, Fault> {
+    let mut select = connection.prepare_cached(
+        "SELECT id FROM generation
+         WHERE repository = ?1 AND published_seq IS NULL AND swept = 0 AND state IN (?2, ?3)",
+    )?;
+    let key = params![repository.0.0, state_number(RunState::Failed), state_number(RunState::Cancelled)];
+    Ok(select.query_map(key, |row| Ok(GenerationId(row.get(0)?)))?.collect::<Result<_, _>>()?)
 }

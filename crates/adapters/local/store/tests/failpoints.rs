@@ -14,7 +14,7 @@ use cairn_domain::{
 use cairn_local_store::{LocalStore, WRITE_OPERATIONS};
 use cairn_ports::{
     Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun, PortError,
-    PublishedGeneration, RepositoryRecord, StagedGraph, SweepList, VectorCache,
+    PublishedGeneration, RepositoryRecord, StagedGraph, Staging, SweepList, VectorCache,
 };
 use cairn_wire::RunResult;
 
@@ -152,7 +152,7 @@ impl Scenario {
         self.until_done(async || store.register(self.record()).await).await?;
         let first = self.begin(None, 1000).await?;
         let tenant = Tenant::local();
-        self.until_done(async || store.stage(&tenant, first, LINK, self.staged()).await).await?;
+        self.until_done(async || store.stage(&Staging::new(tenant.clone(), first, LINK), self.staged()).await).await?;
         seen.push(self.sight().await?);
         self.until_done(async || store.end_part(first, LINK, PartEnd::Done, String::new()).await).await?;
         self.until_done(async || store.publish(self.publication(first)).await).await?;
@@ -160,7 +160,8 @@ impl Scenario {
 
         let second = self.begin(Some(first.generation), 2000).await?;
         let retired = StagedGraph { retired_nodes: vec![self.node("a").key], ..StagedGraph::default() };
-        self.until_done(async || store.stage(&tenant, second, LINK, retired.clone()).await).await?;
+        self.until_done(async || store.stage(&Staging::new(tenant.clone(), second, LINK), retired.clone()).await)
+            .await?;
         self.until_done(async || store.abort(second, RunState::Cancelled, "", 2001).await).await?;
         self.until_done(async || store.sweep_aborted(repository, second.generation).await).await?;
         let aborted = SweepList { aborted: vec![second], ..SweepList::default() };
@@ -168,7 +169,8 @@ impl Scenario {
         seen.push(self.sight().await?);
 
         let third = self.begin(Some(first.generation), 3000).await?;
-        self.until_done(async || store.stage(&tenant, third, LINK, retired.clone()).await).await?;
+        self.until_done(async || store.stage(&Staging::new(tenant.clone(), third, LINK), retired.clone()).await)
+            .await?;
         self.until_done(async || store.end_part(third, LINK, PartEnd::Done, String::new()).await).await?;
         self.until_done(async || store.publish(self.publication(third)).await).await?;
         self.until_done(async || store.sweep_retired(repository, &[third.generation]).await).await?;

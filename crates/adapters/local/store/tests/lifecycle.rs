@@ -7,7 +7,7 @@ use cairn_domain::{
 use cairn_local_store::LocalStore;
 use cairn_ports::{
     Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun,
-    PublishedGeneration, RepositoryRecord, StagedGraph, VectorCache,
+    PublishedGeneration, RepositoryRecord, StagedGraph, Staging, VectorCache,
 };
 use cairn_wire::RunResult;
 
@@ -75,7 +75,8 @@ impl Fixture {
     }
 
     async fn stage(&self, run: RunId, staged: StagedGraph) -> Result<(), cairn_ports::GraphStoreError> {
-        self.store.stage(&Tenant::local(), run, LINK, staged).await
+        let aborted = self.store.run(run).await.expect("a run").aborted;
+        self.store.stage(&Staging { aborted, ..Staging::new(Tenant::local(), run, LINK) }, staged).await
     }
 
     fn node(&self, name: &str) -> NodeRecord {

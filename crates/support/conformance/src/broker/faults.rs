@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
-use cairn_domain::StageName;
-use cairn_ports::{Broker, BrokerError, DeadLetter, Delivery, Lane, Settlement};
+use cairn_domain::{Lane, MessageId, StageName};
+use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, Settlement};
 use cairn_wire::Job;
 
 use crate::broker::BrokerUnderTest;
@@ -26,9 +26,10 @@ enum Fault {
     ForgetsUnanswered,
     LosesUnanswered,
     StaysOpen,
+    TakesNothing,
 }
 
-const ALL: [(&str, Fault); 12] = [
+const ALL: [(&str, Fault); 13] = [
     ("loses jobs", Fault::LosesJobs),
     ("delivers twice", Fault::DeliversTwice),
     ("reverses the order", Fault::ReversesOrder),
@@ -41,6 +42,7 @@ const ALL: [(&str, Fault); 12] = [
     ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered),
     ("loses what is unanswered", Fault::LosesUnanswered),
     ("stays open", Fault::StaysOpen),
+    ("keeps a dead letter that was taken", Fault::TakesNothing),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {
@@ -50,6 +52,10 @@ pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {
 #[async_trait]
 impl BrokerUnderTest for Faulty<dyn BrokerUnderTest, Fault> {
     fn broker(&self) -> &dyn Broker {
+        self
+    }
+
+    fn dead_letters(&self) -> &dyn DeadLetters {
         self
     }
 
@@ -95,10 +101,6 @@ impl Broker for Faulty<dyn BrokerUnderTest, Fault> {
         self.inner.broker().settle(tag, settlement).await
     }
 
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, BrokerError> {
-        self.inner.broker().dead_letters().await
-    }
-
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError> {
         self.inner.broker().depth(stage).await
     }
@@ -106,6 +108,21 @@ impl Broker for Faulty<dyn BrokerUnderTest, Fault> {
     async fn close(&self) {
         if self.fault != Fault::StaysOpen {
             self.inner.broker().close().await;
+        }
+    }
+}
+
+#[async_trait]
+impl DeadLetters for Faulty<dyn BrokerUnderTest, Fault> {
+    async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError> {
+        self.inner.dead_letters().dead_letters(limit).await
+    }
+
+    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+        let letters = self.inner.dead_letters();
+        match (self.fault, letters.dead_letters(usize::MAX).await?.into_iter().find(|letter| letter.id == id)) {
+            (Fault::TakesNothing, Some(letter)) => Ok(letter),
+            _ => letters.take(id).await,
         }
     }
 }

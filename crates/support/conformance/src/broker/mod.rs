@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, StageName};
-use cairn_ports::{Broker, Delivery, Lane, Settlement};
-use cairn_wire::Job;
+use cairn_domain::{ArtifactRef, Lane, StageName};
+use cairn_ports::{Broker, DeadLetters, Delivery, SUSPECT_AFTER, Settlement};
+use cairn_wire::{Job, PartJob};
 use tokio::time::timeout;
 
 pub use faults::faults;
@@ -36,6 +36,8 @@ const STAGE: StageName = StageName::Parse;
 pub trait BrokerUnderTest: Send + Sync {
     fn broker(&self) -> &dyn Broker;
 
+    fn dead_letters(&self) -> &dyn DeadLetters;
+
     /// Makes the consumer of the delivery go away without an answer.
     async fn lose_consumer(&self, delivery: &Delivery) -> Result<()>;
 }
@@ -52,6 +54,8 @@ pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
         a_requeue_waits_and_counts_nothing,
         an_unanswered_delivery_comes_back,
         a_dead_letter_says_why,
+        a_dead_letter_is_taken_once,
+        what_kills_its_consumers_becomes_a_suspect,
         a_tag_is_settled_once,
         depth_counts_what_is_not_done,
         closing_ends_receiving,
@@ -60,11 +64,19 @@ pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
 
 fn job(stage: StageName, number: u32) -> Job {
     let plan = ArtifactRef { key: format!("plans/{number}"), size_bytes: u64::from(number), hash: [7; 32] };
-    Job { run: Case::new("broker").run("r", 3), part: part(stage, number), plan }
+    let case = Case::new("broker");
+    Job::Part(PartJob { run: case.run("r", 3), tenant: case.tenant, part: part(stage, number), plan })
 }
 
 fn jobs(count: u32) -> Vec<Job> {
     (0..count).map(|number| job(STAGE, number)).collect()
+}
+
+fn number(delivery: &Delivery) -> u32 {
+    match &delivery.job {
+        Job::Part(job) => job.part.number,
+        Job::Sync(job) => job.request as u32,
+    }
 }
 
 async fn next(broker: &dyn Broker) -> Result<Delivery> {
@@ -92,7 +104,7 @@ async fn jobs_come_whole_in_order_and_once(subject: &dyn BrokerUnderTest) -> Res
     }
     expect_quiet(broker).await?;
     expect_eq!(broker.depth(STAGE).await?, 0);
-    expect_eq!(broker.dead_letters().await?.len(), 0);
+    expect_eq!(subject.dead_letters().dead_letters(9).await?.len(), 0);
     Ok(())
 }
 
@@ -111,7 +123,7 @@ async fn a_waiting_receiver_gets_what_is_published(subject: &dyn BrokerUnderTest
 async fn stages_are_apart(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     broker.publish(Lane::Bulk, vec![job(StageName::Embed, 0), job(STAGE, 1)]).await?;
-    expect_eq!(next(broker).await?.job.part, part(STAGE, 1));
+    expect_eq!(number(&next(broker).await?), 1);
     expect_quiet(broker).await?;
     expect_eq!((broker.depth(STAGE).await?, broker.depth(StageName::Embed).await?), (1, 1));
     Ok(())
@@ -124,7 +136,7 @@ async fn interactive_jobs_pass_bulk_ones(subject: &dyn BrokerUnderTest) -> Resul
     let mut order = Vec::new();
     for _ in 0..4 {
         let delivery = next(broker).await?;
-        order.push((delivery.job.part.number, delivery.lane));
+        order.push((number(&delivery), delivery.lane));
         broker.settle(delivery.tag, Settlement::Ack).await?;
     }
     expect_eq!(order, [(2, Lane::Interactive), (3, Lane::Interactive), (0, Lane::Bulk), (1, Lane::Bulk)]);
@@ -140,7 +152,7 @@ async fn the_prefetch_bounds_what_is_unsettled(subject: &dyn BrokerUnderTest) ->
     }
     expect_quiet(broker).await?;
     broker.settle(unsettled[0].tag, Settlement::Ack).await?;
-    expect_eq!(next(broker).await?.job.part.number, PREFETCH as u32);
+    expect_eq!(number(&next(broker).await?), PREFETCH as u32);
     Ok(())
 }
 
@@ -151,12 +163,12 @@ async fn publishing_waits_while_the_queue_is_full(subject: &dyn BrokerUnderTest)
     ensure!(timeout(QUIET, &mut publishing).await.is_err(), "a full queue took another job");
     let mut numbers = Vec::new();
     let delivery = next(broker).await?;
-    numbers.push(delivery.job.part.number);
+    numbers.push(number(&delivery));
     broker.settle(delivery.tag, Settlement::Ack).await?;
     timeout(PATIENCE, publishing).await.context("publishing still waits although there is room")??;
     for _ in 0..CAPACITY {
         let delivery = next(broker).await?;
-        numbers.push(delivery.job.part.number);
+        numbers.push(number(&delivery));
         broker.settle(delivery.tag, Settlement::Ack).await?;
     }
     expect_eq!(numbers, [0, 1, 2, 3, 99]);
@@ -193,14 +205,12 @@ async fn a_requeue_waits_and_counts_nothing(subject: &dyn BrokerUnderTest) -> Re
 async fn an_unanswered_delivery_comes_back(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     broker.publish(Lane::Bulk, jobs(1)).await?;
-    for num_unanswered in 0..3 {
-        let delivery = next(broker).await?;
-        expect_eq!((delivery.num_unanswered, delivery.num_failed_attempts), (num_unanswered, 0));
-        subject.lose_consumer(&delivery).await?;
-        expect_kind!(broker.settle(delivery.tag, Settlement::Ack).await, NotFound);
-    }
     let delivery = next(broker).await?;
-    expect_eq!(delivery.num_unanswered, 3);
+    expect_eq!((delivery.num_unanswered, delivery.num_failed_attempts), (0, 0));
+    subject.lose_consumer(&delivery).await?;
+    expect_kind!(broker.settle(delivery.tag, Settlement::Ack).await, NotFound);
+    let delivery = next(broker).await?;
+    expect_eq!((delivery.num_unanswered, delivery.num_failed_attempts), (1, 0));
     broker.settle(delivery.tag, Settlement::Ack).await?;
     expect_quiet(broker).await
 }
@@ -218,12 +228,45 @@ async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
     }
     expect_quiet(broker).await?;
     expect_eq!(broker.depth(STAGE).await?, 0);
-    let letters = broker.dead_letters().await?;
+    let letters = subject.dead_letters().dead_letters(9).await?;
     expect_eq!(letters.len(), 2);
-    expect_eq!((&letters[0].job, &letters[1].job), (&jobs[1], &jobs[0]));
+    expect_eq!((&letters[0].job, &letters[1].job), (&Some(jobs[1].clone()), &Some(jobs[0].clone())));
     expect_eq!((letters[0].code.as_str(), letters[0].message.as_str()), ("corrupt", "it is corrupt"));
     expect_eq!((letters[0].num_failed_attempts, letters[1].num_failed_attempts), (0, 1));
     Ok(())
+}
+
+async fn a_dead_letter_is_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let (broker, letters) = (subject.broker(), subject.dead_letters());
+    let jobs = jobs(3);
+    broker.publish(Lane::Bulk, jobs.clone()).await?;
+    for _ in 0..3 {
+        let delivery = next(broker).await?;
+        let settlement = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
+        broker.settle(delivery.tag, settlement).await?;
+    }
+    let taken = letters.take(jobs[1].id()).await?;
+    expect_eq!((taken.job, taken.body), (Some(jobs[1].clone()), jobs[1].to_json()));
+    expect_kind!(letters.take(jobs[1].id()).await, NotFound);
+    let left: Vec<_> = letters.dead_letters(9).await?.into_iter().map(|letter| letter.id).collect();
+    expect_eq!(left, [jobs[0].id(), jobs[2].id()]);
+    expect_eq!(letters.dead_letters(1).await?.len(), 1);
+    Ok(())
+}
+
+async fn what_kills_its_consumers_becomes_a_suspect(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    for num_unanswered in 0..SUSPECT_AFTER {
+        let delivery = next(broker).await?;
+        expect_eq!((delivery.num_unanswered, delivery.is_suspect), (num_unanswered, false));
+        subject.lose_consumer(&delivery).await?;
+    }
+    let suspect = next(broker).await?;
+    ensure!(suspect.is_suspect, "after {SUSPECT_AFTER} deliveries without an answer it is still trusted");
+    expect_eq!(broker.depth(STAGE).await?, 1);
+    broker.settle(suspect.tag, Settlement::Ack).await?;
+    expect_quiet(broker).await
 }
 
 async fn a_tag_is_settled_once(subject: &dyn BrokerUnderTest) -> Result<()> {

@@ -1,11 +1,8 @@
 //! Graph stores that do one thing wrong.
 
 use async_trait::async_trait;
-use cairn_domain::{
-    EdgeKind, EdgeRecord, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId, Scope, Tenant,
-    View,
-};
-use cairn_ports::{Direction, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph};
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
+use cairn_ports::{Direction, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph, Staging};
 
 use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -63,13 +60,7 @@ impl Faulty<dyn GraphStore, Fault> {
 
 #[async_trait]
 impl GraphStore for Faulty<dyn GraphStore, Fault> {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        mut staged: StagedGraph,
-    ) -> Result<(), GraphStoreError> {
+    async fn stage(&self, staging: &Staging, mut staged: StagedGraph) -> Result<(), GraphStoreError> {
         match self.fault {
             Fault::LosesEdges => drop(staged.edges.pop()),
             Fault::LosesNodes => drop(staged.nodes.pop()),
@@ -80,7 +71,7 @@ impl GraphStore for Faulty<dyn GraphStore, Fault> {
             }
             _ => {}
         }
-        self.inner.stage(tenant, run, part, staged).await
+        self.inner.stage(staging, staged).await
     }
 
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {

@@ -105,7 +105,7 @@ impl<'a> Graph<'a> {
 
     pub(super) async fn stage_in(&self, repository: &str, generation: u64, staged: StagedGraph) -> Result<()> {
         let run = self.case.run(repository, generation);
-        Ok(self.store.stage(&self.case.tenant, run, part(StageName::Link, 0), staged).await?)
+        Ok(self.store.stage(&self.case.staging(run, part(StageName::Link, 0)), staged).await?)
     }
 
     /// Nodes `a`, `b`, `c`, calls `a → b` and `c → b`, and a pattern, as generation 1.

@@ -1,8 +1,8 @@
 //! Checks of visibility, idempotence and sweeping.
 
 use anyhow::{Result, ensure};
-use cairn_domain::{EdgeRecord, NodeRecord, StageName};
-use cairn_ports::{GraphStore, StagedGraph};
+use cairn_domain::{EdgeRecord, GenerationId, NodeRecord, StageName};
+use cairn_ports::{GraphStore, StagedGraph, Staging};
 
 use crate::case::{part, view};
 use crate::graph_store::fixture::{Graph, generation};
@@ -141,6 +141,23 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn GraphStore) 
     Ok(())
 }
 
+pub(super) async fn what_an_aborted_generation_retired_may_be_retired_again(store: &dyn GraphStore) -> Result<()> {
+    let graph = Graph::new(store, "aborted-mark");
+    graph.stage_basics().await?;
+    graph.stage(2, graph.retire_basics()).await?;
+    // Generation 2 was cancelled and nobody has swept it when 3 comes.
+    let run = graph.case.run("r", 3);
+    let aborted = [GenerationId(2)].into();
+    let staging = Staging { aborted, ..graph.case.staging(run, part(StageName::Link, 0)) };
+    store.stage(&staging, changed(&graph)).await?;
+    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(graph.sight(&view(4, &[2])).await?, CHANGED);
+    expect_eq!(store.sweep_aborted(graph.r(), GenerationId(2)).await?, 0);
+    expect_eq!(graph.sight(&view(4, &[])).await?, CHANGED);
+    expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
+    Ok(())
+}
+
 pub(super) async fn parts_of_a_run_add_up(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "parts");
     graph
@@ -159,7 +176,7 @@ pub(super) async fn parts_of_a_run_add_up(store: &dyn GraphStore) -> Result<()> 
         edges: vec![graph.call("a", "c"), graph.call("a", "b"), graph.call("c", "b")],
         ..StagedGraph::default()
     };
-    store.stage(&graph.case.tenant, run, part(StageName::Aggregate, 0), second).await?;
+    store.stage(&graph.case.staging(run, part(StageName::Aggregate, 0)), second).await?;
     let mut expected = BASICS.to_vec();
     expected.retain(|line| !line.starts_with("pattern"));
     expected.insert(1, "edge Calls a to c line 2");

@@ -21,6 +21,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         hidden_generations_change_nothing,
         staging_again_changes_nothing,
         a_late_writer_retires_nothing_newer,
+        what_an_aborted_generation_retired_may_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_records_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,

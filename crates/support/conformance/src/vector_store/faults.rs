@@ -1,8 +1,8 @@
 //! Vector stores that do one thing wrong.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, PartId, RepositoryId, RunId, Scope, Tenant, View};
-use cairn_ports::{ChunkFilter, ChunkPage, Hit, IncludeTests, StagedPoints, VectorStore, VectorStoreError};
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
+use cairn_ports::{ChunkFilter, ChunkPage, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError};
 
 use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -78,19 +78,13 @@ impl Faulty<dyn VectorStore, Fault> {
 
 #[async_trait]
 impl VectorStore for Faulty<dyn VectorStore, Fault> {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        mut staged: StagedPoints,
-    ) -> Result<(), VectorStoreError> {
+    async fn stage(&self, staging: &Staging, mut staged: StagedPoints) -> Result<(), VectorStoreError> {
         match self.fault {
             Fault::LosesPoints => drop(staged.points.pop()),
             Fault::LosesRetirements => staged.retired.clear(),
             _ => {}
         }
-        self.inner.stage(tenant, run, part, staged).await
+        self.inner.stage(staging, staged).await
     }
 
     async fn search_dense(

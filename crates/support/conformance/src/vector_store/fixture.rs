@@ -71,7 +71,7 @@ impl<'a> Points<'a> {
 
     pub(super) async fn stage_in(&self, repository: &str, generation: u64, staged: StagedPoints) -> Result<()> {
         let run = self.case.run(repository, generation);
-        Ok(self.store.stage(&self.case.tenant, run, part(StageName::Embed, 0), staged).await?)
+        Ok(self.store.stage(&self.case.staging(run, part(StageName::Embed, 0)), staged).await?)
     }
 
     /// Chunks `a`, `b`, `c` as generation 1.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use cairn_domain::{ChunkRecord, GenerationId, StageName};
-use cairn_ports::{StagedPoints, VectorStore};
+use cairn_ports::{StagedPoints, Staging, VectorStore};
 
 use crate::case::{part, view};
 use crate::suite::expect_eq;
@@ -93,15 +93,32 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn VectorStore)
     Ok(())
 }
 
+pub(super) async fn what_an_aborted_generation_retired_may_be_retired_again(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "aborted-mark");
+    points.stage_basics().await?;
+    points.stage(2, retire_a(&points)).await?;
+    // Generation 2 was cancelled and nobody has swept it when 3 comes.
+    let run = points.case.run("r", 3);
+    let aborted = [GenerationId(2)].into();
+    let staging = Staging { aborted, ..points.case.staging(run, part(StageName::Embed, 0)) };
+    store.stage(&staging, change_a(&points)).await?;
+    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
+    expect_eq!(points.sight(&view(4, &[2])).await?, CHANGED);
+    expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
+    expect_eq!(points.sight(&view(4, &[])).await?, CHANGED);
+    expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
+    Ok(())
+}
+
 pub(super) async fn parts_of_a_run_add_up(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "parts");
     points.stage_basics().await?;
     points.stage(2, change_a(&points)).await?;
     let run = points.case.run("r", 2);
     let second = StagedPoints { points: points.points(&["d"]), retired: vec![points.chunk("b").key] };
-    store.stage(&points.case.tenant, run, part(StageName::Embed, 1), second).await?;
+    store.stage(&points.case.staging(run, part(StageName::Embed, 1)), second).await?;
     let third = StagedPoints { points: points.points(&["e"]), retired: vec![points.chunk("c").key] };
-    store.stage(&points.case.tenant, run, part(StageName::Retire, 0), third).await?;
+    store.stage(&points.case.staging(run, part(StageName::Retire, 0)), third).await?;
     expect_eq!(points.sight(&view(2, &[])).await?, BASICS);
     let all = ["src/a.py function a changed 1", "src/d.py function d 1", "src/e.py function e 1"];
     expect_eq!(points.sight(&view(3, &[])).await?, all);

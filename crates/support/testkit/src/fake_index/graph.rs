@@ -1,11 +1,8 @@
 //! Nodes and edges of a fake index.
 
 use async_trait::async_trait;
-use cairn_domain::{
-    EdgeKind, EdgeRecord, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId, Scope, Tenant,
-    View,
-};
-use cairn_ports::{Direction, ErrorKind, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph};
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};
+use cairn_ports::{Direction, ErrorKind, GraphStore, GraphStoreError, Neighbour, Page, StagedGraph, Staging};
 
 use super::FakeIndex;
 
@@ -17,8 +14,8 @@ impl FakeIndex {
 
 #[async_trait]
 impl GraphStore for FakeIndex {
-    async fn stage(&self, _: &Tenant, run: RunId, _: PartId, _: StagedGraph) -> Result<(), GraphStoreError> {
-        Err(GraphStoreError::new(ErrorKind::Forbidden, "stage", run.to_string()))
+    async fn stage(&self, staging: &Staging, _: StagedGraph) -> Result<(), GraphStoreError> {
+        Err(GraphStoreError::new(ErrorKind::Forbidden, "stage", staging.run.to_string()))
     }
 
     async fn nodes(&self, _view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {

@@ -7,7 +7,7 @@ mod graph;
 mod names;
 mod vectors;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -251,6 +251,8 @@ impl FakeIndex {
             ..RunResult::default()
         };
         self.runs.push(RunRecord {
+            tenant: Tenant::local(),
+            aborted: BTreeSet::new(),
             id: run,
             previous: None,
             plan: manifest.clone(),

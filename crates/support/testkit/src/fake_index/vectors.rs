@@ -1,8 +1,10 @@
 //! Chunks of a fake index.
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, PartId, RepositoryId, RunId, Scope, Tenant, View};
-use cairn_ports::{ChunkFilter, ChunkPage, ErrorKind, Hit, IncludeTests, StagedPoints, VectorStore, VectorStoreError};
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};
+use cairn_ports::{
+    ChunkFilter, ChunkPage, ErrorKind, Hit, IncludeTests, StagedPoints, Staging, VectorStore, VectorStoreError,
+};
 use cairn_ranking::{PassageFields, passage_terms};
 use globset::GlobBuilder;
 
@@ -46,8 +48,8 @@ fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
 
 #[async_trait]
 impl VectorStore for FakeIndex {
-    async fn stage(&self, _: &Tenant, run: RunId, _: PartId, _: StagedPoints) -> Result<(), VectorStoreError> {
-        Err(VectorStoreError::new(ErrorKind::Forbidden, "stage", run.to_string()))
+    async fn stage(&self, staging: &Staging, _: StagedPoints) -> Result<(), VectorStoreError> {
+        Err(VectorStoreError::new(ErrorKind::Forbidden, "stage", staging.run.to_string()))
     }
 
     async fn search_dense(

@@ -20,11 +20,11 @@ mod verify;
 
 use async_trait::async_trait;
 use cairn_domain::{
-    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PartId, PatternRecord, RepositoryId, Resolution, RunId,
-    Scope, Tenant, View,
+    EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, Tenant,
+    View,
 };
 use cairn_ports::{
-    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph,
+    Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
 };
 
 use crate::database::Durability;
@@ -33,15 +33,9 @@ use crate::{LocalStore, blocking};
 
 #[async_trait]
 impl GraphStore for LocalStore {
-    async fn stage(
-        &self,
-        tenant: &Tenant,
-        run: RunId,
-        part: PartId,
-        staged: StagedGraph,
-    ) -> Result<(), GraphStoreError> {
-        let (tenant, key) = (tenant.clone(), format!("{run} {part}"));
-        let change = move |connection: &rusqlite::Transaction<'_>| stage::stage(connection, &tenant, run, staged);
+    async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError> {
+        let (staging, key) = (staging.clone(), format!("{} {}", staging.run, staging.part));
+        let change = move |connection: &rusqlite::Transaction<'_>| stage::stage(connection, staging, staged);
         self.write("stage_graph", key, Durability::Ordered, change).await
     }
 

@@ -1,6 +1,6 @@
 //! Staging: what a part of a run found, in one transaction.
 
-use cairn_domain::{EdgeRecord, NodeKey, NodeRecord, RepositoryId, RunId, Tenant};
+use cairn_domain::{EdgeRecord, GenerationId, Interval, NodeKey, NodeRecord, RepositoryId, RunId, RunState};
 use cairn_ports::StagedGraph;
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashSet;
@@ -15,24 +15,19 @@ use crate::ledger::state_number;
 pub(crate) struct Staging<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) run: RunId,
+    staging: cairn_ports::Staging,
     pub(crate) owner: i64,
     pub(crate) identities: Identities<'a>,
-    /// Generations of the repository that ended without being published: what they retired may be retired again.
-    aborted: FxHashSet<u64>,
 }
 
-pub(crate) fn stage(connection: &Connection, tenant: &Tenant, run: RunId, staged: StagedGraph) -> Result<(), Fault> {
+pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, staged: StagedGraph) -> Result<(), Fault> {
+    let run = staging.run;
     check_owner(run.repository, &staged)?;
-    let mut staging = Staging {
-        connection,
-        run,
-        owner: make_owner(connection, tenant, run.repository)?,
-        identities: Identities::new(connection),
-        aborted: aborted_generations(connection, run.repository)?,
-    };
-    if staging.aborted.contains(&run.generation.0) {
+    if is_aborted(connection, run)? {
         return Err(Fault::conflict("the run was cancelled or has failed"));
     }
+    let owner = make_owner(connection, &staging.tenant, run.repository)?;
+    let mut staging = Staging { connection, run, staging, owner, identities: Identities::new(connection) };
     // Edges first find what they retire among what else this part touches.
     edges::retire(&mut staging, &staged)?;
     retire_nodes(&staging, &staged.retired_nodes)?;
@@ -45,7 +40,8 @@ pub(crate) fn stage(connection: &Connection, tenant: &Tenant, run: RunId, staged
 impl Staging<'_> {
     /// Whether this run may retire a version.
     pub(crate) fn may_retire(&self, gen_from: u64, gen_to: Option<u64>) -> bool {
-        gen_from < self.run.generation.0 && gen_to.is_none_or(|gen_to| self.aborted.contains(&gen_to))
+        let gen_to = gen_to.map_or(GenerationId::OPEN, GenerationId);
+        self.staging.may_retire(Interval { gen_from: GenerationId(gen_from), gen_to })
     }
 }
 
@@ -57,13 +53,11 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
 }
 
-fn aborted_generations(connection: &Connection, repository: RepositoryId) -> Result<FxHashSet<u64>, Fault> {
-    use cairn_domain::RunState::{Cancelled, Failed};
-    let mut select = connection.prepare_cached(
-        "SELECT id FROM generation WHERE repository = ?1 AND published_seq IS NULL AND state IN (?2, ?3)",
-    )?;
-    let key = params![repository.0.0, state_number(Failed), state_number(Cancelled)];
-    Ok(select.query_map(key, |row| row.get(0))?.collect::<Result<_, _>>()?)
+fn is_aborted(connection: &Connection, run: RunId) -> Result<bool, Fault> {
+    let mut select = connection
+        .prepare_cached("SELECT 1 FROM generation WHERE id = ?1 AND repository = ?2 AND state IN (?3, ?4)")?;
+    let (failed, cancelled) = (state_number(RunState::Failed), state_number(RunState::Cancelled));
+    Ok(select.exists(params![run.generation.0, run.repository.0.0, failed, cancelled])?)
 }
 
 fn insert_nodes(staging: &mut Staging<'_>, mut nodes: Vec<NodeRecord>) -> Result<(), Fault> {

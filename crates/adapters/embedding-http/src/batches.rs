@@ -1,0 +1,163 @@
+//! Texts to batches: how many tokens they have, what fits into one call, and what to do with what does not.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A batch that is too large is halved so many times; a single text is shortened so many times.
+pub const MAX_SPLITS: u32 = 8;
+
+/// What one call may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BatchLimits {
+    pub texts: usize,
+    pub tokens: u64,
+}
+
+/// Consecutive texts, as many as fit into each batch. A text that is alone too large is a batch of its own.
+pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
+    let mut batches = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (index, tokens) in tokens.iter().enumerate() {
+        let is_full = index - start >= limits.texts.max(1) || sum + tokens > limits.tokens;
+        if is_full && index > start {
+            batches.push(start..index);
+            (start, sum) = (index, 0);
+        }
+        sum += tokens;
+    }
+    if start < tokens.len() {
+        batches.push(start..tokens.len());
+    }
+    batches
+}
+
+/// Both halves of a batch that the provider calls too large; none of a single text.
+pub fn halves(batch: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+    let middle = batch.start + batch.len() / 2;
+    (batch.len() > 1).then_some((batch.start..middle, middle..batch.end))
+}
+
+/// The first `max_bytes` of a text, or a little less: characters stay whole.
+pub fn shortened(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}
+
+/// Estimates tokens from bytes, and learns from what the provider counts. Estimates are meant to be too high rather
+/// than too low: what was asked for too much comes back when the call ends.
+#[derive(Clone, Debug)]
+pub struct TokenEstimator {
+    /// Tokens per thousand bytes of the last sizeable batches.
+    recent: VecDeque<u64>,
+    tokens_per_1000_bytes: u64,
+}
+
+/// Two bytes a token: no language or provider known to us has more tokens in ordinary code.
+const FIRST_GUESS: u64 = 500;
+/// Marks that providers put around each text.
+const PER_TEXT: u64 = 3;
+/// A batch with fewer bytes says little about others.
+const MIN_BYTES: u64 = 2048;
+const NUM_RECENT: usize = 64;
+/// The most that was seen lately, and so much more.
+const MARGIN_PERCENT: u64 = 110;
+
+impl Default for TokenEstimator {
+    fn default() -> Self {
+        Self { recent: VecDeque::new(), tokens_per_1000_bytes: FIRST_GUESS }
+    }
+}
+
+impl TokenEstimator {
+    pub fn estimate(&self, text: &str) -> u64 {
+        (text.len() as u64 * self.tokens_per_1000_bytes).div_ceil(1000) + PER_TEXT
+    }
+
+    /// The provider counted so many tokens in texts of so many bytes.
+    pub fn learn(&mut self, num_texts: usize, bytes: u64, tokens: u64) {
+        if bytes < MIN_BYTES {
+            return;
+        }
+        let tokens = tokens.saturating_sub(PER_TEXT * num_texts as u64);
+        self.recent.push_back((tokens * 1000).div_ceil(bytes));
+        if self.recent.len() > NUM_RECENT {
+            self.recent.pop_front();
+        }
+        let most = self.recent.iter().max().copied().unwrap_or(FIRST_GUESS);
+        self.tokens_per_1000_bytes = (most * MARGIN_PERCENT / 100).clamp(50, 1100);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMITS: BatchLimits = BatchLimits { texts: 3, tokens: 10 };
+
+    #[test]
+    fn batches_are_filled_in_texts_and_tokens() {
+        let check = |tokens: &[u64], expect: &[Range<usize>]| assert_eq!(batches(tokens, LIMITS), expect, "{tokens:?}");
+        check(&[], &[]);
+        check(&[1], &[0..1]);
+        check(&[1, 1, 1, 1], &[0..3, 3..4]);
+        check(&[5, 5, 1], &[0..2, 2..3]);
+        check(&[11], &[0..1]);
+        check(&[1, 99, 1, 1], &[0..1, 1..2, 2..4]);
+        check(&[99, 99], &[0..1, 1..2]);
+    }
+
+    #[test]
+    fn halves_have_all_texts_and_end() {
+        assert_eq!(halves(&(4..9)), Some((4..6, 6..9)));
+        assert_eq!(halves(&(4..5)), None);
+        let (mut batch, mut num_splits) = (0..256, 0);
+        while let Some((_, right)) = halves(&batch) {
+            (batch, num_splits) = (right, num_splits + 1);
+        }
+        assert_eq!(num_splits, MAX_SPLITS);
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        for (max_bytes, expect) in [(0, ""), (1, "a"), (2, "a"), (3, "a"), (4, "a数"), (99, "a数b")] {
+            assert_eq!(shortened("a数b", max_bytes), expect, "{max_bytes}");
+        }
+    }
+
+    #[test]
+    fn estimates_follow_the_provider_and_stay_above_it() {
+        let mut estimator = TokenEstimator::default();
+        let text = "x".repeat(10_000);
+        assert_eq!(estimator.estimate(&text), 5003);
+        estimator.learn(10, 10_000, 2_530);
+        assert_eq!(estimator.estimate(&text), 2_753);
+        estimator.learn(1, 100, 100);
+        assert_eq!(estimator.estimate(&text), 2_753, "small batches say nothing");
+        estimator.learn(10, 10_000, 4_030);
+        for _ in 0..63 {
+            estimator.learn(10, 10_000, 2_530);
+            assert_eq!(estimator.estimate(&text), 4_403, "the most of late");
+        }
+        estimator.learn(10, 10_000, 2_530);
+        assert_eq!(estimator.estimate(&text), 2_753);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_in_one_batch_and_no_batch_is_above_the_limits(
+            tokens in proptest::collection::vec(1..15u64, 0..60),
+        ) {
+            let batches = batches(&tokens, LIMITS);
+            let all: Vec<usize> = batches.iter().cloned().flatten().collect();
+            prop_assert_eq!(all, (0..tokens.len()).collect::<Vec<_>>());
+            for (batch, next) in batches.iter().zip(batches.iter().skip(1).map(Some).chain([None])) {
+                let sum: u64 = tokens[batch.clone()].iter().sum();
+                prop_assert!(batch.len() <= LIMITS.texts && (sum <= LIMITS.tokens || batch.len() == 1));
+                if let Some(next) = next {
+                    prop_assert!(batch.len() == LIMITS.texts || sum + tokens[next.start] > LIMITS.tokens);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The breaker: a provider that does not work is not called but by one probe now and then.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Failures are looked at over this time.
+const SPAN: Duration = Duration::from_secs(30);
+/// Fewer calls than this in the span say nothing about its share of failures.
+const MIN_CALLS: usize = 20;
+const FAILURES_IN_A_ROW: u32 = 5;
+pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(super) struct Breaker {
+    state: State,
+    /// Ends of calls in the span, and whether they failed.
+    ends: VecDeque<(Duration, bool)>,
+    failures_in_a_row: u32,
+    num_opened: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Closed,
+    Open { probe_at: Duration },
+}
+
+/// What a call says about the provider.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Health {
+    /// It answered what it should, or that it has too much to do.
+    Works,
+    Fails,
+    /// It refuses the key or the model: nothing will get better by itself.
+    Refuses,
+    /// The call was given up before it could say anything.
+    Unknown,
+}
+
+impl Breaker {
+    pub(super) fn new() -> Self {
+        Self { state: State::Closed, ends: VecDeque::new(), failures_in_a_row: 0, num_opened: 0 }
+    }
+
+    pub(super) fn num_opened(&self) -> u64 {
+        self.num_opened
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.state != State::Closed
+    }
+
+    /// When a call may be made: `now`, or the time of the next probe.
+    pub(super) fn ready_at(&self, now: Duration) -> Duration {
+        match self.state {
+            State::Closed => now,
+            State::Open { probe_at } => probe_at.max(now),
+        }
+    }
+
+    /// A call is made. While the breaker is open it is the probe, and the next one is an interval away, whatever becomes
+    /// of this one.
+    pub(super) fn begin(&mut self, now: Duration) {
+        if self.is_open() {
+            self.state = State::Open { probe_at: now + PROBE_INTERVAL };
+        }
+    }
+
+    /// A call has ended. While the breaker is open any call that works closes it: the provider is back.
+    pub(super) fn end(&mut self, now: Duration, health: Health) {
+        match health {
+            Health::Unknown => {}
+            Health::Works => {
+                if self.is_open() {
+                    self.ends.clear();
+                    self.state = State::Closed;
+                }
+                self.note(now, false);
+                self.failures_in_a_row = 0;
+            }
+            Health::Refuses => self.open(now),
+            Health::Fails => {
+                self.note(now, true);
+                self.failures_in_a_row += 1;
+                if self.failures_in_a_row >= FAILURES_IN_A_ROW || self.half_failed() {
+                    self.open(now);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, now: Duration) {
+        if !self.is_open() {
+            self.num_opened += 1;
+            self.state = State::Open { probe_at: now + PROBE_INTERVAL };
+        }
+    }
+
+    fn note(&mut self, now: Duration, failed: bool) {
+        self.ends.push_back((now, failed));
+        while self.ends.front().is_some_and(|(at, _)| *at + SPAN <= now) {
+            self.ends.pop_front();
+        }
+    }
+
+    fn half_failed(&self) -> bool {
+        let num_failed = self.ends.iter().filter(|(_, failed)| *failed).count();
+        self.ends.len() >= MIN_CALLS && num_failed * 2 >= self.ends.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// Plays ends of calls, one a second: `+` works, `-` fails, `!` refuses, `?` given up.
+    fn breaker_after(calls: &str) -> Breaker {
+        let mut breaker = Breaker::new();
+        for (second, call) in calls.chars().enumerate() {
+            let health = match call {
+                '+' => Health::Works,
+                '-' => Health::Fails,
+                '!' => Health::Refuses,
+                _ => Health::Unknown,
+            };
+            breaker.end(at(second as u64), health);
+        }
+        breaker
+    }
+
+    #[test]
+    fn it_opens_by_share_by_a_row_or_by_a_refusal() {
+        let check = |calls: &str, expect: bool| assert_eq!(breaker_after(calls).is_open(), expect, "{calls}");
+        check("----", false);
+        check("-----", true);
+        check("----?-", true);
+        check("----+----", false);
+        check("!", true);
+        check("++++++++++++!", true);
+        check("-+-+-+-+-+-+-+-+-+-", false);
+        check("-+-+-+-+-+-+-+-+-+--", true);
+        check("++-++-++-++-++-++-++-++-++-++-", false);
+        check("??????????", false);
+    }
+
+    #[test]
+    fn failures_of_long_ago_do_not_count() {
+        let mut breaker = breaker_after("--+--+--+--+--+--+");
+        breaker.end(at(100), Health::Fails);
+        breaker.end(at(100), Health::Fails);
+        assert!(!breaker.is_open());
+    }
+
+    #[test]
+    fn one_probe_each_ten_seconds_until_one_works() {
+        let mut breaker = breaker_after("!");
+        assert_eq!(breaker.ready_at(at(3)), at(10));
+        breaker.begin(at(12));
+        assert_eq!(breaker.ready_at(at(12)), at(22), "one at a time");
+        breaker.end(at(13), Health::Fails);
+        assert_eq!(breaker.ready_at(at(13)), at(22));
+        breaker.begin(at(22));
+        breaker.end(at(22), Health::Unknown);
+        assert_eq!(breaker.ready_at(at(23)), at(32), "a probe that was given up is one");
+        breaker.begin(at(32));
+        breaker.end(at(33), Health::Works);
+        assert_eq!((breaker.ready_at(at(33)), breaker.num_opened()), (at(33), 1));
+        for second in 34..38 {
+            breaker.end(at(second), Health::Fails);
+        }
+        assert!(!breaker.is_open(), "the failures of before are forgotten");
+    }
+}

@@ -1,0 +1,68 @@
+//! The retry budget: retries are a small share of calls, so that an outage does not multiply them.
+
+use std::time::Duration;
+
+/// In hundredths of a retry: what a call earns, what time earns, what can be saved, and what a retry costs.
+const PER_CALL: u64 = 10;
+const INTERVAL: Duration = Duration::from_secs(10);
+const PER_INTERVAL: u64 = 100;
+const MOST: u64 = 1000;
+const RETRY: u64 = 100;
+
+/// One retry per ten calls, and one each ten seconds for those that call seldom; at most ten are saved up.
+#[derive(Debug)]
+pub(super) struct RetryBudget {
+    balance: u64,
+    earned_until: Duration,
+}
+
+impl RetryBudget {
+    pub(super) fn new(now: Duration) -> Self {
+        Self { balance: RETRY, earned_until: now }
+    }
+
+    /// A call that is no retry.
+    pub(super) fn call(&mut self) {
+        self.balance = (self.balance + PER_CALL).min(MOST);
+    }
+
+    pub(super) fn take_retry(&mut self, now: Duration) -> bool {
+        let num_intervals = (now.saturating_sub(self.earned_until).as_nanos() / INTERVAL.as_nanos()) as u32;
+        self.earned_until += INTERVAL * num_intervals;
+        self.balance = (self.balance + PER_INTERVAL * u64::from(num_intervals)).min(MOST);
+        let is_enough = self.balance >= RETRY;
+        if is_enough {
+            self.balance -= RETRY;
+        }
+        is_enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_are_a_tenth_of_calls_and_one_in_ten_seconds() {
+        for (num_calls, seconds, expect) in [(1000, 0, 101), (0, 0, 1), (0, 9, 1), (0, 60, 7), (100, 60, 17)] {
+            let mut budget = RetryBudget::new(Duration::ZERO);
+            let mut num_retries = 0;
+            for call in 0..num_calls {
+                budget.call();
+                num_retries += u32::from(budget.take_retry(Duration::from_secs(seconds) * call / num_calls));
+            }
+            while budget.take_retry(Duration::from_secs(seconds)) {
+                num_retries += 1;
+            }
+            assert_eq!(num_retries, expect, "{num_calls} calls in {seconds} s");
+        }
+    }
+
+    #[test]
+    fn what_is_saved_is_bounded() {
+        let mut budget = RetryBudget::new(Duration::ZERO);
+        (0..100_000).for_each(|_| budget.call());
+        let now = Duration::from_secs(1_000_000);
+        assert_eq!((0..100).filter(|_| budget.take_retry(now)).count(), 10);
+    }
+}

@@ -1,0 +1,201 @@
+//! When to call, and when not to: one state machine over limiter, breaker, retry budget and concurrency.
+//!
+//! `Control` does no I/O and reads no clock. Its caller asks, makes the call if it may, and says how the call ended, also
+//! when it was given up. What it says about waiting is never a sleep: the caller decides whether it has the time.
+
+mod breaker;
+mod budget;
+mod concurrency;
+mod limiter;
+mod meter;
+mod pace;
+
+use std::time::Duration;
+
+use breaker::{Breaker, Health};
+use budget::RetryBudget;
+use concurrency::Concurrency;
+pub use limiter::{Answer, Class, Limiter, Quota, Ticket};
+
+/// How a call ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// A sound answer, and the tokens that the provider counted, if it says so.
+    Answered { tokens: Option<u64> },
+    /// The provider refuses these texts, not us: too large, not acceptable.
+    Rejected,
+    /// Too many calls: wait so long, if the provider says how long.
+    Throttled { retry_after: Option<Duration> },
+    /// No answer, an error of the provider, or an answer that cannot be right. Some providers say how long to wait.
+    Failed { retry_after: Option<Duration> },
+    /// The provider refuses the key, the model or the address.
+    Refused,
+    /// The caller went away before the end.
+    GivenUp,
+}
+
+/// Whether a call may be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Go(Permit),
+    /// By our own pace; a matter of course.
+    Wait {
+        until: Duration,
+    },
+    /// As many calls are under way as may be: ask again when one has ended.
+    Full,
+    /// The provider said to wait, or another owner had the key until now.
+    Throttled {
+        until: Duration,
+    },
+    /// The breaker is open.
+    Broken {
+        until: Duration,
+    },
+    /// More tokens than can ever go at once.
+    TooMuch {
+        at_most: u64,
+    },
+}
+
+/// A call that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Permit {
+    ticket: Ticket,
+    began_at: Duration,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ControlSettings {
+    pub quota: Quota,
+    /// None: as many calls at once as prove useful, at most `max_concurrency`.
+    pub concurrency: Option<usize>,
+    pub max_concurrency: usize,
+    /// No provider is believed that says to wait longer than this.
+    pub max_retry_after: Duration,
+}
+
+#[derive(Debug)]
+pub struct Control {
+    limiter: Limiter,
+    breaker: Breaker,
+    retries: RetryBudget,
+    concurrency: Concurrency,
+    max_retry_after: Duration,
+    throttled_in_a_row: u32,
+}
+
+/// After a 429 that does not say how long to wait; doubled with each in a row.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+impl Control {
+    pub fn new(settings: &ControlSettings, now: Duration) -> Self {
+        let concurrency = match settings.concurrency {
+            Some(limit) => Concurrency::fixed(limit),
+            None => Concurrency::adaptive(settings.max_concurrency),
+        };
+        Self {
+            limiter: Limiter::new(&settings.quota),
+            breaker: Breaker::new(),
+            retries: RetryBudget::new(now),
+            concurrency,
+            max_retry_after: settings.max_retry_after,
+            throttled_in_a_row: 0,
+        }
+    }
+
+    /// May a call of so many tokens be made now?
+    pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Verdict {
+        let probe_at = self.breaker.ready_at(now);
+        if probe_at > now {
+            return Verdict::Broken { until: probe_at };
+        }
+        let throttled_until = self.limiter.throttled_until();
+        if throttled_until > now {
+            return Verdict::Throttled { until: throttled_until };
+        }
+        if self.concurrency.is_full() {
+            return Verdict::Full;
+        }
+        match self.limiter.ask(now, tokens, class) {
+            Answer::At(until) => Verdict::Wait { until },
+            Answer::TooMuch { at_most } => Verdict::TooMuch { at_most },
+            Answer::Now(ticket) => {
+                self.breaker.begin(now);
+                self.concurrency.begin();
+                Verdict::Go(Permit { ticket, began_at: now })
+            }
+        }
+    }
+
+    /// The call of `permit` has ended.
+    pub fn end(&mut self, now: Duration, permit: Permit, end: End) {
+        let tokens = if let End::Answered { tokens } = end { tokens } else { None };
+        self.limiter.settle(now, permit.ticket, tokens);
+        self.breaker.end(now, health(end));
+        let round_trip = matches!(end, End::Answered { .. }).then(|| now.saturating_sub(permit.began_at));
+        let is_back_pressure = matches!(end, End::Throttled { .. } | End::Failed { .. });
+        self.concurrency.end(now, round_trip, is_back_pressure);
+        match end {
+            End::Throttled { retry_after } => self.throttle(now, retry_after),
+            End::Failed { retry_after: Some(wait) } => self.limiter.throttled(now + wait.min(self.max_retry_after)),
+            End::Answered { .. } => self.throttled_in_a_row = 0,
+            _ => {}
+        }
+    }
+
+    /// What the provider says is obeyed; where it says nothing, or says so again and again, the wait doubles.
+    fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
+        let doubled = FIRST_WAIT * 2u32.pow(self.throttled_in_a_row.min(6));
+        let own = if retry_after.is_some() && self.throttled_in_a_row == 0 { Duration::ZERO } else { doubled };
+        self.throttled_in_a_row += 1;
+        let said = retry_after.unwrap_or_default().min(self.max_retry_after);
+        self.limiter.throttled(now + said.max(own.min(LONGEST_WAIT)));
+    }
+
+    /// A call that is no retry is about to be asked for.
+    pub fn new_call(&mut self) {
+        self.retries.call();
+    }
+
+    /// May a failed call be tried again? Takes from the budget if so.
+    pub fn take_retry(&mut self, now: Duration) -> bool {
+        self.retries.take_retry(now)
+    }
+
+    /// See `Limiter::take_over`.
+    pub fn take_over(&mut self, now: Duration, wait: Duration) {
+        self.limiter.take_over(now, wait);
+    }
+
+    /// The most tokens that a call of the class can have.
+    pub fn at_most(&self, class: Class) -> u64 {
+        self.limiter.at_most(class)
+    }
+
+    pub fn concurrency_limit(&self) -> usize {
+        self.concurrency.limit()
+    }
+
+    pub fn under_way(&self) -> usize {
+        self.concurrency.under_way()
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.breaker.is_open()
+    }
+
+    pub fn num_breaker_opened(&self) -> u64 {
+        self.breaker.num_opened()
+    }
+}
+
+fn health(end: End) -> Health {
+    match end {
+        End::Answered { .. } | End::Rejected | End::Throttled { .. } => Health::Works,
+        End::Failed { .. } => Health::Fails,
+        End::Refused => Health::Refuses,
+        End::GivenUp => Health::Unknown,
+    }
+}

@@ -1,0 +1,153 @@
+//! Pace: an even flow with a small burst, by `governor`'s generic cell rate algorithm.
+//!
+//! The time is given with each question, and the state is kept here, so that a question can be asked without taking
+//! anything, and what was taken can be corrected afterwards.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::{NotKeyed, StateStore};
+use governor::{Quota, RateLimiter};
+
+/// When the next cell is due by the average rate: the algorithm's whole state.
+#[derive(Clone, Default, Debug)]
+struct DueAt(Arc<AtomicU64>);
+
+impl StateStore for DueAt {
+    type Key = NotKeyed;
+
+    /// The pace has one owner (`&mut`), so there is nothing to compare with.
+    fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, measure: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let (outcome, due_at) = measure(Some(Nanos::new(self.0.load(Ordering::Relaxed))))?;
+        self.0.store(due_at.as_u64(), Ordering::Relaxed);
+        Ok(outcome)
+    }
+}
+
+/// The time that the caller gave.
+#[derive(Clone, Default, Debug)]
+struct AskedAt(Arc<AtomicU64>);
+
+impl Clock for AskedAt {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        Nanos::new(self.0.load(Ordering::Relaxed))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    limiter: RateLimiter<NotKeyed, DueAt, AskedAt, NoOpMiddleware<Nanos>>,
+    due_at: DueAt,
+    asked_at: AskedAt,
+    /// Between two cells, in nanoseconds.
+    cell: u64,
+    burst: NonZeroU32,
+}
+
+impl Pace {
+    /// At most `amount` in `period` on average and `burst` at once. Starts with the whole burst.
+    pub(super) fn new(amount: u64, period: Duration, burst: u64) -> Self {
+        let cell = nanoseconds(period).div_ceil(amount.max(1)).max(1);
+        let burst = NonZeroU32::new(u32::try_from(burst).unwrap_or(u32::MAX)).unwrap_or(NonZeroU32::MIN);
+        let quota = Quota::with_period(Duration::from_nanos(cell)).unwrap_or(Quota::per_second(burst));
+        let (due_at, asked_at) = (DueAt::default(), AskedAt::default());
+        let limiter = RateLimiter::new(quota.allow_burst(burst), due_at.clone(), asked_at.clone());
+        Self { limiter, due_at, asked_at, cell, burst }
+    }
+
+    pub(super) fn burst(&self) -> u64 {
+        u64::from(self.burst.get())
+    }
+
+    /// How long the burst takes to come back.
+    pub(super) fn burst_time(&self) -> Duration {
+        Duration::from_nanos(self.cell.saturating_mul(self.burst()))
+    }
+
+    /// When `amount` may go, `now` at the earliest. More than the burst counts as the burst.
+    pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
+        let before = self.due_at.0.load(Ordering::Relaxed);
+        let ready_at = self.check(now, amount);
+        self.due_at.0.store(before, Ordering::Relaxed);
+        ready_at
+    }
+
+    /// Takes what `ready_at` has allowed.
+    pub(super) fn take(&mut self, now: Duration, amount: u64) {
+        self.check(now, amount);
+    }
+
+    fn check(&mut self, now: Duration, amount: u64) -> Duration {
+        self.asked_at.0.store(nanoseconds(now), Ordering::Relaxed);
+        let cells = u32::try_from(amount).unwrap_or(u32::MAX).min(self.burst.get());
+        let Some(cells) = NonZeroU32::new(cells) else { return now };
+        match self.limiter.check_n(cells) {
+            Ok(Err(not_until)) => Duration::from_nanos(not_until.earliest_possible().as_u64()).max(now),
+            // More than the burst was excluded above.
+            Ok(Ok(())) | Err(_) => now,
+        }
+    }
+
+    /// Puts `actual` in the place of `taken`.
+    pub(super) fn correct(&mut self, taken: u64, actual: u64) {
+        let due_at = self.due_at.0.load(Ordering::Relaxed);
+        let corrected = if actual > taken {
+            due_at.saturating_add(self.cell.saturating_mul(actual - taken))
+        } else {
+            due_at.saturating_sub(self.cell.saturating_mul(taken - actual))
+        };
+        self.due_at.0.store(corrected, Ordering::Relaxed);
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn asking_takes_nothing() {
+        let mut pace = Pace::new(60, 60 * SECOND, 2);
+        for _ in 0..5 {
+            assert_eq!(pace.ready_at(SECOND, 2), SECOND);
+        }
+        pace.take(SECOND, 2);
+        assert_eq!(pace.ready_at(SECOND, 1), 2 * SECOND);
+        assert_eq!(pace.ready_at(SECOND, 2), 3 * SECOND);
+        assert_eq!(pace.ready_at(10 * SECOND, 2), 10 * SECOND);
+    }
+
+    #[test]
+    fn what_was_taken_is_corrected_both_ways() {
+        let mut pace = Pace::new(60, 60 * SECOND, 10);
+        pace.take(SECOND, 10);
+        pace.correct(10, 4);
+        assert_eq!(pace.ready_at(SECOND, 6), SECOND);
+        pace.correct(4, 13);
+        assert_eq!(pace.ready_at(SECOND, 1), 5 * SECOND);
+    }
+
+    #[test]
+    fn more_than_the_burst_never_waits_for_ever() {
+        let mut pace = Pace::new(60, 60 * SECOND, 3);
+        assert_eq!(pace.ready_at(SECOND, 1_000_000), SECOND);
+        pace.take(SECOND, 1_000_000);
+        assert_eq!(pace.ready_at(SECOND, 1_000_000), 4 * SECOND);
+        assert_eq!(pace.ready_at(SECOND, 0), SECOND);
+    }
+}

@@ -1,0 +1,3 @@
+//! The adapter from outside: its limiter under any interleaving.
+
+mod limiter;

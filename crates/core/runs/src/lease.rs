@@ -1,0 +1,62 @@
+//! A lease on syncing a repository: one holder at a time, who may die without giving it back.
+
+use crate::Refusal;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LeaseState {
+    /// Of the newest holder; grows with each.
+    pub epoch: u64,
+    pub expires_at_ms: i64,
+    /// False once its holder has ended it.
+    pub is_held: bool,
+}
+
+const LOST: Refusal = Refusal::Conflict("the lease has ended or somebody else took it");
+
+impl LeaseState {
+    pub fn is_active(&self, now_ms: i64) -> bool {
+        self.is_held && self.expires_at_ms > now_ms
+    }
+
+    /// Makes the caller the holder and returns its epoch.
+    pub fn take(&mut self, now_ms: i64, ttl_ms: i64) -> Result<u64, Refusal> {
+        if self.is_active(now_ms) {
+            return Err(Refusal::Conflict("the repository is being synced by somebody else"));
+        }
+        *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: true };
+        Ok(self.epoch)
+    }
+
+    /// Prolongs the lease, or ends it (`ttl_ms` 0). A holder that was late but has no successor goes on.
+    pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64) -> Result<(), Refusal> {
+        self.check(epoch)?;
+        *self = Self { epoch, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: ttl_ms > 0 };
+        Ok(())
+    }
+
+    /// Refuses whoever is not the newest holder.
+    pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
+        if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holder_at_a_time_and_a_late_one_is_fenced_off() {
+        let mut lease = LeaseState::default();
+        let first = lease.take(0, 100).expect("free");
+        assert!(lease.take(99, 100).is_err());
+        assert_eq!(lease.renew(first, 99, 100), Ok(()));
+        assert!(lease.take(198, 100).is_err());
+        let second = lease.take(199, 100).expect("expired");
+        assert!(second > first);
+        assert_eq!(lease.renew(first, 200, 100), Err(LOST));
+        assert_eq!(lease.check(first), Err(LOST));
+        assert_eq!(lease.renew(second, 1000, 0), Ok(()));
+        assert_eq!(lease.check(second), Err(LOST));
+        assert!(lease.take(1000, 100).is_ok());
+    }
+}

@@ -1,0 +1,112 @@
+//! What was asked of a repository: a sync that is wanted, and one that is under way.
+//!
+//! Asking twice before anything has started is one request. What is asked while a sync is under way is done after it,
+//! for that sync may have read the source before the change that the asker has in mind.
+
+use cairn_domain::Lane;
+
+use crate::RepositoryState;
+
+/// A sync that somebody waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    pub number: u64,
+    pub lane: Lane,
+    pub asked_at_ms: i64,
+    /// Every record is to be made anew.
+    pub rebuild: bool,
+}
+
+/// A request whose job was handed to the broker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dispatched {
+    pub number: u64,
+    pub at_ms: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Requests {
+    /// Number of the last request.
+    pub last: u64,
+    pub wanted: Option<Wanted>,
+    pub dispatched: Option<Dispatched>,
+}
+
+impl Requests {
+    /// Asks for a sync; returns the number of the request that stands for it.
+    pub fn ask(&mut self, lane: Lane, rebuild: bool, now_ms: i64) -> u64 {
+        let under_way = self.dispatched.map_or(0, |dispatched| dispatched.number);
+        let wanted = match self.wanted {
+            Some(wanted) if wanted.number > under_way => {
+                Wanted { lane: wanted.lane.min(lane), rebuild: wanted.rebuild || rebuild, ..wanted }
+            }
+            _ => {
+                self.last += 1;
+                Wanted { number: self.last, lane, asked_at_ms: now_ms, rebuild }
+            }
+        };
+        self.wanted = Some(wanted);
+        wanted.number
+    }
+
+    /// A sync has done what the request asked for, or cannot. What was asked since stays.
+    pub fn answer(&mut self, number: u64) {
+        if self.dispatched.is_some_and(|dispatched| dispatched.number == number) {
+            self.dispatched = None;
+        }
+        if self.wanted.is_some_and(|wanted| wanted.number <= number) {
+            self.wanted = None;
+        }
+    }
+}
+
+impl RepositoryState {
+    /// The request whose job may be handed to the broker now, if there is one. One that was handed over `again_after_ms` ago
+    /// and that nobody works on was lost.
+    pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
+        let wanted = self.requests.wanted?;
+        let is_lost = |dispatched: Dispatched| dispatched.at_ms.saturating_add(again_after_ms) <= now_ms;
+        let is_free = self.requests.dispatched.is_none_or(is_lost);
+        let may_start = !self.is_deleted && self.unfinished.is_none() && !self.lease.is_active(now_ms);
+        (is_free && may_start).then_some(wanted)
+    }
+
+    pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
+        let wanted = self.dispatchable(now_ms, again_after_ms)?;
+        self.requests.dispatched = Some(Dispatched { number: wanted.number, at_ms: now_ms });
+        Some(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asking_twice_is_one_request_until_it_is_under_way() {
+        let mut state = RepositoryState::default();
+        assert_eq!(state.requests.ask(Lane::Bulk, false, 10), 1);
+        assert_eq!(state.requests.ask(Lane::Interactive, true, 20), 1);
+        let wanted = state.dispatch(30, 100).expect("wanted");
+        assert_eq!(wanted, Wanted { number: 1, lane: Lane::Interactive, asked_at_ms: 10, rebuild: true });
+        assert_eq!(state.dispatch(31, 100), None);
+        assert_eq!(state.requests.ask(Lane::Bulk, false, 40), 2);
+        state.requests.answer(1);
+        assert_eq!(state.dispatch(50, 100).map(|wanted| wanted.number), Some(2));
+        state.requests.answer(2);
+        assert_eq!(state.requests, Requests { last: 2, ..Requests::default() });
+    }
+
+    #[test]
+    fn a_lost_job_is_handed_over_again_but_not_while_somebody_works() {
+        let mut state = RepositoryState::default();
+        state.requests.ask(Lane::Bulk, false, 0);
+        assert!(state.dispatch(0, 100).is_some());
+        let epoch = state.lease.take(50, 100).expect("free");
+        assert_eq!(state.dispatch(120, 100), None);
+        state.lease.renew(epoch, 121, 0).expect("held");
+        assert!(state.dispatch(122, 100).is_some());
+        state.is_deleted = true;
+        assert_eq!(state.dispatch(999, 100), None);
+    }
+}

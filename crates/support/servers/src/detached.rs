@@ -1,0 +1,121 @@
+//! Servers that live on after the command that started them, and their end.
+//!
+//! A folder holds their data, `env` with their addresses, and `processes`: one line `ID STARTED` for each, in the order in
+//! which they are ended. `STARTED` is the kernel's start time of the process, so that a number that was given to another
+//! process meanwhile ends nobody.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::time::{Instant, sleep};
+
+use crate::Fleet;
+use crate::group::{self, started_at};
+use crate::process::ServerProcess;
+
+const PROCESSES: &str = "processes";
+const ENVIRONMENT: &str = "env";
+const STOP_DEADLINE: Duration = Duration::from_secs(60);
+const POLL_EVERY: Duration = Duration::from_millis(50);
+
+/// Starts the servers and leaves them running. Their data stays in the folder over `down` and the next `up`.
+pub async fn up(directory: &Path) -> Result<()> {
+    let living = read_processes(directory)?.into_iter().filter(Recorded::is_alive).count();
+    let place = directory.display();
+    ensure!(living == 0, "servers of {place} are running already; end them with `down --directory {place}`");
+    let fleet = Fleet::start(directory).await?;
+    let variables = fleet.variables();
+    let lines: Vec<String> = variables.iter().map(|(name, url)| format!("export {name}='{url}'\n")).collect();
+    write(directory, ENVIRONMENT, &lines.concat())?;
+    let processes = fleet.into_processes();
+    let lines: Vec<String> = processes.iter().map(record).collect::<Result<_>>()?;
+    write(directory, PROCESSES, &lines.concat())?;
+    processes.into_iter().for_each(ServerProcess::detach);
+    Ok(())
+}
+
+fn record(process: &ServerProcess) -> Result<String> {
+    let pid = process.pid().context("a server has ended")?;
+    let started = started_at(pid).context("a server has ended")?;
+    Ok(format!("{pid} {started}\n"))
+}
+
+/// Ends the servers that `up` started in the folder. None there is success.
+pub async fn down(directory: &Path) -> Result<()> {
+    for process in read_processes(directory)?.into_iter().filter(Recorded::is_alive) {
+        process.end().await?;
+    }
+    for file in [PROCESSES, ENVIRONMENT] {
+        let path = directory.join(file);
+        if path.exists() {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The addresses hold passwords.
+fn write(directory: &Path, file: &str, text: &str) -> Result<()> {
+    let path = directory.join(file);
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Recorded {
+    pid: u32,
+    started: u64,
+}
+
+impl Recorded {
+    fn is_alive(&self) -> bool {
+        started_at(self.pid) == Some(self.started)
+    }
+
+    async fn end(&self) -> Result<()> {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).context("no process has this number")?;
+        kill_process(pid, Signal::TERM).with_context(|| format!("cannot end process {}", self.pid))?;
+        let deadline = Instant::now() + STOP_DEADLINE;
+        while group::lives(self.pid) && Instant::now() < deadline {
+            sleep(POLL_EVERY).await;
+        }
+        if group::lives(self.pid) {
+            kill_process_group(pid, Signal::KILL).with_context(|| format!("cannot kill process {}", self.pid))?;
+        }
+        Ok(())
+    }
+}
+
+fn read_processes(directory: &Path) -> Result<Vec<Recorded>> {
+    let path = directory.join(PROCESSES);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    text.lines().map(|line| parse(line).with_context(|| format!("{}: `{line}`", path.display()))).collect()
+}
+
+fn parse(line: &str) -> Option<Recorded> {
+    let (pid, started) = line.split_once(' ')?;
+    Some(Recorded { pid: pid.parse().ok()?, started: started.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_another_process_has_now_is_not_alive() {
+        let pid = std::process::id();
+        let started = started_at(pid).expect("this process");
+        assert!(Recorded { pid, started }.is_alive());
+        assert!(!Recorded { pid, started: started + 1 }.is_alive());
+        assert_eq!(parse(&format!("{pid} {started}")), Some(Recorded { pid, started }));
+        assert_eq!(parse("12"), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! A TCP proxy that does to connections what networks and dying machines do: delay, narrow, freeze, cut, lose.
+//!
+//! Rules hold for all connections at once and may be changed while bytes flow; one connection can have rules of its own.
+//! The proxy keeps its address when it refuses connections, so a client that tries again finds the same door.
+
+mod connection;
+mod pump;
+mod rules;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+use url::Url;
+
+pub use rules::{Direction, Flow, Rules};
+
+use crate::loopback;
+
+const BIND_AGAIN_AFTER: Duration = Duration::from_millis(10);
+
+/// Ends with all its connections when it is dropped.
+pub struct FaultProxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: JoinHandle<()>,
+}
+
+struct Shared {
+    server: String,
+    /// Of new connections, and of all that have none of their own.
+    rules: watch::Sender<Rules>,
+    /// In the order in which they came.
+    connections: Mutex<Vec<watch::Sender<Rules>>>,
+}
+
+impl FaultProxy {
+    /// Listens on a free port for `server`, which is `HOST:PORT` or an address with a scheme.
+    pub async fn start(server: &str) -> Result<Self> {
+        let server = match Url::parse(server).ok().as_ref().and_then(host_and_port) {
+            Some(server) => server,
+            None => server.to_owned(),
+        };
+        let [port] = loopback::free_ports()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let rules = watch::Sender::new(Rules::PASS);
+        let shared = Arc::new(Shared { server, rules, connections: Mutex::default() });
+        let acceptor = tokio::spawn(accept(listener, address, Arc::clone(&shared)));
+        Ok(Self { address, shared, acceptor })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address of a server with the proxy in its place: scheme, user, path and all stay.
+    pub fn url(&self, server: &str) -> Result<String> {
+        let mut url = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+        url.set_host(Some("127.0.0.1"))?;
+        url.set_port(Some(self.address.port())).map_err(|()| anyhow::anyhow!("{server} has no port"))?;
+        let url = String::from(url);
+        Ok(if server.ends_with('/') { url } else { url.trim_end_matches('/').to_owned() })
+    }
+
+    /// For all connections, those that stand and those to come.
+    pub fn set(&self, rules: Rules) {
+        // The lock keeps a connection that begins now from missing both.
+        let connections = self.shared.connections();
+        self.shared.rules.send_replace(rules);
+        for connection in connections.iter() {
+            connection.send_replace(rules);
+        }
+    }
+
+    /// For one connection, counted from 0 in the order in which they came, until `set` says otherwise.
+    pub fn set_connection(&self, number: usize, rules: Rules) {
+        if let Some(connection) = self.shared.connections().get(number) {
+            connection.send_replace(rules);
+        }
+    }
+
+    /// How many connections have come, those that are over included.
+    pub fn num_connections(&self) -> usize {
+        self.shared.connections().len()
+    }
+}
+
+impl Drop for FaultProxy {
+    fn drop(&mut self) {
+        self.acceptor.abort();
+    }
+}
+
+impl Shared {
+    fn connections(&self) -> MutexGuard<'_, Vec<watch::Sender<Rules>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add_connection(&self) -> watch::Receiver<Rules> {
+        let mut connections = self.connections();
+        let (sender, receiver) = watch::channel(*self.rules.borrow());
+        connections.push(sender);
+        receiver
+    }
+}
+
+fn host_and_port(url: &Url) -> Option<String> {
+    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+}
+
+/// Takes connections until the task is aborted, which ends them as well.
+async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shared>) {
+    let mut rules = shared.rules.subscribe();
+    let mut connections = JoinSet::new();
+    loop {
+        if rules.borrow_and_update().refuse {
+            drop(listener);
+            listener = listen_again(address, &mut rules).await;
+        }
+        tokio::select! {
+            _ = rules.changed() => {}
+            accepted = listener.accept() => {
+                if let Ok((client, _)) = accepted {
+                    connections.spawn(serve(client, Arc::clone(&shared)));
+                }
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+/// When nothing is refused any more, on the same port. Only a process that took it meanwhile could be in the way.
+async fn listen_again(address: SocketAddr, rules: &mut watch::Receiver<Rules>) -> TcpListener {
+    loop {
+        // An error means that the proxy is gone, and this task with it.
+        let _ = rules.wait_for(|rules| !rules.refuse).await;
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            Err(_) => sleep(BIND_AGAIN_AFTER).await,
+        }
+    }
+}
+
+async fn serve(client: TcpStream, shared: Arc<Shared>) {
+    let rules = shared.add_connection();
+    let Ok(server) = TcpStream::connect(&shared.server).await else {
+        return connection::reset(&client);
+    };
+    connection::carry(client, server, rules).await;
+}

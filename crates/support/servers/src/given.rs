@@ -1,0 +1,102 @@
+//! The addresses of the servers that this test run was given.
+//!
+//! A test that gets none fails, because a suite that silently runs without its servers proves nothing. Only
+//! `CAIRN_TESTS=local` leaves these tests out, and each of them says so.
+
+use std::env;
+use std::io::{self, Write};
+
+pub const RABBITMQ_URL: &str = "CAIRN_RABBITMQ_URL";
+pub const RABBITMQ_MANAGEMENT_URL: &str = "CAIRN_RABBITMQ_MANAGEMENT_URL";
+pub const S3_URL: &str = "CAIRN_S3_URL";
+pub const QDRANT_URL: &str = "CAIRN_QDRANT_URL";
+pub const NEO4J_URL: &str = "CAIRN_NEO4J_URL";
+
+/// `amqp://USER:PASSWORD@HOST:PORT/VHOST`. None: say nothing and return, the test is left out.
+#[track_caller]
+pub fn rabbitmq_url() -> Option<String> {
+    url(RABBITMQ_URL)
+}
+
+/// `http://USER:PASSWORD@HOST:PORT`
+#[track_caller]
+pub fn rabbitmq_management_url() -> Option<String> {
+    url(RABBITMQ_MANAGEMENT_URL)
+}
+
+/// `http://KEY:SECRET@HOST:PORT`
+#[track_caller]
+pub fn s3_url() -> Option<String> {
+    url(S3_URL)
+}
+
+/// `http://HOST:PORT`, the port of gRPC.
+#[track_caller]
+pub fn qdrant_url() -> Option<String> {
+    url(QDRANT_URL)
+}
+
+/// `bolt://USER:PASSWORD@HOST:PORT`, or without user and password.
+#[track_caller]
+pub fn neo4j_url() -> Option<String> {
+    url(NEO4J_URL)
+}
+
+/// Whether this run does without servers. For tests that start servers of their own: with `true`, return.
+pub fn is_left_out(test: &str) -> bool {
+    let is_local = is_local();
+    if is_local {
+        say(&format!("{test} is left out: CAIRN_TESTS=local"));
+    }
+    is_local
+}
+
+#[track_caller]
+fn url(variable: &str) -> Option<String> {
+    match decide(variable, is_local(), env::var(variable).ok()) {
+        Ok(Some(url)) => Some(url),
+        Ok(None) => {
+            say(&format!("a test that needs {variable} is left out: CAIRN_TESTS=local"));
+            None
+        }
+        Err(message) => panic!("{message}"),
+    }
+}
+
+fn is_local() -> bool {
+    env::var("CAIRN_TESTS").is_ok_and(|tests| tests == "local")
+}
+
+fn decide(variable: &str, is_local: bool, url: Option<String>) -> Result<Option<String>, String> {
+    match url.filter(|url| !url.is_empty()) {
+        _ if is_local => Ok(None),
+        Some(url) => Ok(Some(url)),
+        None => Err(format!(
+            "{variable} is not set. Run the tests with `make test`, or these alone with `scripts/servers run -- cargo \
+             test -p PACKAGE`; set {variable} to use a server of yours; CAIRN_TESTS=local leaves such tests out."
+        )),
+    }
+}
+
+/// Past the capture of the test harness: what is left out should be seen in a run that succeeds.
+fn say(message: &str) {
+    // Nobody is there to tell if standard error is closed.
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_word_local_leaves_a_test_out() {
+        let url = || Some("amqp://localhost".to_owned());
+        assert_eq!(decide(RABBITMQ_URL, false, url()), Ok(url()));
+        assert_eq!(decide(RABBITMQ_URL, true, url()), Ok(None));
+        assert_eq!(decide(RABBITMQ_URL, true, None), Ok(None));
+        for url in [None, Some(String::new())] {
+            let message = decide(RABBITMQ_URL, false, url).expect_err("no address");
+            assert!(message.contains("CAIRN_RABBITMQ_URL") && message.contains("make test"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What `/proc` says about a process group.
+//!
+//! Signals are felt late on a busy machine: SIGSTOP stops a process when one of its threads is next on a core, and a killed
+//! process keeps its ports until the last of its threads is gone, when its first one has long been a zombie. So the
+//! threads are looked at, not the processes.
+
+use std::fs;
+use std::path::Path;
+
+/// Whether a thread of the group is left that is not dead; init may take its time to bury the dead.
+pub(crate) fn lives(group: u32) -> bool {
+    thread_states(group).into_iter().any(|state| !is_dead(state))
+}
+
+/// Whether no thread of the group can do anything.
+pub(crate) fn is_stopped(group: u32) -> bool {
+    thread_states(group).into_iter().all(|state| state == 'T' || is_dead(state))
+}
+
+fn is_dead(state: char) -> bool {
+    matches!(state, 'Z' | 'X')
+}
+
+fn thread_states(group: u32) -> Vec<char> {
+    let processes = stats(Path::new("/proc")).into_iter().filter(|(_, stat)| group_of(stat) == Some(group));
+    let threads = processes.flat_map(|(process, _)| stats(Path::new(&format!("/proc/{process}/task"))));
+    threads.filter_map(|(_, stat)| fields(&stat)?.next()?.chars().next()).collect()
+}
+
+/// Numbers and `stat` of the processes or threads in a folder of `/proc`.
+fn stats(folder: &Path) -> Vec<(String, String)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let numbers = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    let with_stat = |number: String| {
+        let stat = fs::read_to_string(folder.join(&number).join("stat")).ok()?;
+        Some((number, stat))
+    };
+    numbers.filter_map(with_stat).collect()
+}
+
+/// State, parent, group and so on; the name before them may hold anything.
+fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(stat.rsplit_once(") ")?.1.split(' '))
+}
+
+fn group_of(stat: &str) -> Option<u32> {
+    fields(stat)?.nth(2)?.parse().ok()
+}
+
+/// When the process began, in the kernel's ticks; none if there is no such process or it is dead.
+pub(crate) fn started_at(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let is_zombie = fields(&stat)?.next()?.starts_with(is_dead);
+    if is_zombie { None } else { fields(&stat)?.nth(19)?.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn the_group_stands_behind_the_name() {
+        let check = |stat: &str, expect: Option<u32>| assert_eq!(group_of(stat), expect, "{stat}");
+        check("71 (beam.smp) S 69 70 69 0 -1", Some(70));
+        check("71 (a) b) c) R 69 70 69 0 -1", Some(70));
+        check("", None);
+    }
+
+    #[test]
+    fn a_zombie_does_not_live() -> anyhow::Result<()> {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn()?;
+        let group = child.id();
+        assert!(lives(group));
+        assert!(started_at(group).is_some());
+        drop(child.stdin.take());
+        // Not buried: nobody waits for it yet.
+        while lives(group) {
+            std::thread::yield_now();
+        }
+        assert_eq!(started_at(group), None);
+        child.wait()?;
+        assert!(!lives(group));
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! One plain HTTP request to a test server.
+//!
+//! Written out because a client library would bring a TLS stack for one line of plain text, and panics where nobody
+//! installed a crypto provider: servers must start in any test.
+
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use url::Url;
+
+pub(crate) struct Response {
+    pub status: u16,
+    pub body: String,
+}
+
+/// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`, in HTTP/1.0, so that the body of the answer is neither in
+/// chunks nor followed by another.
+pub(crate) async fn send(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
+    let server = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+    let host = server.host_str().context("the address has no host")?;
+    let port = server.port_or_known_default().context("the address has no port")?;
+    let mut connection = TcpStream::connect((host, port)).await?;
+    let login = login(&server);
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.0\r\nHost: {host}:{port}\r\n{login}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
+    connection.write_all(format!("{head}{body}").as_bytes()).await?;
+    let mut answer = Vec::new();
+    connection.read_to_end(&mut answer).await?;
+    parse(&String::from_utf8_lossy(&answer)).with_context(|| format!("{method} {path} got no HTTP answer"))
+}
+
+/// The header that tells who asks, if the address does.
+fn login(server: &Url) -> String {
+    let Some(password) = server.password() else { return String::new() };
+    let login = STANDARD.encode(format!("{}:{password}", server.username()));
+    format!("Authorization: Basic {login}\r\n")
+}
+
+fn parse(answer: &str) -> Option<Response> {
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()?;
+    Some(Response { status, body: body.to_owned() })
+}
+
+/// Whether a GET is answered with 200.
+pub(crate) async fn is_ok(server: String, path: &str) -> bool {
+    send(&server, "GET", path, "").await.is_ok_and(|response| response.status == 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read() {
+        let response = parse("HTTP/1.1 204 No Content\r\nserver: Cowboy\r\n\r\n").expect("an answer");
+        assert_eq!((response.status, response.body.as_str()), (204, ""));
+        assert_eq!(parse("HTTP/1.0 200 OK\r\n\r\n[1]").expect("an answer").body, "[1]");
+        for other in ["", "HTTP/1.1 200 OK", "AMQP\0\0\x09\x01"] {
+            assert!(parse(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_address_says_who_asks() {
+        let check = |server: &str, expect: &str| assert_eq!(login(&Url::parse(server).expect("an address")), expect);
+        check("http://guest:guest@127.0.0.1:1", "Authorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n");
+        check("http://127.0.0.1:1", "");
+    }
+}

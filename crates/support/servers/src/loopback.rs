@@ -1,0 +1,66 @@
+//! Ports on 127.0.0.1.
+//!
+//! The kernel's own choice (port 0) lies in the range from which it also takes the near ends of outgoing connections. A
+//! server that is killed and comes back would find its port taken by some client, even by a client of its own that keeps
+//! trying: a connection to a free port of that range can meet itself. So ports are drawn from below that range and
+//! tried by binding.
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use rand::RngExt;
+use tokio::net::TcpStream;
+
+const LOWEST: u16 = 12_000;
+/// Where Linux begins with the ports of outgoing connections unless it is told otherwise.
+const USUAL_END: u16 = 32_768;
+const DRAWS: usize = 1000;
+
+/// Ports that nobody listens on now and that this process has not given out before.
+pub(crate) fn free_ports<const N: usize>() -> Result<[u16; N]> {
+    let mut ports = [0; N];
+    for port in &mut ports {
+        *port = free_port()?;
+    }
+    Ok(ports)
+}
+
+fn free_port() -> Result<u16> {
+    static GIVEN_OUT: LazyLock<Mutex<HashSet<u16>>> = LazyLock::new(Mutex::default);
+    let end = first_outgoing_port().filter(|end| *end > LOWEST + 1000).unwrap_or(USUAL_END);
+    let mut given_out = GIVEN_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut draws = (0..DRAWS).map(|_| rand::rng().random_range(LOWEST..end));
+    draws.find(|port| is_free(*port) && given_out.insert(*port)).context("no port is free on 127.0.0.1")
+}
+
+fn first_outgoing_port() -> Option<u16> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    range.split_whitespace().next()?.parse().ok()
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// Whether something accepts connections there.
+pub(crate) async fn answers(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_port_is_given_out_twice_or_while_it_is_taken() -> Result<()> {
+        let ports: [u16; 300] = free_ports()?;
+        assert_eq!(ports.iter().collect::<HashSet<_>>().len(), 300);
+        let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, ports[0]))?;
+        assert!(!is_free(ports[0]));
+        assert!(is_free(ports[1]));
+        Ok(())
+    }
+}

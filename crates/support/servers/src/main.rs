@@ -1,0 +1,108 @@
+//! `cairn-servers`: runs a command beside real servers, or keeps them running.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitCode, ExitStatus};
+
+use anyhow::{Context, Result};
+use cairn_servers::Fleet;
+use clap::{Parser, Subcommand};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// RabbitMQ, MinIO, Neo4j and a server that speaks Qdrant's protocol, for tests. A server whose address stands in
+/// CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is used and not started.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Starts the servers, runs a command that finds their addresses in the environment, and ends them.
+    Run {
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// Starts the servers and leaves them running.
+    Up {
+        /// Where their data and the file `env` with their addresses lie.
+        #[arg(long)]
+        directory: PathBuf,
+    },
+    /// Ends the servers that `up` started.
+    Down {
+        #[arg(long)]
+        directory: PathBuf,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let outcome = match Arguments::parse().action {
+        Action::Run { command } => run(&command).await,
+        Action::Up { directory } => cairn_servers::up(&directory).await.map(|()| ExitCode::SUCCESS),
+        Action::Down { directory } => cairn_servers::down(&directory).await.map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("servers: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn run(command: &[String]) -> Result<ExitCode> {
+    let (program, arguments) = command.split_first().context("no command")?;
+    let directory = tempfile::Builder::new().prefix("cairn-servers-").tempdir()?;
+    let Some(fleet) = until_interrupted(Fleet::start(directory.path())).await? else {
+        return Ok(ExitCode::from(130));
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .envs(fleet.variables())
+        .spawn()
+        .with_context(|| format!("cannot start {program}"))?;
+    let status = wait_and_pass_signals(&mut child).await?;
+    // Their data goes with them, so there is nothing to stop in good order.
+    drop(fleet);
+    Ok(ExitCode::from(code_of(status)))
+}
+
+/// None if the user gave up meanwhile; what was started until then is ended by being dropped.
+async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<Option<T>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        outcome = work => outcome.map(Some),
+        _ = terminate.recv() => Ok(None),
+        _ = tokio::signal::ctrl_c() => Ok(None),
+    }
+}
+
+/// The command ends as it likes; the servers stay until it has.
+async fn wait_and_pass_signals(child: &mut Child) -> Result<ExitStatus> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    loop {
+        tokio::select! {
+            status = child.wait() => return Ok(status?),
+            _ = terminate.recv() => pass(child, Signal::TERM)?,
+            // A terminal sends it to the command as well; a second one does no harm.
+            _ = interrupt.recv() => pass(child, Signal::INT)?,
+        }
+    }
+}
+
+fn pass(child: &Child, signal: Signal) -> Result<()> {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    match pid {
+        Some(pid) => kill_process(pid, signal).context("cannot signal the command"),
+        None => Ok(()),
+    }
+}
+
+/// As shells tell it: 128 and the signal's number for a command that a signal ended.
+fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}

@@ -1,0 +1,63 @@
+//! RabbitMQ's management API, as far as tests need it: a vhost of a test's own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+use url::Url;
+
+use crate::http;
+
+/// A space of queues and exchanges that no other test sees.
+#[derive(Clone, Debug)]
+pub struct Vhost {
+    name: String,
+    amqp_url: String,
+    management_url: String,
+}
+
+impl Vhost {
+    /// Makes a vhost with a name of its own. The addresses are those that `given` or `RabbitMq` give.
+    pub async fn create(amqp_url: &str, management_url: &str) -> Result<Self> {
+        let name = unique_name();
+        let mut amqp_url = Url::parse(amqp_url).with_context(|| format!("{amqp_url} is no address"))?;
+        amqp_url.set_path(&name);
+        let vhost = Self { name, amqp_url: amqp_url.into(), management_url: management_url.to_owned() };
+        vhost.request("PUT", &format!("/api/vhosts/{}", vhost.name), "").await?;
+        let management_url = Url::parse(management_url).context("the management address is none")?;
+        let path = format!("/api/permissions/{}/{}", vhost.name, management_url.username());
+        vhost.request("PUT", &path, r#"{"configure":".*","write":".*","read":".*"}"#).await?;
+        Ok(vhost)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where clients connect: `amqp://USER:PASSWORD@HOST:PORT/NAME`.
+    pub fn url(&self) -> &str {
+        &self.amqp_url
+    }
+
+    /// Removes the vhost with all that is in it; its connections are closed by the server.
+    pub async fn delete(self) -> Result<()> {
+        self.request("DELETE", &format!("/api/vhosts/{}", self.name), "").await?;
+        Ok(())
+    }
+
+    /// A request to the management API, such as `GET /api/queues/NAME`. Gives the body of a successful answer.
+    pub async fn request(&self, method: &str, path: &str, body: &str) -> Result<String> {
+        let response = http::send(&self.management_url, method, path, body).await?;
+        let is_success = (200..300).contains(&response.status);
+        ensure!(is_success, "RabbitMQ answers {method} {path} with {}: {}", response.status, response.body);
+        Ok(response.body)
+    }
+}
+
+/// Unique among all processes that test against one server.
+fn unique_name() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("test-{nanoseconds:x}-{}-{number}", std::process::id())
+}

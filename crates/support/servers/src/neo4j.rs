@@ -1,0 +1,153 @@
+//! Neo4j Community, from its jars.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::install::installed;
+use crate::loopback;
+use crate::process::{ServerProcess, folder, on_free_ports};
+
+const JAVA_OPTIONS: [&str; 11] = [
+    "-Xms256m",
+    "-Xmx768m",
+    "-XX:+UseG1GC",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "-Djol.skipHotspotSAAttach=true",
+    "-Dlog4j2.disable.jmx=true",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dfile.encoding=UTF-8",
+];
+/// A client's first bytes: the magic number and the versions of Bolt that it speaks, here 4.4 alone.
+const BOLT_HANDSHAKE: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+pub struct Neo4j {
+    process: ServerProcess,
+    url: String,
+}
+
+impl Neo4j {
+    /// A server that lets everyone in. Data and log lie in `directory`.
+    pub async fn start(directory: &Path) -> Result<Self> {
+        Self::start_with(directory, None).await
+    }
+
+    /// A server that knows the user `neo4j` with this password. It stands from the first start in `directory`.
+    pub async fn start_with_password(directory: &Path, password: &str) -> Result<Self> {
+        Self::start_with(directory, Some(password)).await
+    }
+
+    async fn start_with(directory: &Path, password: Option<&str>) -> Result<Self> {
+        let home = Home { jars: installed("neo4j").await?, folder: folder(directory, "neo4j")? };
+        if let Some(password) = password {
+            home.set_password(password).await?;
+        }
+        on_free_ports(async || home.start(password).await).await
+    }
+
+    /// `bolt://127.0.0.1:PORT`, or `bolt://neo4j:PASSWORD@127.0.0.1:PORT`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn into_process(self) -> ServerProcess {
+        self.process
+    }
+}
+
+struct Home {
+    jars: PathBuf,
+    folder: PathBuf,
+}
+
+impl Home {
+    async fn start(&self, password: Option<&str>) -> Result<Neo4j> {
+        let [port] = loopback::free_ports()?;
+        self.write_settings(port, password.is_some())?;
+        let mut command = self.java();
+        command.arg("org.neo4j.server.CommunityEntryPoint").arg("--console-mode");
+        command.arg(format!("--home-dir={}", self.folder.display()));
+        command.arg(format!("--config-dir={}", self.folder.join("conf").display()));
+        let probe = Box::new(move || Box::pin(speaks_bolt(port)) as _);
+        let process = ServerProcess::start("Neo4j", command, self.folder.join("console.log"), probe).await?;
+        let login = password.map(|password| format!("neo4j:{password}@")).unwrap_or_default();
+        Ok(Neo4j { process, url: format!("bolt://{login}127.0.0.1:{port}") })
+    }
+
+    fn java(&self) -> Command {
+        let mut command = Command::new("java");
+        command.args(JAVA_OPTIONS).arg("-cp").arg(self.jars.join("*"));
+        command.env("NEO4J_HOME", &self.folder).env("NEO4J_CONF", self.folder.join("conf"));
+        command
+    }
+
+    fn write_settings(&self, port: u16, has_password: bool) -> Result<()> {
+        let mut settings = format!(
+            "server.default_listen_address=127.0.0.1\n\
+             server.bolt.enabled=true\n\
+             server.bolt.listen_address=127.0.0.1:{port}\n\
+             server.bolt.advertised_address=127.0.0.1:{port}\n\
+             server.http.enabled=false\n\
+             server.https.enabled=false\n\
+             dbms.security.auth_enabled={has_password}\n\
+             dbms.usage_report.enabled=false\n\
+             server.memory.pagecache.size=64m\n\
+             db.transaction.timeout=60s\n"
+        );
+        for (kind, place) in
+            [("data", "data"), ("logs", "logs"), ("run", "run"), ("plugins", "plugins"), ("import", "import")]
+        {
+            let place = folder(&self.folder, place)?;
+            settings.push_str(&format!("server.directories.{kind}={}\n", place.display()));
+        }
+        let path = folder(&self.folder, "conf")?.join("neo4j.conf");
+        fs::write(&path, settings).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Before the first start, which makes `auth.ini` the database's own; later it is too late and not needed.
+    async fn set_password(&self, password: &str) -> Result<()> {
+        if self.folder.join("data/databases").exists() {
+            return Ok(());
+        }
+        self.write_settings(0, true)?;
+        let mut command = self.java();
+        command.args(["org.neo4j.cli.AdminTool", "dbms", "set-initial-password", password]);
+        let run = tokio::process::Command::from(command).kill_on_drop(true).output().await;
+        let run = run.context("cannot start java")?;
+        ensure!(run.status.success(), "Neo4j takes no password: {}", String::from_utf8_lossy(&run.stderr));
+        Ok(())
+    }
+}
+
+/// Whether the server agrees on a version of Bolt. It listens only when its databases are online.
+async fn speaks_bolt(port: u16) -> bool {
+    let agreed = async {
+        let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+        connection.write_all(&BOLT_HANDSHAKE).await?;
+        connection.read_u32().await
+    };
+    agreed.await.is_ok_and(|version| version == 0x0404)
+}
+
+impl Deref for Neo4j {
+    type Target = ServerProcess;
+
+    fn deref(&self) -> &ServerProcess {
+        &self.process
+    }
+}
+
+impl DerefMut for Neo4j {
+    fn deref_mut(&mut self) -> &mut ServerProcess {
+        &mut self.process
+    }
+}

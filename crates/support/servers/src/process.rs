@@ -1,0 +1,232 @@
+//! A server's process: started, awaited, stopped, killed, frozen, and started again with the same data and ports.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use futures::future::BoxFuture;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::group;
+use crate::watcher::Watcher;
+
+/// Longer than any of the servers takes to start on a busy machine.
+const READY_DEADLINE: Duration = Duration::from_secs(60);
+/// Neo4j takes 12 s to stop.
+const STOP_DEADLINE: Duration = Duration::from_secs(60);
+/// A killed group is gone as soon as the kernel has taken its memory back.
+const SIGNAL_DEADLINE: Duration = Duration::from_secs(10);
+const PROBE_DEADLINE: Duration = Duration::from_secs(5);
+const POLL_EVERY: Duration = Duration::from_millis(50);
+const LOG_TAIL_LINES: usize = 25;
+/// How often other ports are tried because somebody took the ones that were free a moment ago.
+const PORT_ATTEMPTS: usize = 3;
+
+/// Tells whether the server answers.
+pub(crate) type Probe = Box<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// A server as a process group of its own, which ends when this value is dropped.
+pub struct ServerProcess {
+    name: String,
+    command: Command,
+    /// What the process prints, of all its starts.
+    log: PathBuf,
+    probe: Probe,
+    running: Option<Running>,
+}
+
+struct Running {
+    leader: Child,
+    watcher: Watcher,
+}
+
+impl ServerProcess {
+    /// Starts the process and waits until the probe succeeds.
+    pub(crate) async fn start(name: &str, command: Command, log: PathBuf, probe: Probe) -> Result<Self> {
+        let mut process = Self { name: name.to_owned(), command, log, probe, running: None };
+        process.spawn()?;
+        process.wait_until_ready().await?;
+        Ok(process)
+    }
+
+    /// The id of the process and of its group; none when it does not run.
+    pub fn pid(&self) -> Option<u32> {
+        self.running.as_ref().map(|running| running.leader.id())
+    }
+
+    /// SIGKILL to the process and all its children. Returns when they are gone and their ports are free.
+    pub async fn kill(&mut self) -> Result<()> {
+        let Some(pid) = self.pid() else { return Ok(()) };
+        self.end_group();
+        let deadline = Instant::now() + SIGNAL_DEADLINE;
+        while group::lives(pid) {
+            self.check_deadline(deadline, "is not gone after it was killed")?;
+            sleep(POLL_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// SIGTERM, and waits until the server has stopped by itself.
+    pub async fn stop(&mut self) -> Result<()> {
+        let Some(pid) = self.pid() else { return Ok(()) };
+        self.resume()?;
+        kill_process(pid_of(pid)?, Signal::TERM)?;
+        let deadline = Instant::now() + STOP_DEADLINE;
+        while self.lives()? {
+            self.check_deadline(deadline, "has not stopped")?;
+            sleep(POLL_EVERY).await;
+        }
+        self.kill().await
+    }
+
+    /// Starts the server again with the same data and ports; one that still runs is stopped first.
+    pub async fn restart(&mut self) -> Result<()> {
+        self.stop().await?;
+        self.spawn()?;
+        self.wait_until_ready().await
+    }
+
+    /// SIGSTOP: the process holds its connections and answers nothing. Returns when it has stopped.
+    pub async fn pause(&self) -> Result<()> {
+        self.signal_group(Signal::STOP)?;
+        let deadline = Instant::now() + SIGNAL_DEADLINE;
+        while self.pid().is_some_and(|pid| !group::is_stopped(pid)) {
+            self.check_deadline(deadline, "is not frozen")?;
+            sleep(POLL_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// SIGCONT.
+    pub fn resume(&self) -> Result<()> {
+        self.signal_group(Signal::CONT)
+    }
+
+    /// Lets the server outlive this process.
+    pub(crate) fn detach(mut self) {
+        if let Some(running) = self.running.take() {
+            running.watcher.dismiss();
+        }
+    }
+
+    fn spawn(&mut self) -> Result<()> {
+        let watcher = Watcher::start()?;
+        let log = File::options().create(true).append(true).open(&self.log);
+        let log = log.with_context(|| format!("cannot write {}", self.log.display()))?;
+        let command = self.command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
+        let leader = command.spawn().with_context(|| format!("cannot start {}", self.name))?;
+        let group = leader.id();
+        self.running.insert(Running { leader, watcher }).watcher.watch(group)
+    }
+
+    async fn wait_until_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + READY_DEADLINE;
+        while !timeout(PROBE_DEADLINE, (self.probe)()).await.unwrap_or(false) {
+            if !self.lives()? {
+                bail!("{} ended before it was ready\n{}", self.name, self.log_tail());
+            }
+            self.check_deadline(deadline, "is not ready")?;
+            sleep(POLL_EVERY).await;
+        }
+        Ok(())
+    }
+
+    fn lives(&mut self) -> Result<bool> {
+        match &mut self.running {
+            Some(running) => Ok(running.leader.try_wait()?.is_none()),
+            None => Ok(false),
+        }
+    }
+
+    fn signal_group(&self, signal: Signal) -> Result<()> {
+        let pid = self.pid().with_context(|| format!("{} does not run", self.name))?;
+        kill_process_group(pid_of(pid)?, signal).with_context(|| format!("cannot signal {}", self.name))
+    }
+
+    /// Kills the group and takes the leader's exit status, so that its number stays ours until the group is dead.
+    fn end_group(&mut self) {
+        let Some(Running { mut leader, watcher }) = self.running.take() else { return };
+        if let Ok(pid) = pid_of(leader.id()) {
+            // An error says that nobody is left in the group.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        let _ = leader.wait();
+        watcher.dismiss();
+    }
+
+    fn check_deadline(&self, deadline: Instant, what: &str) -> Result<()> {
+        if Instant::now() > deadline {
+            bail!("{} {what} in time\n{}", self.name, self.log_tail());
+        }
+        Ok(())
+    }
+
+    fn log_tail(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let tail = &lines[lines.len().saturating_sub(LOG_TAIL_LINES)..];
+        format!("the last lines of {}:\n{}", self.log.display(), tail.join("\n"))
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.end_group();
+    }
+}
+
+fn pid_of(id: u32) -> Result<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is no process"))
+}
+
+/// Starts on ports that were free a moment ago, and on others if somebody was faster.
+pub(crate) async fn on_free_ports<T>(start: impl AsyncFn() -> Result<T>) -> Result<T> {
+    let mut attempt = 1;
+    loop {
+        match start().await {
+            Err(error) if attempt < PORT_ATTEMPTS && is_clash(&error) => attempt += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+fn is_clash(error: &anyhow::Error) -> bool {
+    let text = format!("{error:#}").to_lowercase();
+    ["eaddrinuse", "address already in use", "port is already in use", "port conflict"]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+/// A folder for the server's data, made if it is not there.
+pub(crate) fn folder(parent: &Path, name: &str) -> Result<PathBuf> {
+    let path = std::path::absolute(parent)?.join(name);
+    fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn other_ports_are_tried_only_after_a_clash() {
+        let check = async |message: &str, expect: usize| {
+            let starts = std::cell::Cell::new(0);
+            let outcome: Result<()> = on_free_ports(async || {
+                starts.set(starts.get() + 1);
+                bail!("{message}")
+            })
+            .await;
+            assert!(outcome.is_err());
+            assert_eq!(starts.get(), expect, "{message}");
+        };
+        check("listen 127.0.0.1:80: bind: address already in use", PORT_ATTEMPTS).await;
+        check("{failed_to_start,{error,eaddrinuse}}", PORT_ATTEMPTS).await;
+        check("no such file", 1).await;
+    }
+}

@@ -1,0 +1,238 @@
+//! The proxy before a server that sends back what it gets.
+
+use std::io::ErrorKind;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use cairn_servers::{Direction, FaultProxy, Flow, Rules};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use crate::waiting::until;
+
+/// Long enough for any answer of the echo server; what takes longer is held back.
+const SILENCE: Duration = Duration::from_millis(300);
+
+struct Bench {
+    proxy: FaultProxy,
+    /// What has reached the server.
+    num_received: Arc<AtomicU64>,
+}
+
+impl Bench {
+    async fn new() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let server = listener.local_addr()?.to_string();
+        let num_received = Arc::new(AtomicU64::new(0));
+        tokio::spawn(echo(listener, Arc::clone(&num_received)));
+        Ok(Self { proxy: FaultProxy::start(&server).await?, num_received })
+    }
+
+    async fn connect(&self) -> Result<TcpStream> {
+        Ok(TcpStream::connect(self.proxy.address()).await?)
+    }
+
+    async fn until_received(&self, num_bytes: u64) -> Result<()> {
+        until("the server has the bytes", async || self.num_received.load(Ordering::SeqCst) == num_bytes).await
+    }
+}
+
+async fn echo(listener: TcpListener, num_received: Arc<AtomicU64>) {
+    while let Ok((mut connection, _)) = listener.accept().await {
+        let num_received = Arc::clone(&num_received);
+        tokio::spawn(async move {
+            let mut buffer = vec![0; 4096];
+            while let Ok(num_read) = connection.read(&mut buffer).await {
+                num_received.fetch_add(num_read as u64, Ordering::SeqCst);
+                if num_read == 0 || connection.write_all(&buffer[..num_read]).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+async fn ask(connection: &mut TcpStream, question: &[u8]) -> std::io::Result<Vec<u8>> {
+    connection.write_all(question).await?;
+    let mut answer = vec![0; question.len()];
+    connection.read_exact(&mut answer).await?;
+    Ok(answer)
+}
+
+async fn is_silent(connection: &mut TcpStream) -> bool {
+    timeout(SILENCE, connection.read_u8()).await.is_err()
+}
+
+#[tokio::test]
+async fn without_rules_everything_passes_and_ends_in_order() -> Result<()> {
+    let bench = Bench::new().await?;
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|number| (number % 251) as u8).collect();
+    let (mut reads, mut writes) = bench.connect().await?.into_split();
+    let sent = bytes.clone();
+    let sender = tokio::spawn(async move {
+        writes.write_all(&sent).await?;
+        writes.shutdown().await
+    });
+    let mut received = Vec::new();
+    reads.read_to_end(&mut received).await?;
+    sender.await??;
+    assert!(received == bytes, "other bytes came back");
+    assert_eq!(bench.proxy.num_connections(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hang_holds_both_directions_and_goes_on_without_loss() -> Result<()> {
+    let bench = Bench::new().await?;
+    let mut connection = bench.connect().await?;
+    assert_eq!(ask(&mut connection, b"one").await?, b"one");
+    bench.proxy.set(Rules::HANG);
+    connection.write_all(b"two").await?;
+    assert!(is_silent(&mut connection).await);
+    assert_eq!(bench.num_received.load(Ordering::SeqCst), 3);
+    let mut late = bench.connect().await?;
+    late.write_all(b"new").await?;
+    assert!(is_silent(&mut late).await, "a connection that begins under the rule hangs as well");
+    bench.proxy.set(Rules::PASS);
+    let mut answer = [0; 3];
+    connection.read_exact(&mut answer).await?;
+    assert_eq!(&answer, b"two");
+    late.read_exact(&mut answer).await?;
+    assert_eq!(&answer, b"new");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hang_hides_that_the_client_is_gone() -> Result<()> {
+    let bench = Bench::new().await?;
+    let mut connection = bench.connect().await?;
+    ask(&mut connection, b"one").await?;
+    bench.proxy.set(Rules::HANG);
+    drop(connection);
+    let mut other = bench.connect().await?;
+    assert!(is_silent(&mut other).await);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_response_leaves_the_request_done() -> Result<()> {
+    let bench = Bench::new().await?;
+    let mut connection = bench.connect().await?;
+    ask(&mut connection, b"one").await?;
+    bench.proxy.set(Rules::DROP_RESPONSES);
+    connection.write_all(b"apply").await?;
+    bench.until_received(8).await?;
+    assert!(is_silent(&mut connection).await);
+    bench.proxy.set(Rules::PASS);
+    let error = connection.read_u8().await.expect_err("a stream with a hole must not go on");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    let mut next = bench.connect().await?;
+    assert_eq!(ask(&mut next, b"again").await?, b"again");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_reset_ends_standing_and_new_connections() -> Result<()> {
+    let bench = Bench::new().await?;
+    let mut connection = bench.connect().await?;
+    ask(&mut connection, b"one").await?;
+    bench.proxy.set(Rules::RESET);
+    let error = connection.read_u8().await.expect_err("a reset");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    let mut next = bench.connect().await?;
+    assert!(ask(&mut next, b"two").await.is_err());
+    bench.proxy.set(Rules::PASS);
+    assert_eq!(ask(&mut bench.connect().await?, b"three").await?, b"three");
+    Ok(())
+}
+
+#[tokio::test]
+async fn refused_is_only_who_comes_new_and_the_door_opens_again() -> Result<()> {
+    let bench = Bench::new().await?;
+    let mut connection = bench.connect().await?;
+    ask(&mut connection, b"one").await?;
+    bench.proxy.set(Rules::REFUSE);
+    let address = bench.proxy.address();
+    until("the proxy refuses", async || {
+        TcpStream::connect(address).await.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    })
+    .await?;
+    assert_eq!(ask(&mut connection, b"two").await?, b"two");
+    bench.proxy.set(Rules::PASS);
+    until("the proxy accepts", async || TcpStream::connect(address).await.is_ok()).await?;
+    assert_eq!(ask(&mut bench.connect().await?, b"three").await?, b"three");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_cut_lets_exactly_so_many_bytes_pass() -> Result<()> {
+    for (rules, num_at_server, num_at_client) in [
+        (Rules { requests: Direction::cut_after(1000), ..Rules::PASS }, 1000, 1000),
+        (Rules { responses: Direction::cut_after(500), ..Rules::PASS }, 5000, 500),
+    ] {
+        let bench = Bench::new().await?;
+        bench.proxy.set(rules);
+        let mut connection = bench.connect().await?;
+        connection.write_all(&[7; 5000]).await?;
+        bench.until_received(num_at_server).await?;
+        let mut received = Vec::new();
+        // A close with bytes left unread may end as a reset: what came before counts.
+        let _ = connection.read_to_end(&mut received).await;
+        assert!(received.len() <= num_at_client, "{} bytes passed: {rules:?}", received.len());
+        assert!(rules.requests != Direction::PASS || received.len() == num_at_client, "only {} bytes", received.len());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn latency_and_bandwidth_take_at_least_their_time() -> Result<()> {
+    let slow = Direction { bytes_per_second: NonZeroU64::new(100_000), ..Direction::PASS };
+    let late = Direction::delayed_by(Duration::from_millis(200));
+    for (rules, num_bytes, at_least_ms) in [
+        (Rules { requests: late, responses: late, ..Rules::PASS }, 10, 400),
+        (Rules { responses: slow, ..Rules::PASS }, 30_000, 300),
+    ] {
+        let bench = Bench::new().await?;
+        bench.proxy.set(rules);
+        let mut connection = bench.connect().await?;
+        let began = Instant::now();
+        ask(&mut connection, &vec![7; num_bytes]).await?;
+        // A lower bound: no load on the machine makes it wrong.
+        assert!(began.elapsed() >= Duration::from_millis(at_least_ms), "{rules:?} took {:?}", began.elapsed());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_connection_can_have_rules_of_its_own() -> Result<()> {
+    let bench = Bench::new().await?;
+    let (mut first, mut second) = (bench.connect().await?, bench.connect().await?);
+    ask(&mut first, b"a").await?;
+    ask(&mut second, b"b").await?;
+    bench
+        .proxy
+        .set_connection(0, Rules { responses: Direction { flow: Flow::Hang, ..Direction::PASS }, ..Rules::PASS });
+    first.write_all(b"x").await?;
+    assert!(is_silent(&mut first).await);
+    assert_eq!(ask(&mut second, b"y").await?, b"y");
+    bench.proxy.set(Rules::PASS);
+    assert_eq!(first.read_u8().await?, b'x');
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_resets_and_addresses_keep_their_parts() -> Result<()> {
+    let proxy = FaultProxy::start("amqp://guest:guest@127.0.0.1:1/%2f").await?;
+    let mut connection = TcpStream::connect(proxy.address()).await?;
+    assert!(connection.read_u8().await.is_err());
+    let port = proxy.address().port();
+    let check = |url: &str, expect: String| assert_eq!(proxy.url(url).expect("an address"), expect);
+    check("amqp://guest:guest@127.0.0.1:1/%2f", format!("amqp://guest:guest@127.0.0.1:{port}/%2f"));
+    check("http://key:secret@host:9000", format!("http://key:secret@127.0.0.1:{port}"));
+    check("bolt://host:7687", format!("bolt://127.0.0.1:{port}"));
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Each server on its own: started, frozen, killed, started again with its data, and gone with its handle.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use cairn_servers::{MinIo, Neo4j, RabbitMq, ServerProcess, Vhost, given};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::waiting::{answers, until};
+
+/// Longer than a server that runs takes for the first byte of an answer.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// What every server can do. `hello` is a request to which it answers something.
+async fn keeps_its_address(server: &mut ServerProcess, url: &str, hello: &[u8]) -> Result<()> {
+    assert!(greets(url, hello).await?);
+    server.pause().await?;
+    assert!(!greets(url, hello).await?, "a frozen server answers");
+    server.resume()?;
+    assert!(greets(url, hello).await?);
+    server.kill().await?;
+    assert!(!answers(url).await, "a killed server accepts connections");
+    server.restart().await?;
+    assert!(greets(url, hello).await?);
+    server.stop().await?;
+    assert!(!answers(url).await, "a stopped server accepts connections");
+    server.restart().await?;
+    assert!(greets(url, hello).await?);
+    Ok(())
+}
+
+async fn greets(url: &str, hello: &[u8]) -> Result<bool> {
+    let url = Url::parse(url)?;
+    let mut connection = TcpStream::connect((url.host_str().context("a host")?, url.port().context("a port")?)).await?;
+    connection.write_all(hello).await?;
+    Ok(matches!(timeout(SILENCE, connection.read_u8()).await, Ok(Ok(_))))
+}
+
+async fn is_gone_with_its_handle<T>(server: T, urls: &[String]) -> Result<()> {
+    drop(server);
+    for url in urls {
+        until(&format!("{url} is closed"), async || !answers(url).await).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn rabbitmq_comes_back_with_its_vhosts() -> Result<()> {
+    if given::is_left_out("a test of RabbitMQ") {
+        return Ok(());
+    }
+    let directory = tempfile::tempdir()?;
+    let mut server = RabbitMq::start_with(directory.path(), "consumer_timeout = 10000").await?;
+    let (url, management_url) = (server.url(), server.management_url());
+    let (first, second) = tokio::try_join!(Vhost::create(&url, &management_url), Vhost::create(&url, &management_url))?;
+    assert_ne!(first.name(), second.name());
+    assert_eq!(first.url(), url.replace("%2f", first.name()));
+    keeps_its_address(&mut server, &url, b"AMQP\0\0\x09\x01").await?;
+    let vhosts = server.rabbitmqctl(&["list_vhosts", "--silent"]).await?;
+    assert!(vhosts.contains(first.name()), "{vhosts}");
+    first.delete().await?;
+    let vhosts = second.request("GET", "/api/vhosts?columns=name", "").await?;
+    assert!(vhosts.contains(second.name()), "{vhosts}");
+    assert_eq!(vhosts.matches("\"name\"").count(), 2, "{vhosts}");
+    let settings = server.rabbitmqctl(&["eval", "application:get_env(rabbit, consumer_timeout)."]).await?;
+    assert!(settings.contains("10000"), "{settings}");
+    let metrics_url = server.metrics_url();
+    is_gone_with_its_handle(server, &[url, management_url, metrics_url]).await
+}
+
+#[tokio::test]
+async fn minio_comes_back() -> Result<()> {
+    if given::is_left_out("a test of MinIO") {
+        return Ok(());
+    }
+    let directory = tempfile::tempdir()?;
+    let mut server = MinIo::start(directory.path()).await?;
+    let url = server.url().to_owned();
+    keeps_its_address(&mut server, &url, b"GET /minio/health/live HTTP/1.0\r\n\r\n").await?;
+    is_gone_with_its_handle(server, &[url]).await
+}
+
+#[tokio::test]
+async fn neo4j_comes_back_and_asks_for_its_password() -> Result<()> {
+    if given::is_left_out("a test of Neo4j") {
+        return Ok(());
+    }
+    let directory = tempfile::tempdir()?;
+    let mut server = Neo4j::start_with_password(directory.path(), "cairn-secret").await?;
+    let url = server.url().to_owned();
+    assert!(url.starts_with("bolt://neo4j:cairn-secret@127.0.0.1:"), "{url}");
+    keeps_its_address(&mut server, &url, &BOLT_4_4).await?;
+    assert_eq!(log_on(&url, "cairn-secret").await?, BOLT_SUCCESS);
+    assert_eq!(log_on(&url, "wrong").await?, BOLT_FAILURE);
+    is_gone_with_its_handle(server, &[url]).await
+}
+
+const BOLT_4_4: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const BOLT_SUCCESS: u8 = 0x70;
+const BOLT_FAILURE: u8 = 0x7F;
+
+/// Sends Bolt's HELLO and gives the signature of the answer.
+async fn log_on(url: &str, password: &str) -> Result<u8> {
+    let text = |text: &str| [&[0x80 + text.len() as u8][..], text.as_bytes()].concat();
+    let login = [("user_agent", "cairn/1"), ("scheme", "basic"), ("principal", "neo4j"), ("credentials", password)];
+    let mut hello = vec![0xB1, 0x01, 0xA0 + login.len() as u8];
+    hello.extend(login.iter().flat_map(|(key, value)| [text(key), text(value)].concat()));
+    let url = Url::parse(url)?;
+    let mut connection = TcpStream::connect(("127.0.0.1", url.port().context("a port")?)).await?;
+    connection.write_all(&BOLT_4_4).await?;
+    connection.read_u32().await?;
+    connection.write_all(&[&[0, hello.len() as u8], &hello[..], &[0, 0]].concat()).await?;
+    let mut answer = [0; 4];
+    connection.read_exact(&mut answer).await?;
+    Ok(answer[3])
+}
