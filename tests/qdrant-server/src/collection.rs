@@ -227,7 +227,11 @@ fn operation(shard: &EdgeShard, change: Change) -> Result<UpdateOperation, Statu
                 PointOperations::UpsertPoints(points_op)
             } else {
                 let condition = condition.unwrap_or_else(Filter::default);
-                PointOperations::UpsertPointsConditional(ConditionalInsertOperation { points_op, condition, update_mode })
+                PointOperations::UpsertPointsConditional(ConditionalInsertOperation {
+                    points_op,
+                    condition,
+                    update_mode,
+                })
             })
         }
         Change::Delete(request) => UpdateOperation::PointOperation(match points::selected(request.points.as_ref())? {

@@ -129,7 +129,9 @@ impl Store {
                     }
                     if names.contains(&create.alias_name) {
                         let name = create.alias_name;
-                        return Err(Status::already_exists(format!("Wrong input: Collection `{name}` already exists!")));
+                        return Err(Status::already_exists(format!(
+                            "Wrong input: Collection `{name}` already exists!"
+                        )));
                     }
                     aliases.insert(create.alias_name, create.collection_name);
                 }

@@ -101,7 +101,8 @@ impl QdrantVectorCache {
         let take = |points: Vec<RetrievedPoint>| {
             for point in points {
                 let fields = Fields::of(point.id.as_ref(), point.payload);
-                let content = bytes_of(fields.text(CONTENT_HASH)?).ok_or_else(|| fields.damaged("its hash cannot be read"))?;
+                let content =
+                    bytes_of(fields.text(CONTENT_HASH)?).ok_or_else(|| fields.damaged("its hash cannot be read"))?;
                 all.extend(point.id.map(|id| (id, ContentHash(content))));
             }
             Ok(())
@@ -129,10 +130,8 @@ fn point_id(tenant: &Tenant, key: &VectorKey) -> PointId {
 
 fn point(tenant: &Tenant, key: &VectorKey, vector: &DenseVector) -> PointStruct {
     let values: Vec<f32> = vector.0.iter().map(|value| f32::from(i16::from(*value) + OFFSET)).collect();
-    let payload = [
-        (TENANT.to_owned(), tenant.as_str().into()),
-        (CONTENT_HASH.to_owned(), hexadecimal(&key.content.0).into()),
-    ];
+    let payload =
+        [(TENANT.to_owned(), tenant.as_str().into()), (CONTENT_HASH.to_owned(), hexadecimal(&key.content.0).into())];
     PointStruct {
         id: Some(point_id(tenant, key)),
         vectors: Some(NamedVectors::default().add_vector(DENSE, values).into()),

@@ -157,7 +157,8 @@ impl QdrantConfig {
         faults.extend(zero.map(|(name, _)| format!("`{name}` is 0: it must be at least 1")));
         if self.write_consistency_factor > self.replication_factor {
             let (write, copies) = (self.write_consistency_factor, self.replication_factor);
-            faults.push(format!("`write_consistency_factor` is {write}, but `replication_factor` makes {copies} copies"));
+            faults
+                .push(format!("`write_consistency_factor` is {write}, but `replication_factor` makes {copies} copies"));
         }
         if self.max_batch_bytes > MAX_BATCH_BYTES {
             let given = self.max_batch_bytes;
@@ -172,7 +173,10 @@ impl QdrantConfig {
             return Some("`url` cannot be read: write it as `http://HOST:6334`".to_owned());
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Some(format!("`url` starts with `{}:`: write it as `http://HOST:6334` or `https://…`", url.scheme()));
+            return Some(format!(
+                "`url` starts with `{}:`: write it as `http://HOST:6334` or `https://…`",
+                url.scheme()
+            ));
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Some("`url` holds credentials: give the key as `api_key`".to_owned());
@@ -202,9 +206,13 @@ mod tests {
             ..QdrantConfig::new("bolt://x")
         };
         let faults = config.validate().expect_err("invalid").faults;
-        for (fault, expected) in
-            faults.iter().zip(["`url`", "`collection_prefix`", "`timeout_ms`", "`write_consistency", "`max_batch_bytes`"])
-        {
+        for (fault, expected) in faults.iter().zip([
+            "`url`",
+            "`collection_prefix`",
+            "`timeout_ms`",
+            "`write_consistency",
+            "`max_batch_bytes`",
+        ]) {
             assert!(fault.starts_with(expected), "{fault}");
         }
         assert_eq!(faults.len(), 5);
@@ -219,7 +227,8 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused() {
-        let error = serde_json::from_str::<QdrantConfig>(r#"{"url": "http://h:1", "excat": true}"#).expect_err("unknown");
+        let error =
+            serde_json::from_str::<QdrantConfig>(r#"{"url": "http://h:1", "excat": true}"#).expect_err("unknown");
         assert!(error.to_string().contains("excat"), "{error}");
     }
 }

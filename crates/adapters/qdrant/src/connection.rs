@@ -72,7 +72,9 @@ impl Connection {
         request.set_timeout(self.timeout);
         match tokio::time::timeout(self.timeout, send(request)).await {
             Ok(answer) => Ok(answer?.into_inner()),
-            Err(_) => Err(Status::deadline_exceeded(format!("no answer within {} ms", self.timeout.as_millis())).into()),
+            Err(_) => {
+                Err(Status::deadline_exceeded(format!("no answer within {} ms", self.timeout.as_millis())).into())
+            }
         }
     }
 

@@ -85,7 +85,9 @@ fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     while let Some(error) = link {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         match kind {
-            Some(io::ErrorKind::ConnectionRefused | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
+            Some(
+                io::ErrorKind::ConnectionRefused | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable,
+            ) => {
                 return ErrorKind::Unavailable;
             }
             _ => link = error.source(),

@@ -55,6 +55,8 @@ pub(crate) enum Index {
     /// Splits the collection: points of one value lie together.
     Tenant,
     Keyword,
+    /// A keyword by which questions narrow down what they search.
+    Linked,
     /// For people who look into the collection: no question asks it, so it costs no memory.
     KeywordOnDisk,
     Uuid,
@@ -66,7 +68,7 @@ pub(crate) enum Index {
 
 pub(crate) const CHUNK_INDEXES: [(&str, Index); 19] = [
     (REPOSITORY, Index::Tenant),
-    (TENANT, Index::Keyword),
+    (TENANT, Index::Linked),
     (KEY, Index::Uuid),
     (KEY_ORDER, Index::Range),
     (GEN_FROM, Index::Integer),
@@ -75,7 +77,7 @@ pub(crate) const CHUNK_INDEXES: [(&str, Index); 19] = [
     (BASE_NAME, Index::Keyword),
     (EXTENSION, Index::Keyword),
     (FOLDERS, Index::Keyword),
-    (LANGUAGE, Index::Keyword),
+    (LANGUAGE, Index::Linked),
     (KIND, Index::Keyword),
     (MODULES, Index::Keyword),
     (IS_TEST, Index::Bool),
@@ -91,30 +93,38 @@ pub(crate) const CACHE_INDEXES: [(&str, Index); 1] = [(TENANT, Index::Tenant)];
 impl Index {
     pub(crate) fn field_type(self) -> FieldType {
         match self {
-            Self::Tenant | Self::Keyword | Self::KeywordOnDisk => FieldType::Keyword,
+            Self::Tenant | Self::Keyword | Self::Linked | Self::KeywordOnDisk => FieldType::Keyword,
             Self::Uuid => FieldType::Uuid,
             Self::Integer | Self::Range => FieldType::Integer,
             Self::Bool => FieldType::Bool,
         }
     }
 
+    /// Whether an HNSW index gets links among points of one value. They cost as much as all other links, for each index.
+    fn has_links(self) -> bool {
+        matches!(self, Self::Tenant | Self::Linked)
+    }
+
     #[expect(deprecated, reason = "servers of 1.19 know `on_disk` and not what follows it")]
     pub(crate) fn params(self) -> PayloadIndexParams {
+        let enable_hnsw = Some(self.has_links());
         let params = match self {
-            Self::Tenant | Self::Keyword | Self::KeywordOnDisk => {
+            Self::Tenant | Self::Keyword | Self::Linked | Self::KeywordOnDisk => {
                 IndexParams::KeywordIndexParams(KeywordIndexParams {
                     is_tenant: (self == Self::Tenant).then_some(true),
                     on_disk: (self == Self::KeywordOnDisk).then_some(true),
+                    enable_hnsw,
                     ..KeywordIndexParams::default()
                 })
             }
-            Self::Uuid => IndexParams::UuidIndexParams(UuidIndexParams::default()),
+            Self::Uuid => IndexParams::UuidIndexParams(UuidIndexParams { enable_hnsw, ..UuidIndexParams::default() }),
             Self::Integer | Self::Range => IndexParams::IntegerIndexParams(IntegerIndexParams {
                 lookup: Some(self == Self::Integer),
                 range: Some(true),
+                enable_hnsw,
                 ..IntegerIndexParams::default()
             }),
-            Self::Bool => IndexParams::BoolIndexParams(BoolIndexParams::default()),
+            Self::Bool => IndexParams::BoolIndexParams(BoolIndexParams { enable_hnsw, ..BoolIndexParams::default() }),
         };
         PayloadIndexParams { index_params: Some(params) }
     }

@@ -89,7 +89,11 @@ fn glob_set<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<GlobSet, F
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        builder.add(glob.map_err(|error| Fault::new(ErrorKind::Invalid, format!("path pattern `{pattern}`: {}", error.kind())))?);
+        builder.add(
+            glob.map_err(|error| {
+                Fault::new(ErrorKind::Invalid, format!("path pattern `{pattern}`: {}", error.kind()))
+            })?,
+        );
     }
     builder.build().map_err(|error| Fault::new(ErrorKind::Invalid, format!("path patterns: {error}")))
 }
@@ -180,8 +184,10 @@ mod tests {
     }
 
     const OF_PATHS: &[&str] = &["a", "b", "ab", ".", "rs", "/", "go", "ä", "\\\\", "[", "*"];
-    const OF_GLOBS: &[&str] =
-        &["a", "b", ".", "rs", "/", "go", "*", "**", "**/", "/**", "?", "[ab]", "[!a]", "{a,b}", "{rs,go}", "\\*", "[*]", ","];
+    const OF_GLOBS: &[&str] = &[
+        "a", "b", ".", "rs", "/", "go", "*", "**", "**/", "/**", "?", "[ab]", "[!a]", "{a,b}", "{rs,go}", "\\*", "[*]",
+        ",",
+    ];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]

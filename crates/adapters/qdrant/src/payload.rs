@@ -193,7 +193,9 @@ impl Fields {
 
     /// The text is empty if it was not asked for.
     pub(crate) fn chunk(&self) -> Result<ChunkRecord, Fault> {
-        let symbol_kind = self.optional_text(SYMBOL_KIND).map(|word| SymbolKind::parse(word).ok_or_else(|| self.missing(SYMBOL_KIND)));
+        let symbol_kind = self
+            .optional_text(SYMBOL_KIND)
+            .map(|word| SymbolKind::parse(word).ok_or_else(|| self.missing(SYMBOL_KIND)));
         Ok(ChunkRecord {
             key: self.key()?,
             repository: self.repository()?,
@@ -206,7 +208,9 @@ impl Fields {
             heading: self.optional_text(HEADING).map(str::to_owned),
             header: self.text(HEADER)?.to_owned(),
             text: self.optional_text(TEXT).unwrap_or_default().to_owned(),
-            content_hash: bytes_of(self.text(CONTENT_HASH)?).map(ContentHash).ok_or_else(|| self.missing(CONTENT_HASH))?,
+            content_hash: bytes_of(self.text(CONTENT_HASH)?)
+                .map(ContentHash)
+                .ok_or_else(|| self.missing(CONTENT_HASH))?,
             module_path: self.text(MODULE_PATH)?.to_owned(),
             is_test: self.flag(IS_TEST)?,
             exported: self.flag(EXPORTED)?,

@@ -112,9 +112,10 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
     }
 }
 
-/// One graph over all points: links for each value of a payload cost four times as much and find no more.
+/// Without links among the points of one tenant, repository or language (`Index::has_links`), a search within one of
+/// them loses its way: measured, it finds 72 of 100.
 fn links(plan: &Plan) -> HnswConfigDiff {
-    HnswConfigDiff { m: Some(plan.links), payload_m: Some(0), ..HnswConfigDiff::default() }
+    HnswConfigDiff { m: Some(plan.links), payload_m: Some(plan.links), ..HnswConfigDiff::default() }
 }
 
 /// The setting `exact` may have changed since the collection was made.

@@ -61,7 +61,8 @@ impl Writer<'_> {
         for point in points {
             let point = self.point(point);
             let bytes = point.encoded_len();
-            let is_full = batch.len() >= self.config.max_batch_points || batch_bytes + bytes > self.config.max_batch_bytes;
+            let is_full =
+                batch.len() >= self.config.max_batch_points || batch_bytes + bytes > self.config.max_batch_bytes;
             if is_full && !batch.is_empty() {
                 self.collection.insert(std::mem::take(&mut batch)).await?;
                 batch_bytes = 0;

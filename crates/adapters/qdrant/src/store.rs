@@ -1,9 +1,7 @@
 //! The store: the ports over one collection.
 
 use async_trait::async_trait;
-use cairn_domain::{
-    ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View,
-};
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
 use cairn_ports::{
     ChunkFilter, ChunkPage, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore, VectorStoreError,
 };

@@ -217,18 +217,22 @@ pub fn index_info(info: &PayloadIndexInfo) -> PayloadSchemaInfo {
         qdrant_edge::PayloadSchemaType::Uuid => PayloadSchemaType::Uuid,
     };
     let params = info.params.as_ref().and_then(|params| match params {
-        qdrant_edge::PayloadSchemaParams::Keyword(params) => Some(IndexParams::KeywordIndexParams(KeywordIndexParams {
-            is_tenant: params.is_tenant,
-            on_disk: params.on_disk,
-            ..KeywordIndexParams::default()
-        })),
-        qdrant_edge::PayloadSchemaParams::Integer(params) => Some(IndexParams::IntegerIndexParams(IntegerIndexParams {
-            lookup: params.lookup,
-            range: params.range,
-            is_principal: params.is_principal,
-            on_disk: params.on_disk,
-            ..IntegerIndexParams::default()
-        })),
+        qdrant_edge::PayloadSchemaParams::Keyword(params) => {
+            Some(IndexParams::KeywordIndexParams(KeywordIndexParams {
+                is_tenant: params.is_tenant,
+                on_disk: params.on_disk,
+                ..KeywordIndexParams::default()
+            }))
+        }
+        qdrant_edge::PayloadSchemaParams::Integer(params) => {
+            Some(IndexParams::IntegerIndexParams(IntegerIndexParams {
+                lookup: params.lookup,
+                range: params.range,
+                is_principal: params.is_principal,
+                on_disk: params.on_disk,
+                ..IntegerIndexParams::default()
+            }))
+        }
         qdrant_edge::PayloadSchemaParams::Float(params) => Some(IndexParams::FloatIndexParams(FloatIndexParams {
             on_disk: params.on_disk,
             is_principal: params.is_principal,

@@ -45,7 +45,8 @@ fn condition_json(condition: &Condition) -> Result<Value, Status> {
         }
         ConditionOneOf::Filter(filter) => filter_json(filter),
         ConditionOneOf::Nested(nested) => {
-            let filter = filter_json(nested.filter.as_ref().ok_or_else(|| wrong("a nested condition without filter"))?)?;
+            let filter =
+                filter_json(nested.filter.as_ref().ok_or_else(|| wrong("a nested condition without filter"))?)?;
             Ok(json!({"nested": {"key": nested.key, "filter": filter}}))
         }
         ConditionOneOf::HasVector(condition) => Ok(json!({"has_vector": condition.has_vector})),
@@ -65,7 +66,10 @@ fn field_json(field: &FieldCondition) -> Result<Value, Status> {
         json.insert("match".into(), match_json(wanted)?);
     }
     if let Some(range) = &field.range {
-        json.insert("range".into(), bounds([("lt", range.lt), ("gt", range.gt), ("gte", range.gte), ("lte", range.lte)]));
+        json.insert(
+            "range".into(),
+            bounds([("lt", range.lt), ("gt", range.gt), ("gte", range.gte), ("lte", range.lte)]),
+        );
     }
     if let Some(count) = &field.values_count {
         json.insert(

@@ -128,9 +128,8 @@ fn vectors(vectors: Option<&Vectors>) -> Result<VectorStructPersisted, Status> {
 fn vector_in(vector: &Vector) -> Result<VectorPersisted, Status> {
     match &vector.vector {
         Some(vector::Vector::Dense(dense)) => Ok(VectorPersisted::Dense(dense.data.clone())),
-        Some(vector::Vector::Sparse(sparse)) => {
-            sparse_vector(&sparse.indices, &sparse.values).map(|sparse| VectorPersisted::from(VectorInternal::Sparse(sparse)))
-        }
+        Some(vector::Vector::Sparse(sparse)) => sparse_vector(&sparse.indices, &sparse.values)
+            .map(|sparse| VectorPersisted::from(VectorInternal::Sparse(sparse))),
         Some(vector::Vector::MultiDense(_)) => Err(unimplemented("multivectors")),
         Some(_) => Err(unimplemented("inference")),
         #[expect(deprecated, reason = "older clients send their vectors in these fields")]
@@ -218,10 +217,7 @@ pub fn scored(point: qdrant_edge::ScoredPoint) -> ScoredPoint {
     }
 }
 
-pub fn with_payload(
-    selector: Option<&WithPayloadSelector>,
-    default: bool,
-) -> Result<WithPayloadInterface, Status> {
+pub fn with_payload(selector: Option<&WithPayloadSelector>, default: bool) -> Result<WithPayloadInterface, Status> {
     match selector.and_then(|selector| selector.selector_options.as_ref()) {
         None => Ok(WithPayloadInterface::Bool(default)),
         Some(PayloadOptions::Enable(enable)) => Ok(WithPayloadInterface::Bool(*enable)),
@@ -258,7 +254,9 @@ pub fn check(points: &[PointStructPersisted], config: &qdrant_edge::EdgeConfig) 
                 }
                 (VectorPersisted::Sparse(_), _, Some(_)) => {}
                 (_, None, None) => {
-                    return Err(status(qdrant_edge::OperationError::VectorNameNotExists { received_name: name.clone() }));
+                    return Err(status(qdrant_edge::OperationError::VectorNameNotExists {
+                        received_name: name.clone(),
+                    }));
                 }
                 _ => return Err(wrong(format!("vector `{name}` is of the other kind"))),
             }

@@ -62,7 +62,8 @@ fn info(collection: &Collection) -> Result<CollectionInfo, Status> {
 }
 
 fn checked(settings: &CreateCollection) -> Result<(), Status> {
-    let single = matches!(settings.vectors_config.as_ref().and_then(|config| config.config.as_ref()), Some(Config::Params(_)));
+    let single =
+        matches!(settings.vectors_config.as_ref().and_then(|config| config.config.as_ref()), Some(Config::Params(_)));
     if single && settings.sparse_vectors_config.as_ref().is_some_and(|sparse| sparse.map.contains_key("")) {
         return Err(wrong("two vectors of one name"));
     }
@@ -89,26 +90,43 @@ impl Collections for Service {
         Ok(Response::new(ListCollectionsResponse { collections, time }))
     }
 
-    async fn create(&self, request: Request<CreateCollection>) -> Result<Response<CollectionOperationResponse>, Status> {
+    async fn create(
+        &self,
+        request: Request<CreateCollection>,
+    ) -> Result<Response<CollectionOperationResponse>, Status> {
         let settings = request.into_inner();
         checked(&settings)?;
         self.run(move |store| store.create(settings).map(|()| true)).await.map(done)
     }
 
-    async fn update(&self, request: Request<UpdateCollection>) -> Result<Response<CollectionOperationResponse>, Status> {
+    async fn update(
+        &self,
+        request: Request<UpdateCollection>,
+    ) -> Result<Response<CollectionOperationResponse>, Status> {
         let update = request.into_inner();
-        if update.vectors_config.is_some() || update.quantization_config.is_some() || update.sparse_vectors_config.is_some() {
+        if update.vectors_config.is_some()
+            || update.quantization_config.is_some()
+            || update.sparse_vectors_config.is_some()
+        {
             return Err(unimplemented("changing the settings of single vectors"));
         }
-        self.run(move |store| store.get(&update.collection_name)?.update_settings(&update).map(|()| true)).await.map(done)
+        self.run(move |store| store.get(&update.collection_name)?.update_settings(&update).map(|()| true))
+            .await
+            .map(done)
     }
 
-    async fn delete(&self, request: Request<DeleteCollection>) -> Result<Response<CollectionOperationResponse>, Status> {
+    async fn delete(
+        &self,
+        request: Request<DeleteCollection>,
+    ) -> Result<Response<CollectionOperationResponse>, Status> {
         let name = request.into_inner().collection_name;
         self.run(move |store| store.delete(&name)).await.map(done)
     }
 
-    async fn update_aliases(&self, request: Request<ChangeAliases>) -> Result<Response<CollectionOperationResponse>, Status> {
+    async fn update_aliases(
+        &self,
+        request: Request<ChangeAliases>,
+    ) -> Result<Response<CollectionOperationResponse>, Status> {
         let actions = request.into_inner().actions.into_iter().filter_map(|operation| operation.action).collect();
         self.run(move |store| store.change_aliases(actions).map(|()| true)).await.map(done)
     }
@@ -164,7 +182,10 @@ impl Collections for Service {
         Err(unimplemented("the method `delete_shard_key`"))
     }
 
-    async fn list_shard_keys(&self, _: Request<ListShardKeysRequest>) -> Result<Response<ListShardKeysResponse>, Status> {
+    async fn list_shard_keys(
+        &self,
+        _: Request<ListShardKeysRequest>,
+    ) -> Result<Response<ListShardKeysResponse>, Status> {
         Err(unimplemented("the method `list_shard_keys`"))
     }
 }

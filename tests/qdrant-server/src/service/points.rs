@@ -93,37 +93,55 @@ impl Points for Service {
         self.change(name, wait, Change::Delete(request)).await
     }
 
-    async fn set_payload(&self, request: Request<SetPayloadPoints>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn set_payload(
+        &self,
+        request: Request<SetPayloadPoints>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::SetPayload(request)).await
     }
 
-    async fn overwrite_payload(&self, request: Request<SetPayloadPoints>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn overwrite_payload(
+        &self,
+        request: Request<SetPayloadPoints>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::OverwritePayload(request)).await
     }
 
-    async fn delete_payload(&self, request: Request<DeletePayloadPoints>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn delete_payload(
+        &self,
+        request: Request<DeletePayloadPoints>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::DeletePayload(request)).await
     }
 
-    async fn clear_payload(&self, request: Request<ClearPayloadPoints>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn clear_payload(
+        &self,
+        request: Request<ClearPayloadPoints>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::ClearPayload(request)).await
     }
 
-    async fn create_field_index(&self, request: Request<CreateFieldIndexCollection>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn create_field_index(
+        &self,
+        request: Request<CreateFieldIndexCollection>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::CreateIndex(request)).await
     }
 
-    async fn delete_field_index(&self, request: Request<DeleteFieldIndexCollection>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn delete_field_index(
+        &self,
+        request: Request<DeleteFieldIndexCollection>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         let request = request.into_inner();
         let (name, wait) = (request.collection_name.clone(), request.wait);
         self.change(name, wait, Change::DeleteIndex(request)).await
@@ -185,19 +203,31 @@ impl Points for Service {
         Ok(Response::new(FacetResponse { hits, time, usage: None }))
     }
 
-    async fn update_vectors(&self, _: Request<UpdatePointVectors>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn update_vectors(
+        &self,
+        _: Request<UpdatePointVectors>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         Err(unimplemented("the method `update_vectors`"))
     }
 
-    async fn delete_vectors(&self, _: Request<DeletePointVectors>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn delete_vectors(
+        &self,
+        _: Request<DeletePointVectors>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         Err(unimplemented("the method `delete_vectors`"))
     }
 
-    async fn create_vector_name(&self, _: Request<CreateVectorNameRequest>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn create_vector_name(
+        &self,
+        _: Request<CreateVectorNameRequest>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         Err(unimplemented("the method `create_vector_name`"))
     }
 
-    async fn delete_vector_name(&self, _: Request<DeleteVectorNameRequest>) -> Result<Response<PointsOperationResponse>, Status> {
+    async fn delete_vector_name(
+        &self,
+        _: Request<DeleteVectorNameRequest>,
+    ) -> Result<Response<PointsOperationResponse>, Status> {
         Err(unimplemented("the method `delete_vector_name`"))
     }
 
@@ -217,11 +247,17 @@ impl Points for Service {
         Err(unimplemented("the method `recommend`"))
     }
 
-    async fn recommend_batch(&self, _: Request<RecommendBatchPoints>) -> Result<Response<RecommendBatchResponse>, Status> {
+    async fn recommend_batch(
+        &self,
+        _: Request<RecommendBatchPoints>,
+    ) -> Result<Response<RecommendBatchResponse>, Status> {
         Err(unimplemented("the method `recommend_batch`"))
     }
 
-    async fn recommend_groups(&self, _: Request<RecommendPointGroups>) -> Result<Response<RecommendGroupsResponse>, Status> {
+    async fn recommend_groups(
+        &self,
+        _: Request<RecommendPointGroups>,
+    ) -> Result<Response<RecommendGroupsResponse>, Status> {
         Err(unimplemented("the method `recommend_groups`"))
     }
 
@@ -241,11 +277,17 @@ impl Points for Service {
         Err(unimplemented("the method `query_groups`"))
     }
 
-    async fn search_matrix_pairs(&self, _: Request<SearchMatrixPoints>) -> Result<Response<SearchMatrixPairsResponse>, Status> {
+    async fn search_matrix_pairs(
+        &self,
+        _: Request<SearchMatrixPoints>,
+    ) -> Result<Response<SearchMatrixPairsResponse>, Status> {
         Err(unimplemented("the method `search_matrix_pairs`"))
     }
 
-    async fn search_matrix_offsets(&self, _: Request<SearchMatrixPoints>) -> Result<Response<SearchMatrixOffsetsResponse>, Status> {
+    async fn search_matrix_offsets(
+        &self,
+        _: Request<SearchMatrixPoints>,
+    ) -> Result<Response<SearchMatrixOffsetsResponse>, Status> {
         Err(unimplemented("the method `search_matrix_offsets`"))
     }
 }

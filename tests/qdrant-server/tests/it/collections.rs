@@ -58,8 +58,13 @@ async fn a_collection_shows_how_it_was_made() {
     assert_eq!(kind("tenant"), Some(PayloadSchemaType::Keyword));
     assert_eq!(kind("at"), Some(PayloadSchemaType::Integer));
     let params = info.payload_schema["repository"].params.and_then_params();
-    assert!(matches!(params, Some(payload_index_params::IndexParams::KeywordIndexParams(params)) if params.is_tenant == Some(true)));
-    case.client.delete_field_index(DeleteFieldIndexCollectionBuilder::new(&case.name, "at").wait(true)).await.expect("gone");
+    assert!(
+        matches!(params, Some(payload_index_params::IndexParams::KeywordIndexParams(params)) if params.is_tenant == Some(true))
+    );
+    case.client
+        .delete_field_index(DeleteFieldIndexCollectionBuilder::new(&case.name, "at").wait(true))
+        .await
+        .expect("gone");
     assert!(!case.settled(|_| true).await.payload_schema.contains_key("at"));
     let update = UpdateCollectionBuilder::new(&case.name).hnsw_config(HnswConfigDiffBuilder::default().m(16));
     case.client.update_collection(update).await.expect("updated");
@@ -83,7 +88,10 @@ async fn an_alias_stands_for_its_collection() {
     let case = Case::new(2).await;
     let (alias, renamed) = (format!("{}-alias", case.name), format!("{}-renamed", case.name));
     case.client.create_alias(CreateAliasBuilder::new(&case.name, &alias)).await.expect("made");
-    case.client.upsert_points(UpsertPointsBuilder::new(&alias, [point(1, vec![1.0, 2.0], [])]).wait(true)).await.expect("written");
+    case.client
+        .upsert_points(UpsertPointsBuilder::new(&alias, [point(1, vec![1.0, 2.0], [])]).wait(true))
+        .await
+        .expect("written");
     assert!(case.get(1).await.is_some());
     case.client.rename_alias(RenameAliasBuilder::new(&alias, &renamed)).await.expect("renamed");
     let aliases = case.client.list_collection_aliases(&case.name).await.expect("listed").aliases;
@@ -98,7 +106,8 @@ async fn what_is_wrong_is_refused() {
     let case = Case::new(4).await;
     let upsert = |point| case.client.upsert_points(UpsertPointsBuilder::new(&case.name, [point]).wait(true));
     assert_eq!(code(upsert(point(1, vec![1.0; 3], [])).await.expect_err("too short")), Code::InvalidArgument);
-    let other = PointStruct::new(1, NamedVectors::default().add_vector("other", vec![1.0; 4]), [("a", Value::from("b"))]);
+    let other =
+        PointStruct::new(1, NamedVectors::default().add_vector("other", vec![1.0; 4]), [("a", Value::from("b"))]);
     assert_eq!(code(upsert(other).await.expect_err("unknown vector")), Code::InvalidArgument);
     assert_eq!(code(upsert(point("no-uuid", vec![1.0; 4], [])).await.expect_err("no uuid")), Code::InvalidArgument);
     let query = QueryPointsBuilder::new(&case.name).query(vec![1.0; 5]).using("dense");

@@ -45,7 +45,8 @@ fn cases() -> Vec<(&'static str, Filter, &'static [u64])> {
         Condition::matches("parts[].kind", "x".to_owned()),
         Condition::range("parts[].size", range(Some(5.0), None, None, None)),
     ]);
-    let values_count = |gte: u64| Condition::values_count("name", ValuesCount { gte: Some(gte), ..ValuesCount::default() });
+    let values_count =
+        |gte: u64| Condition::values_count("name", ValuesCount { gte: Some(gte), ..ValuesCount::default() });
     let min_should = |count: u64| Filter {
         min_should: Some(MinShould {
             min_count: count,
@@ -80,10 +81,29 @@ fn cases() -> Vec<(&'static str, Filter, &'static [u64])> {
         ("number of values", is(values_count(2)), &[2]),
         ("nested", is(Condition::nested("parts", nested)), &[6]),
         ("fields of several objects", apart, &[5, 6]),
-        ("vector", is(Condition { condition_one_of: Some(condition::ConditionOneOf::HasVector(HasVectorCondition { has_vector: "dense".into() })) }), &[0, 1, 2, 3, 4, 5, 6]),
-        ("must and must_not", Filter { must: vec![name("a")], must_not: vec![Condition::matches("size", 1)], ..Filter::default() }, &[2]),
+        (
+            "vector",
+            is(Condition {
+                condition_one_of: Some(condition::ConditionOneOf::HasVector(HasVectorCondition {
+                    has_vector: "dense".into(),
+                })),
+            }),
+            &[0, 1, 2, 3, 4, 5, 6],
+        ),
+        (
+            "must and must_not",
+            Filter { must: vec![name("a")], must_not: vec![Condition::matches("size", 1)], ..Filter::default() },
+            &[2],
+        ),
         ("should", Filter::should([name("b"), Condition::matches("size", -5)]), &[1, 4]),
-        ("filter within", Filter::must([Filter::should([name("a"), name("b")]).into(), Filter::must_not([Condition::matches("test", true)]).into()]), &[1, 2]),
+        (
+            "filter within",
+            Filter::must([
+                Filter::should([name("a"), name("b")]).into(),
+                Filter::must_not([Condition::matches("test", true)]).into(),
+            ]),
+            &[1, 2],
+        ),
         ("one of three", min_should(1), &[0, 1, 2]),
         ("two of three", min_should(2), &[0]),
         ("three of three", min_should(3), &[]),

@@ -1,8 +1,8 @@
 //! What only a process of our own can show: restarts, SIGKILL, refused methods.
 
-use ::qdrant_client::{Payload, Qdrant};
 use ::qdrant_client::qdrant::points_client::PointsClient;
 use ::qdrant_client::qdrant::*;
+use ::qdrant_client::{Payload, Qdrant};
 use tonic::Code;
 
 use crate::server::{Process, create, is_foreign, number, point};
@@ -39,10 +39,8 @@ async fn fill(client: &Qdrant) {
 
 fn retired(ids: &[u64]) -> SetPayloadPoints {
     let payload = Payload::from([("to", Value::from(5))]);
-    let open = Filter::must([
-        Condition::has_id(ids.iter().map(|id| PointId::from(*id))),
-        Condition::matches("to", i64::MAX),
-    ]);
+    let open =
+        Filter::must([Condition::has_id(ids.iter().map(|id| PointId::from(*id))), Condition::matches("to", i64::MAX)]);
     SetPayloadPointsBuilder::new("kept", payload).points_selector(open).wait(true).build()
 }
 
@@ -61,7 +59,10 @@ async fn what_was_answered_survives_being_killed() {
     let client = process.client();
     upsert(&client, 50..200, UpdateMode::InsertOnly).await;
     client.set_payload(retired(&[3, 150])).await.expect("set");
-    client.delete_points(DeletePointsBuilder::new("kept").points([PointId::from(4)]).wait(true)).await.expect("deleted");
+    client
+        .delete_points(DeletePointsBuilder::new("kept").points([PointId::from(4)]).wait(true))
+        .await
+        .expect("deleted");
     process.kill();
     for _ in 0..3 {
         let process = Process::start(storage.path());

@@ -29,7 +29,8 @@ fn fields<const N: usize>(fields: [(&str, i64); N]) -> Payload {
 async fn three() -> Case {
     let case = Case::new(1).await;
     case.index("a", FieldType::Integer).await;
-    case.upsert((1..=3u64).map(|id| point(id, vec![1.0], [("a", (id as i64).into()), ("b", 0.into())])).collect()).await;
+    case.upsert((1..=3u64).map(|id| point(id, vec![1.0], [("a", (id as i64).into()), ("b", 0.into())])).collect())
+        .await;
     case
 }
 
@@ -54,7 +55,10 @@ async fn payloads_are_overwritten_deleted_and_cleared() {
     let delete = DeletePayloadPointsBuilder::new(&case.name, ["b".to_owned()]).wait(true);
     let two = Filter::must([Condition::matches("a", 2)]);
     case.client.delete_payload(delete.points_selector(two)).await.expect("deleted");
-    case.client.clear_payload(ClearPayloadPointsBuilder::new(&case.name).points([PointId::from(3)]).wait(true)).await.expect("cleared");
+    case.client
+        .clear_payload(ClearPayloadPointsBuilder::new(&case.name).points([PointId::from(3)]).wait(true))
+        .await
+        .expect("cleared");
     assert_eq!(payloads(&case).await, [pairs(&[("z", 1)]), pairs(&[("a", 2)]), pairs(&[])]);
     case.done().await;
 }
@@ -83,7 +87,8 @@ async fn values_are_counted() {
     case.index("path", FieldType::Keyword).await;
     case.index("number", FieldType::Integer).await;
     let path = |id: u64| format!("p{}", id % 7 % 4);
-    let points = (0..100).map(|id| point(id, vec![1.0], [("path", path(id).into()), ("number", (id as i64 % 3).into())]));
+    let points =
+        (0..100).map(|id| point(id, vec![1.0], [("path", path(id).into()), ("number", (id as i64 % 3).into())]));
     case.upsert(points.collect()).await;
     let facet = async |request: FacetCountsBuilder| {
         let hits = case.client.facet(request.exact(true)).await.expect("counted").hits;
@@ -102,7 +107,8 @@ async fn values_are_counted() {
     let expected: Vec<_> = (0..4).map(|name| (format!("p{name}"), count(&|id| id % 7 % 4 == name))).collect();
     assert_eq!(facet(FacetCountsBuilder::new(&case.name, "path").limit(100)).await, expected);
     let third = Filter::must([Condition::matches("number", 2)]);
-    let expected: Vec<_> = (0..4).map(|name| (format!("p{name}"), count(&|id| id % 7 % 4 == name && id % 3 == 2))).collect();
+    let expected: Vec<_> =
+        (0..4).map(|name| (format!("p{name}"), count(&|id| id % 7 % 4 == name && id % 3 == 2))).collect();
     assert_eq!(facet(FacetCountsBuilder::new(&case.name, "path").filter(third).limit(100)).await, expected);
     let expected: Vec<_> = (0..3).map(|rest| (rest.to_string(), count(&|id| id % 3 == rest))).collect();
     assert_eq!(facet(FacetCountsBuilder::new(&case.name, "number")).await, expected);

@@ -26,14 +26,16 @@ async fn points_come_back_as_they_were_written() {
     ];
     let uuid = "6361cafe-6e00-5000-8000-7265636f7264";
     let sparse = Vector::new_sparse(vec![u32::MAX - 1, 3], vec![255.0, 1.0]);
-    let vectors = NamedVectors::default().add_vector("dense", vec![-127.0, 127.0, 0.0, 1.0]).add_vector("terms", sparse);
+    let vectors =
+        NamedVectors::default().add_vector("dense", vec![-127.0, 127.0, 0.0, 1.0]).add_vector("terms", sparse);
     case.upsert(vec![PointStruct::new(uuid, vectors, fields.clone()), point(u64::MAX, vec![1.0; 4], [])]).await;
     let found = case.get(uuid).await.expect("written");
     assert_eq!(found.id, Some(uuid.into()));
     for (field, value) in fields {
         assert_eq!(payload(&found, field), Some(value), "{field}");
     }
-    let Some(vectors_output::VectorsOptions::Vectors(named)) = found.vectors.and_then(|vectors| vectors.vectors_options)
+    let Some(vectors_output::VectorsOptions::Vectors(named)) =
+        found.vectors.and_then(|vectors| vectors.vectors_options)
     else {
         panic!("no named vectors")
     };
@@ -73,7 +75,10 @@ async fn upserts_obey_their_mode_and_filter() {
     assert_eq!(write(UpdateMode::Upsert, only(9), 6).await, [Some(5), Some(5)]);
     assert_eq!(write(UpdateMode::Upsert, only(5), 7).await, [Some(7), Some(7)]);
     // A point that was deleted may be inserted again.
-    case.client.delete_points(DeletePointsBuilder::new(&case.name).points([PointId::from(1)]).wait(true)).await.expect("deleted");
+    case.client
+        .delete_points(DeletePointsBuilder::new(&case.name).points([PointId::from(1)]).wait(true))
+        .await
+        .expect("deleted");
     assert_eq!(write(UpdateMode::InsertOnly, None, 8).await, [Some(8), Some(7)]);
     case.done().await;
 }

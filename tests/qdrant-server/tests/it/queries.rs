@@ -8,7 +8,8 @@ const DIMENSIONS: usize = 256;
 const NUM_POINTS: u64 = 500;
 
 fn sparse(seed: u64) -> (Vec<u32>, Vec<f32>) {
-    let mut pairs: Vec<(u32, f32)> = noise(seed).take(12).map(|value| (value % 60, (value >> 8 & 127) as f32 + 1.0)).collect();
+    let mut pairs: Vec<(u32, f32)> =
+        noise(seed).take(12).map(|value| (value % 60, (value >> 8 & 127) as f32 + 1.0)).collect();
     pairs.sort_by_key(|(term, _)| *term);
     pairs.dedup_by_key(|(term, _)| *term);
     pairs.into_iter().unzip()
@@ -81,20 +82,26 @@ async fn dense_scores_are_exact() {
 #[tokio::test]
 async fn sparse_scores_are_exact() {
     let case = filled().await;
-    let questions: [&[(u32, f32)]; 4] = [&[(3, 2.0)], &[(0, 1.0), (7, 300.0), (39, 5.0)], &[(59, 9.0), (60, 1.0)], &[(99, 1.0)]];
+    let questions: [&[(u32, f32)]; 4] =
+        [&[(3, 2.0)], &[(0, 1.0), (7, 300.0), (39, 5.0)], &[(59, 9.0), (60, 1.0)], &[(99, 1.0)]];
     for question in questions {
         let score = |id| sparse_score(id, question);
         let mut expected = ranked(score, |_| true);
         expected.retain(|(score, _)| *score > 0);
         let query = || QueryPointsBuilder::new(&case.name).query(question.to_vec()).using("terms");
-        let positive = |found: Vec<ScoredPoint>| found.into_iter().filter(|point| point.score > 0.0).collect::<Vec<_>>();
+        let positive =
+            |found: Vec<ScoredPoint>| found.into_iter().filter(|point| point.score > 0.0).collect::<Vec<_>>();
         check(positive(case.client.query(query().limit(1_000)).await.expect("found").result), &expected, score);
         let some = expected.len().min(5);
         check(positive(case.client.query(query().limit(5)).await.expect("found").result), &expected[..some], score);
         let filter = Filter::must([Condition::matches("group", vec![1, 4])]);
         let mut expected = ranked(score, |id| id % 5 == 1 || id % 5 == 4);
         expected.retain(|(score, _)| *score > 0);
-        check(positive(case.client.query(query().filter(filter).limit(1_000)).await.expect("found").result), &expected, score);
+        check(
+            positive(case.client.query(query().filter(filter).limit(1_000)).await.expect("found").result),
+            &expected,
+            score,
+        );
     }
     case.done().await;
 }
@@ -127,7 +134,8 @@ async fn payloads_and_vectors_come_when_asked_for() {
     assert_eq!(one(query().with_payload(include)).await.payload.into_keys().collect::<Vec<_>>(), ["group"]);
     let exclude = PayloadExcludeSelector { fields: vec!["group".to_owned()] };
     assert_eq!(one(query().with_payload(exclude)).await.payload.into_keys().collect::<Vec<_>>(), ["text"]);
-    let vectors = one(query().with_vectors(VectorsSelector { names: vec!["terms".to_owned()] })).await.vectors.expect("vectors");
+    let vectors =
+        one(query().with_vectors(VectorsSelector { names: vec!["terms".to_owned()] })).await.vectors.expect("vectors");
     let Some(vectors_output::VectorsOptions::Vectors(named)) = vectors.vectors_options else { panic!("no names") };
     assert_eq!(named.vectors.into_keys().collect::<Vec<_>>(), ["terms"]);
     case.done().await;

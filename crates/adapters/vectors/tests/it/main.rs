@@ -33,7 +33,11 @@ fn entries(model: &str, numbers: std::ops::Range<i8>) -> Vec<(VectorKey, DenseVe
     numbers.map(|number| (key(model, &number.to_string()), DenseVector(vec![number, -number]))).collect()
 }
 
-async fn num_cached(cache: &DurableVectorCache, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<usize> {
+async fn num_cached(
+    cache: &DurableVectorCache,
+    tenant: &Tenant,
+    entries: &[(VectorKey, DenseVector)],
+) -> Result<usize> {
     let keys: Vec<_> = entries.iter().map(|(key, _)| key.clone()).collect();
     let found = cache.get(tenant, &keys).await?;
     for (found, (_, expected)) in found.iter().zip(entries) {
