@@ -33,6 +33,11 @@ impl StageError {
         Self { code: ErrorKind::Timeout.code(), class: ErrorClass::Transient, message, source: None }
     }
 
+    /// Whoever worked on it died, again and again.
+    pub fn crashed() -> Self {
+        Self::permanent("crash", "the worker died on it each time, also when it worked on nothing else")
+    }
+
     /// A task of our own panicked: a bug, the same on every attempt.
     pub fn panicked(message: impl Into<String>) -> Self {
         Self::permanent("panic", message)

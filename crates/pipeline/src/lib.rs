@@ -5,14 +5,17 @@
 //! a re-run gives the same final state: the first four belong to the stage and the ledger and are idempotent, and a
 //! job that was not published is found again by `reconcile`.
 
+mod breaker;
 mod error;
 mod reconcile;
 mod runner;
 mod settle;
 mod stage;
+mod syncer;
 
 pub use error::StageError;
 pub use reconcile::reconcile;
-pub use runner::{Runner, RunnerConfig};
+pub use runner::{Runner, RunnerConfig, Worker};
 pub use settle::{RetryLadder, settlement};
 pub use stage::{Stage, Task};
+pub use syncer::Syncer;

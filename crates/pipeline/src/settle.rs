@@ -10,21 +10,25 @@ use crate::StageError;
 #[derive(Clone, Debug)]
 pub struct RetryLadder {
     pub delays: Vec<Duration>,
-    /// While a dependency is not there.
+    /// Between two attempts while a dependency is not there.
     pub pause: Duration,
+    /// How long a job is kept in hand meanwhile; then it goes back to the queue.
+    pub longest_pause: Duration,
 }
 
 impl RetryLadder {
     /// Against remote services: six attempts within about an hour and a half.
     pub fn cluster() -> Self {
         let seconds = [10, 60, 600, 3600, 3600];
-        Self { delays: seconds.map(Duration::from_secs).to_vec(), pause: Duration::from_secs(60) }
+        let delays = seconds.map(Duration::from_secs).to_vec();
+        Self { delays, pause: Duration::from_secs(5), longest_pause: Duration::from_secs(300) }
     }
 
     /// Within one process, where only its own disk can fail: six attempts within two seconds.
     pub fn local() -> Self {
         let milliseconds = [10, 50, 200, 500, 1000];
-        Self { delays: milliseconds.map(Duration::from_millis).to_vec(), pause: Duration::from_millis(500) }
+        let delays = milliseconds.map(Duration::from_millis).to_vec();
+        Self { delays, pause: Duration::from_millis(500), longest_pause: Duration::from_secs(60) }
     }
 }
 
@@ -82,7 +86,7 @@ mod tests {
         check(ErrorKind::Timeout, 0, "retry 10");
         check(ErrorKind::Io, 4, "retry 3600");
         check(ErrorKind::Io, 5, "dead io");
-        check(ErrorKind::Unavailable, 99, "requeue 60");
+        check(ErrorKind::Unavailable, 99, "requeue 5");
         check(ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) }, 99, "requeue 7");
         check(ErrorKind::Corrupt, 0, "dead corrupt");
         check(ErrorKind::Conflict, 0, "dead conflict");

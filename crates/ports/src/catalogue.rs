@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use cairn_domain::{
     ArtifactRef, GenerationId, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, Tenant, View,
 };
+use cairn_runs::SyncOutcome;
 use cairn_wire::RunResult;
 
 use crate::error::port_error;
@@ -27,6 +28,8 @@ pub struct RepositoryRecord {
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
+    /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
+    pub last_sync: Option<SyncOutcome>,
 }
 
 /// A generation that was published.
@@ -50,7 +53,7 @@ pub struct PublishedGeneration {
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository, or updates source, branch and settings of the one of the same id.
+    /// Adds the repository, or updates source, branch and settings of the one of the same id; aliases are added.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// The repositories in scope that are not deleted, sorted by name.
@@ -58,6 +61,9 @@ pub trait Catalogue: Send + Sync {
 
     /// What a question sees from now on. Both numbers are read in one go.
     async fn view(&self) -> Result<View, CatalogueError>;
+
+    /// What a question saw that was asked at that seq, without what was deleted since; `None` once it is too old.
+    async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
     /// The generation of the repository that the view sees.
     async fn published(
@@ -97,7 +103,7 @@ pub trait CatalogueSweep: Send + Sync {
     /// writer may still add to them; so do deletions that cancelled such a run.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
-    /// The manifests of the published generations that a view may still see, and of unfinished runs, each with the tenant
-    /// of its repository.
+    /// The manifests of the published generations that a view may still see, and those and the plans of unfinished runs, each
+    /// with the tenant of its repository.
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

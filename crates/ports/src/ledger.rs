@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
-use cairn_wire::{PartJob, RunResult};
+use cairn_domain::{ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
+use cairn_wire::{PartJob, RunResult, SyncJob};
 
 use crate::error::port_error;
 
@@ -23,6 +23,9 @@ pub struct NewRun {
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub parts: Vec<PartId>,
+    pub lane: Lane,
+    /// Parts that may be in flight at a time, so that one large run does not fill the queues.
+    pub window: u32,
     /// `Revision::label` of the snapshot.
     pub revision: String,
     pub branch: Option<String>,
@@ -35,6 +38,7 @@ pub struct NewRun {
 pub struct RunRecord {
     pub id: RunId,
     pub tenant: Tenant,
+    pub lane: Lane,
     pub previous: Option<GenerationId>,
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
@@ -97,13 +101,66 @@ pub trait Ledger: Send + Sync {
         part: PartId,
         end: PartEnd,
         report: String,
+        now_ms: i64,
     ) -> Result<Vec<PartId>, LedgerError>;
 
-    /// The open parts of a run whose predecessors have all ended: what a reconciler publishes again.
+    /// The open parts of a run that may be worked on: their predecessors have all ended, and the run's window has room.
     async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError>;
 
     /// Ends an unfinished run as failed or cancelled. A finished one is left as it is and `Conflict`.
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError>;
+}
+
+/// The outbox: what may start stands in the ledger from the same transaction on that allowed it, until the broker has
+/// confirmed its job. Whoever publishes may die in between; somebody else finds it here.
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Unfinished runs with parts that may start and whose jobs the broker is not known to have; oldest first.
+    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
+
+    /// The broker has confirmed the jobs of these parts.
+    async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
+
+    /// Puts back the jobs of runs without progress for `after_ms`, for they may be lost. Returns how many runs.
+    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
+}
+
+/// A sync that is to be handed to the broker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SyncRequest {
+    pub job: SyncJob,
+    pub lane: Lane,
+    pub rebuild: bool,
+}
+
+/// Who asked for a sync of what, and which syncs may start.
+#[async_trait]
+pub trait Requests: Send + Sync {
+    /// Asks for a sync and returns the request's number. Asking again before it has started is the same request; while
+    /// one is under way, or a run is unfinished, it is the next. `NotFound` for a repository that is not there.
+    async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
+
+    /// Requests whose sync may start, at most as many as leave no more than `in_flight` syncs and runs under way: interactive
+    /// ones first, then the longest waiting. They count as under way from now on; one that nobody works on is given again
+    /// `again_after_ms` later.
+    async fn dispatch(
+        &self,
+        in_flight: usize,
+        now_ms: i64,
+        again_after_ms: i64,
+    ) -> Result<Vec<SyncRequest>, LedgerError>;
+
+    /// What is asked of a repository under that number, if it still waits for an answer.
+    async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;
+
+    /// The sync was done (a run began, or nothing was new), or failed for good with a code and a chain of causes.
+    async fn answer(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: Option<(String, String)>,
+        now_ms: i64,
+    ) -> Result<(), LedgerError>;
 }
 
 /// Reading the ledger.

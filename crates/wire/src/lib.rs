@@ -6,6 +6,7 @@
 //! keeps its reader.
 
 mod codec;
+mod documents;
 mod envelope;
 mod job;
 mod links;
@@ -17,6 +18,7 @@ mod result;
 mod settings;
 
 pub use codec::{Decode, DecodeError, Encode, Reader};
+pub use documents::{decode_document, encode_document};
 pub use envelope::{ArtifactKind, decode, encode};
 pub use job::{Job, PartJob, SyncJob};
 pub use links::{AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, UnresolvedSite};

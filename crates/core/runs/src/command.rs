@@ -119,6 +119,28 @@ pub enum Answer {
 }
 
 impl Command {
+    /// For logs, errors and fail points.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Register { .. } => "register",
+            Command::Lease { .. } => "lease",
+            Command::Renew { .. } => "renew",
+            Command::Begin { .. } => "begin",
+            Command::EndPart { .. } => "end_part",
+            Command::Sent { .. } => "sent",
+            Command::SendAgain { .. } => "send_again",
+            Command::Publish { .. } => "publish",
+            Command::Abort { .. } => "abort",
+            Command::Delete { .. } => "delete",
+            Command::Ask { .. } => "ask",
+            Command::Dispatch { .. } => "dispatch",
+            Command::Answer { .. } => "answer",
+            Command::MarkSwept { .. } => "mark_swept",
+            Command::ForgetAborted { .. } => "forget_aborted",
+            Command::ForgetDeletion { .. } => "forget_deletion",
+        }
+    }
+
     /// The documents that the change needs.
     pub fn reach(&self) -> Reach {
         let repository = |id: &RepositoryId| Reach { registry: false, repository: Some(*id), run: None };
@@ -186,7 +208,8 @@ impl Command {
                 Ok(Answer::Done)
             }
             Command::MarkSwept { .. } => {
-                ledger(documents)?.is_swept = true;
+                let run = ledger(documents)?;
+                run.is_swept |= run.published.is_some();
                 Ok(Answer::Done)
             }
             Command::ForgetAborted { run, until_ms } => forget_aborted(documents, *run, *until_ms),

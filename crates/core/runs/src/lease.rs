@@ -23,8 +23,11 @@ impl LeaseState {
         if self.is_active(now_ms) {
             return Err(Refusal::Conflict("the repository is being synced by somebody else"));
         }
-        *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: true };
-        Ok(self.epoch)
+        // At least the time, so that a repository that was deleted and registered again does not take up the epochs that a
+        // holder of its former life may still have.
+        let epoch = (self.epoch + 1).max(now_ms.max(0) as u64);
+        *self = Self { epoch, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: true };
+        Ok(epoch)
     }
 
     /// Prolongs the lease, or ends it (`ttl_ms` 0). A holder that was late but has no successor goes on.

@@ -110,7 +110,7 @@ fn beginning_is_guarded() {
     let mut run = world.begin(&[PUBLISH], 1).expect("begun");
     assert!(matches!(world.begin(&[PUBLISH], 1), Err(Refusal::Conflict(_))));
     let mut beginning = Beginning { epoch: 0, previous: None, parts: vec![], lane: Lane::Bulk, window: 1, now_ms: 0 };
-    let mut refused = |world: &mut World, beginning: &Beginning| {
+    let refused = |world: &mut World, beginning: &Beginning| {
         RunLedger::begin(&mut world.registry, &mut world.repository, world.id, beginning).expect_err("refused")
     };
     assert!(matches!(refused(&mut world, &beginning), Refusal::Conflict(_)), "an old epoch");

@@ -13,7 +13,7 @@ mod settings;
 use std::sync::Arc;
 
 use cairn_config::Operator;
-use cairn_domain::{ArtifactRef, RunId, RunState, Scope, Tenant};
+use cairn_domain::{ArtifactRef, Lane, RunId, RunState, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
@@ -39,6 +39,7 @@ pub struct SyncRequest {
     pub cache: SourceCache,
     /// Makes every record anew.
     pub rebuild: bool,
+    pub lane: Lane,
 }
 
 /// What a sync came to.
@@ -68,6 +69,8 @@ pub struct Sync {
     pub num_threads: usize,
     /// How long the lease of a process that died keeps others out. Renewed four times within it.
     pub lease_ms: i64,
+    /// Parts of a run that may be in flight at a time.
+    pub window: u32,
 }
 
 impl Sync {
@@ -171,6 +174,8 @@ impl Sync {
             manifest,
             plan: plan.clone(),
             parts,
+            lane: request.lane,
+            window: self.window,
             revision,
             branch: tree.branch().map(ToOwned::to_owned),
             result,
@@ -198,6 +203,8 @@ impl Sync {
             manifest,
             plan,
             parts: Plan::default().parts(),
+            lane: request.lane,
+            window: self.window,
             revision: String::new(),
             branch: None,
             result: RunResult { repository: request.repository.name.to_string(), ..RunResult::default() },

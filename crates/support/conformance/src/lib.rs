@@ -16,6 +16,7 @@ pub mod embedder;
 pub mod file_parser;
 pub mod graph_store;
 pub mod names;
+pub mod run_documents;
 pub mod runs;
 pub mod source;
 pub mod suite;
@@ -65,6 +66,7 @@ mod tests {
             ("file parser", super::file_parser::faults().len()),
             ("graph store", super::graph_store::faults().len()),
             ("names", super::names::faults().len()),
+            ("run documents", super::run_documents::faults().len()),
             ("runs", super::runs::faults().len()),
             ("source", super::source::faults(false).len()),
             ("vector cache", super::vector_cache::faults().len()),

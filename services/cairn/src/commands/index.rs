@@ -68,7 +68,7 @@ async fn cancelled(local: &Local, name: &RepositoryName) -> Outcome {
 
 /// The old generation stays; nothing is half done.
 pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
-    for run in local.store.unfinished().await? {
+    for run in local.runs.unfinished().await? {
         if repositories.contains(&run.id.repository) {
             local.cancel(run.id).await?;
         }
@@ -103,7 +103,7 @@ fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
 type Requests = Vec<Result<IndexRequest, Unlocated>>;
 
 async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<Requests> {
-    let known = local.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+    let known = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let again = |record: &RepositoryRecord| {
         anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? })
     };
@@ -211,7 +211,7 @@ fn summary(result: &RunResult) -> String {
 /// Forgets what is known of a file, so that it is read again whatever its time stamps say.
 pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcome {
     let path = path.canonicalize().with_context(|| format!("finding {}", path.display()))?;
-    let repositories = local.store.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
+    let repositories = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let holds = |source: &Source| match source {
         Source::WorkTree { path: root } | Source::Directory { path: root } => path.starts_with(root),
         Source::Bare { .. } | Source::Url { .. } => false,
@@ -227,7 +227,7 @@ pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcom
 }
 
 pub(super) async fn remove(local: &Local, repository: &str, json: bool) -> Outcome {
-    let view = local.store.view().await?;
+    let view = local.runs.view().await?;
     let known = local.searcher.select_one(&view, repository).await?;
     local.remove(known.record.id).await?;
     if json {

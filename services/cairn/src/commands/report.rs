@@ -17,7 +17,7 @@ use crate::local::Local;
 use crate::output::{self, BAD, FAINT, NAME, PATH, styled};
 
 async fn known(local: &Local) -> anyhow::Result<Vec<KnownRepository>> {
-    let view = local.store.view().await?;
+    let view = local.runs.view().await?;
     Ok(local.searcher.repositories(&view).await?)
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn repositories(local: &Local, json: bool) -> Outcome {
 
 pub(super) async fn status(local: &Local, json: bool) -> Outcome {
     let known = known(local).await?;
-    let unfinished = local.store.unfinished().await?;
+    let unfinished = local.runs.unfinished().await?;
     let name_of = |run: &RunRecord| {
         let found = known.iter().find(|known| known.record.id == run.id.repository);
         found.map_or_else(|| run.id.repository.to_string(), |known| known.record.name.to_string())
@@ -160,15 +160,15 @@ pub(super) async fn runs(
     if let Some(RunsCommand::Cancel { repository }) = action {
         return cancel(local, repository, json).await;
     }
-    let known = local.store.repositories(&Scope::all(Tenant::local())).await?;
+    let known = local.runs.repositories(&Scope::all(Tenant::local())).await?;
     let only = match repository {
         Some(word) => {
-            let view = local.store.view().await?;
+            let view = local.runs.view().await?;
             Some(local.searcher.select_one(&view, &word).await?.record.id)
         }
         None => None,
     };
-    let runs = local.store.runs(only, limit).await?;
+    let runs = local.runs.runs(only, limit).await?;
     let name_of = |run: &RunRecord| {
         let found = known.iter().find(|record| record.id == run.id.repository);
         found.map_or_else(|| run.id.repository.to_string(), |record| record.name.to_string())
@@ -196,13 +196,13 @@ pub(super) async fn runs(
 async fn cancel(local: &Local, repository: Option<String>, json: bool) -> Outcome {
     let only = match repository {
         Some(word) => {
-            let view = local.store.view().await?;
+            let view = local.runs.view().await?;
             Some(local.searcher.select_one(&view, &word).await?.record.id)
         }
         None => None,
     };
     let mut cancelled = Vec::new();
-    for run in local.store.unfinished().await? {
+    for run in local.runs.unfinished().await? {
         if only.is_none_or(|only| only == run.id.repository) && local.cancel(run.id).await? {
             cancelled.push(run.id.generation.0);
         }
@@ -327,7 +327,7 @@ pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
             .map(|published| format!("indexed with model {}, this build has {model}; index it again", published.model));
         checks.push(Check { what: format!("embedding model of {}", repository.record.name), fault });
     }
-    for run in local.store.unfinished().await? {
+    for run in local.runs.unfinished().await? {
         let fault =
             format!("{} of {} parts ended; index its repository again to finish it", run.num_ended, run.num_parts);
         checks.push(Check { what: format!("run {}", run.id), fault: Some(fault) });

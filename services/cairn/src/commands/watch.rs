@@ -88,11 +88,11 @@ async fn follow(
 }
 
 async fn watched(local: &Local, names: &[String]) -> anyhow::Result<Vec<RepositoryRecord>> {
-    let all = local.store.repositories(&Scope::all(Tenant::local())).await?;
+    let all = local.runs.repositories(&Scope::all(Tenant::local())).await?;
     if names.is_empty() {
         return Ok(all);
     }
-    let view = local.store.view().await?;
+    let view = local.runs.view().await?;
     let mut records = Vec::new();
     for name in names {
         let by_path = Path::new(name).canonicalize().ok();

@@ -53,7 +53,7 @@ impl LocalAgent {
     /// The repository that a name or a path means, if it is indexed.
     async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, SearchError> {
         let scope = cairn_domain::Scope::all(Tenant::local());
-        let records = self.local.store.repositories(&scope).await?;
+        let records = self.local.runs.repositories(&scope).await?;
         let path = Path::new(target).canonicalize().ok();
         let means = |record: &RepositoryRecord| {
             record.name.as_str() == target
@@ -65,7 +65,7 @@ impl LocalAgent {
 
     async fn run_of(&self, name: &RepositoryName) -> Result<Option<RunRecord>, SearchError> {
         let repository = RepositoryId::derive(&Tenant::local(), name);
-        Ok(self.local.store.unfinished().await?.into_iter().find(|run| run.id.repository == repository))
+        Ok(self.local.runs.unfinished().await?.into_iter().find(|run| run.id.repository == repository))
     }
 }
 

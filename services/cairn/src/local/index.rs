@@ -54,16 +54,17 @@ impl Local {
             branch: request.branch.clone(),
             settings: request.settings.to_json(),
             aliases: Vec::new(),
+            last_sync: None,
         };
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(repository).await?;
             self.artifacts.purge(repository).await?;
         }
-        self.store.register(record.clone()).await?;
+        self.runs.register(record.clone()).await?;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         // A broker of its own: what the runner had not answered when it was stopped would count as work for ever.
         let broker = self.broker();
-        let runner = tokio::spawn(self.runner(&broker).run(self.stages.clone()));
+        let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
         let indexed = self.index_registered(&broker, record, request.rebuild, progress).await;
         runner.abort();
         let indexed = indexed?;
@@ -82,7 +83,7 @@ impl Local {
         progress.reading(&record.name);
         let id = record.id;
         let known = self.home.source_cache(id);
-        let request = SyncRequest { repository: record, cache: known.clone(), rebuild };
+        let request = SyncRequest { repository: record, cache: known.clone(), rebuild, lane: Lane::Interactive };
         match self.sync(request).await? {
             Synced::Unchanged { published, cache } => {
                 self.home.keep_source_cache(id, &known, &cache)?;
@@ -119,7 +120,7 @@ impl Local {
         repository: RepositoryId,
         progress: &dyn Progress,
     ) -> anyhow::Result<()> {
-        for run in self.store.unfinished().await? {
+        for run in self.runs.unfinished().await? {
             if run.id.repository == repository {
                 self.drive(broker, run.id, progress).await?;
             }
@@ -132,10 +133,10 @@ impl Local {
         loop {
             // Also where an answer of the ledger was lost between the end of a part and the start of the next.
             if is_idle(broker).await? {
-                reconcile(broker, self.store.as_ref(), Some(run.repository), Lane::Bulk).await?;
+                reconcile(broker, self.runs.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
             tokio::time::sleep(POLL).await;
-            let record = self.store.run(run).await?;
+            let record = self.runs.run(run).await?;
             progress.parts(&record);
             if record.state.is_finished() {
                 return self.ended(record).await;
@@ -146,8 +147,8 @@ impl Local {
     async fn ended(&self, record: RunRecord) -> anyhow::Result<Indexed> {
         let mut result = record.result;
         if matches!(record.state, RunState::Published | RunState::Partial) {
-            let view = self.store.view().await?;
-            if let Some(published) = self.store.published(&view, record.id.repository).await? {
+            let view = self.runs.view().await?;
+            if let Some(published) = self.runs.published(&view, record.id.repository).await? {
                 result = published.result;
             }
         }
@@ -156,7 +157,7 @@ impl Local {
 
     /// Ends a run; the old generation stays.
     pub async fn cancel(&self, run: RunId) -> Result<bool, StageError> {
-        match self.store.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
+        match self.runs.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
             Ok(()) => Ok(true),
             Err(error) if error.kind == ErrorKind::Conflict => Ok(false),
             Err(error) => Err(error.into()),
@@ -181,7 +182,7 @@ impl Local {
 
     /// Hides a repository at once, then removes every trace of it.
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        self.store.delete(repository, self.clock.now_ms()).await?;
+        self.runs.delete(repository, self.clock.now_ms()).await?;
         self.sweep.generations().await?;
         self.sweep_artifacts(self.clock.now_ms()).await?;
         for path in [self.home.stats(repository), self.home.history(repository)] {
@@ -195,8 +196,8 @@ impl Local {
         for store in &self.stores {
             store.verify(repository).await?;
         }
-        let view = self.store.view().await?;
-        let Some(published) = self.store.published(&view, repository).await? else { return Ok(()) };
+        let view = self.runs.view().await?;
+        let Some(published) = self.runs.published(&view, repository).await? else { return Ok(()) };
         self.artifacts.verify(&published.manifest).await?;
         let scope = Scope::only(Tenant::local(), [repository]);
         let expected = &published.result;
@@ -251,7 +252,7 @@ impl Local {
 
     /// The indexed working tree or directory that holds a directory of this machine.
     pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
-        let known = self.store.repositories(&Scope::all(Tenant::local())).await?;
+        let known = self.runs.repositories(&Scope::all(Tenant::local())).await?;
         let holds = |record: &&RepositoryRecord| match &record.source {
             Source::WorkTree { path } | Source::Directory { path } => directory.starts_with(path),
             Source::Bare { .. } | Source::Url { .. } => false,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::Tenant;
 use cairn_git::GitSources;
@@ -20,7 +21,7 @@ use cairn_local_parser::ChildParser;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_names::NameIndex;
-use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage};
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, Worker};
 use cairn_ports::{Broker, Clock, Embedder, Generations};
 use cairn_search::Searcher;
 use cairn_stages::{
@@ -48,12 +49,13 @@ pub struct Local {
     pub home: Home,
     pub operator: Arc<Operator>,
     pub store: Arc<LocalStore>,
+    pub runs: Arc<Runs>,
     pub searcher: Searcher,
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
     sync: Sync,
     sweep: Sweep,
-    stages: Vec<Arc<dyn Stage>>,
+    workers: Vec<Worker>,
     stores: Vec<Arc<dyn Generations>>,
     num_workers: usize,
     requested: Requested,
@@ -69,6 +71,7 @@ impl Local {
         let num_workers = num_workers(&operator);
         let requested = Requested::default();
         let store = Arc::new(LocalStore::open(directory)?);
+        let runs = Arc::new(Runs::new(store.clone()));
         let blobs = Arc::new(LocalBlobs::open(&directory.join("artifacts"))?);
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
@@ -77,14 +80,16 @@ impl Local {
         let tools = Toolchain { model: embedder.model().clone() };
         let sync = Sync {
             artifacts: Arc::clone(&artifacts),
-            catalogue: store.clone(),
-            ledger: store.clone(),
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
             source: Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested))),
             clock: Arc::clone(&clock),
             operator: Arc::clone(&operator),
             tools,
             num_threads: num_workers,
             lease_ms: LEASE_MS,
+            // The broker of one process bounds what waits.
+            window: u32::MAX,
         };
         let embedding =
             Arc::new(Embedding { cache: store.clone(), embedder: Arc::clone(&embedder), vectors: vectors.clone() });
@@ -98,7 +103,7 @@ impl Local {
             Arc::new(LinkStage {
                 artifacts: Arc::clone(&artifacts),
                 snapshots: Arc::clone(&snapshots),
-                catalogue: store.clone(),
+                catalogue: runs.clone(),
                 graph: store.clone(),
                 names: names.clone(),
                 num_threads: num_workers,
@@ -106,21 +111,21 @@ impl Local {
             Arc::new(AggregateStage {
                 artifacts: Arc::clone(&artifacts),
                 snapshots: Arc::clone(&snapshots),
-                catalogue: store.clone(),
+                catalogue: runs.clone(),
                 graph: store.clone(),
             }),
             Arc::new(EmbedPatternsStage {
                 artifacts: Arc::clone(&artifacts),
                 snapshots,
-                catalogue: store.clone(),
-                ledger: store.clone(),
+                catalogue: runs.clone(),
+                ledger: runs.clone(),
                 graph: store.clone(),
                 embedding,
             }),
             Arc::new(PublishStage {
                 artifacts: Arc::clone(&artifacts),
-                catalogue: store.clone(),
-                ledger: store.clone(),
+                catalogue: runs.clone(),
+                ledger: runs.clone(),
                 clock: Arc::clone(&clock),
                 model: embedder.model().name.clone(),
             }),
@@ -128,7 +133,7 @@ impl Local {
         let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
         let sweep = Sweep {
             artifacts: Arc::clone(&artifacts),
-            sweeping: store.clone(),
+            sweeping: runs.clone(),
             clock: Arc::clone(&clock),
             cache: store.clone(),
             stores: stores.clone(),
@@ -136,8 +141,8 @@ impl Local {
         };
         let searcher = Searcher {
             tenant,
-            catalogue: store.clone(),
-            ledger: store.clone(),
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
             blobs,
             vectors,
             graph: store.clone(),
@@ -150,12 +155,13 @@ impl Local {
             home,
             operator,
             store,
+            runs,
             searcher,
             artifacts,
             clock,
             sync,
             sweep,
-            stages,
+            workers: stages.into_iter().map(Worker::Stage).collect(),
             stores,
             num_workers,
             requested,
@@ -167,11 +173,11 @@ impl Local {
         Arc::new(LocalBroker::new(|_| settings))
     }
 
-    fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<LocalStore>> {
+    fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<Runs>> {
         let config =
             RunnerConfig { concurrency: self.num_workers, deadline: PART_DEADLINE, ladder: RetryLadder::local() };
         let broker: Arc<dyn Broker> = broker.clone();
-        Runner::new(broker, Arc::clone(&self.store), Arc::clone(&self.clock), config)
+        Runner::new(broker, Arc::clone(&self.runs), None, Arc::clone(&self.clock), config)
     }
 }
 

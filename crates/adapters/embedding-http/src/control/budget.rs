@@ -8,6 +8,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const PER_INTERVAL: u64 = 100;
 const MOST: u64 = 1000;
 const RETRY: u64 = 100;
+/// What there is before the first call.
+const FIRST: u64 = 300;
 
 /// One retry per ten calls, and one each ten seconds for those that call seldom; at most ten are saved up.
 #[derive(Debug)]
@@ -18,7 +20,7 @@ pub(super) struct RetryBudget {
 
 impl RetryBudget {
     pub(super) fn new(now: Duration) -> Self {
-        Self { balance: RETRY, earned_until: now }
+        Self { balance: FIRST, earned_until: now }
     }
 
     /// A call that is no retry.
@@ -44,7 +46,7 @@ mod tests {
 
     #[test]
     fn retries_are_a_tenth_of_calls_and_one_in_ten_seconds() {
-        for (num_calls, seconds, expect) in [(1000, 0, 101), (0, 0, 1), (0, 9, 1), (0, 60, 7), (100, 60, 17)] {
+        for (num_calls, seconds, expect) in [(1000, 0, 103), (0, 0, 3), (0, 9, 3), (0, 60, 9), (100, 60, 19)] {
             let mut budget = RetryBudget::new(Duration::ZERO);
             let mut num_retries = 0;
             for call in 0..num_calls {

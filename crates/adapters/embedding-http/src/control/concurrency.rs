@@ -28,6 +28,8 @@ struct Adaptation {
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,
+    /// There was nothing to do: the first round trips after that are short and say nothing.
+    was_idle: bool,
 }
 
 impl Concurrency {
@@ -44,6 +46,7 @@ impl Concurrency {
             current: (Duration::ZERO, 0),
             had_back_pressure: false,
             reached_limit: false,
+            was_idle: false,
         };
         Self { limit: 1, under_way: 0, adaptation: Some(adaptation) }
     }
@@ -71,6 +74,7 @@ impl Concurrency {
     pub(super) fn end(&mut self, now: Duration, round_trip: Option<Duration>, is_back_pressure: bool) {
         self.under_way = self.under_way.saturating_sub(1);
         if let Some(adaptation) = &mut self.adaptation {
+            adaptation.was_idle |= self.under_way == 0 && self.limit > 1;
             self.limit = adaptation.limit_after(self.limit, now, round_trip, is_back_pressure);
         }
     }
@@ -93,13 +97,14 @@ impl Adaptation {
         if now < self.next_update {
             return limit;
         }
-        let limit = self.decide(limit, past, current);
-        let past = current.map_or(past, |current| blend(past, current));
+        let limit = if self.was_idle && !self.had_back_pressure { limit } else { self.decide(limit, past, current) };
+        let past = current.filter(|_| !self.was_idle).map_or(past, |current| blend(past, current));
         self.past = Some(past);
         self.next_update = now + Duration::from_secs_f64(past.0);
         self.current = (Duration::ZERO, 0);
         self.had_back_pressure = false;
         self.reached_limit = false;
+        self.was_idle = false;
         limit
     }
 

@@ -174,6 +174,11 @@ impl Control {
         self.limiter.at_most(class)
     }
 
+    /// In the past if the provider does not say to wait.
+    pub fn throttled_until(&self) -> Duration {
+        self.limiter.throttled_until()
+    }
+
     pub fn concurrency_limit(&self) -> usize {
         self.concurrency.limit()
     }
@@ -197,5 +202,87 @@ fn health(end: End) -> Health {
         End::Failed { .. } => Health::Fails,
         End::Refused => Health::Refuses,
         End::GivenUp => Health::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn seconds(number: u64) -> Duration {
+        Duration::from_secs(number)
+    }
+
+    fn control(concurrency: usize) -> Control {
+        let quota = Quota {
+            requests: None,
+            tokens: Some(1_000),
+            window: seconds(60),
+            guard: Duration::ZERO,
+            headroom_percent: 0,
+            questions_percent: 0,
+            largest_text: 100,
+        };
+        let concurrency = Some(concurrency);
+        Control::new(
+            &ControlSettings { quota, concurrency, max_concurrency: 1, max_retry_after: seconds(600) },
+            seconds(0),
+        )
+    }
+
+    fn go(control: &mut Control, now: Duration) -> Permit {
+        match control.ask(now, 1, Class::Passages) {
+            Verdict::Go(permit) => permit,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Ends a call at `now` with a 429, and gives how long no call may be made.
+    fn wait_after(control: &mut Control, now: Duration, retry_after: Option<u64>) -> u64 {
+        let permit = go(control, now);
+        control.end(now, permit, End::Throttled { retry_after: retry_after.map(seconds) });
+        match control.ask(now, 1, Class::Questions) {
+            Verdict::Throttled { until } => (until - now).as_secs(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn a_provider_is_obeyed_and_one_that_says_nothing_is_left_longer_each_time() {
+        let mut control = control(1);
+        let waits =
+            [(None, 1), (None, 2), (Some(9), 9), (Some(0), 8), (None, 16), (None, 32), (None, 60), (Some(999), 600)];
+        let mut now = seconds(0);
+        for (retry_after, expect) in waits {
+            assert_eq!(wait_after(&mut control, now, retry_after), expect, "{retry_after:?}");
+            now += seconds(expect);
+        }
+        let permit = go(&mut control, now);
+        control.end(now, permit, End::Answered { tokens: Some(1) });
+        assert_eq!(wait_after(&mut control, now, Some(0)), 0, "an answer forgives, and none is asked for");
+    }
+
+    #[test]
+    fn every_reason_not_to_call_has_its_verdict() {
+        let mut control = control(2);
+        assert_eq!(control.ask(seconds(0), 101, Class::Passages), Verdict::TooMuch { at_most: 100 });
+        let permits = [go(&mut control, seconds(0)), go(&mut control, seconds(0))];
+        assert_eq!(control.ask(seconds(0), 1, Class::Passages), Verdict::Full);
+        control.end(seconds(0), permits[0], End::Answered { tokens: Some(100) });
+        assert_eq!(control.ask(seconds(0), 90, Class::Passages), Verdict::Wait { until: Duration::from_millis(5_460) });
+        control.end(seconds(1), permits[1], End::Refused);
+        assert_eq!(control.ask(seconds(1), 1, Class::Questions), Verdict::Broken { until: seconds(11) });
+        let probe = go(&mut control, seconds(11));
+        assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Broken { until: seconds(21) });
+        control.end(seconds(11), probe, End::GivenUp);
+        assert!(control.is_broken() && control.under_way() == 0);
+    }
+
+    #[test]
+    fn a_failure_may_say_how_long_to_wait() {
+        let mut control = control(1);
+        let permit = go(&mut control, seconds(0));
+        control.end(seconds(0), permit, End::Failed { retry_after: Some(seconds(7)) });
+        assert_eq!(control.ask(seconds(1), 1, Class::Passages), Verdict::Throttled { until: seconds(7) });
     }
 }

@@ -197,7 +197,7 @@ proptest! {
 }
 
 /// Calls of one class, back to back for ten windows; the share of the tighter limit that was used after the first.
-fn utilisation(quota: Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
+fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
     let mut play = Play::new(quota.clone());
     while play.now < 11 * WINDOW {
         let call = Step::Call { class, tokens, percent_used: 95, length_ms, arrives_late: true, says_tokens: true };
@@ -213,11 +213,11 @@ fn utilisation(quota: Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
 fn nearly_the_whole_quota_is_used_when_there_is_always_work() {
     for (requests, tokens, batch) in [(60, 10_000_000, 100), (2_000, 3_000_000, 90_000), (300, 10_000, 380)] {
         let with = |questions_percent| quota(requests, tokens, questions_percent);
-        let whole = utilisation(with(0), Class::Passages, batch, 300);
+        let whole = utilisation(&with(0), Class::Passages, batch, 300);
         assert!(whole >= 0.95, "{requests} requests, {tokens} tokens: {whole}");
-        let questions = utilisation(with(10), Class::Questions, batch.min(300), 300);
+        let questions = utilisation(&with(10), Class::Questions, batch.min(300), 300);
         assert!(questions >= 0.9, "{requests} requests, {tokens} tokens, questions: {questions}");
-        let passages = utilisation(with(10), Class::Passages, batch, 300);
+        let passages = utilisation(&with(10), Class::Passages, batch, 300);
         assert!((0.85..=0.9).contains(&passages), "{requests} requests, {tokens} tokens: {passages}");
     }
 }

@@ -1,3 +1,12 @@
-//! The adapter from outside: its limiter under any interleaving.
+//! The adapter from outside: its limiter under any interleaving, the client against the strict fake provider, over
+//! sockets and in virtual time.
 
+mod conformance;
+mod faults;
 mod limiter;
+mod outage;
+mod quota;
+mod sockets;
+mod texts;
+mod virtual_time;
+mod waits;

@@ -74,13 +74,14 @@ impl StageQueue {
             return None;
         }
         let message = self.interactive.pop_front().or_else(|| self.bulk.pop_front())?;
+        let is_suspect = message.num_unanswered >= SUSPECT_AFTER;
         let delivery = Delivery {
             tag,
             job: message.job.clone(),
             lane: message.lane,
             num_failed_attempts: message.num_failed_attempts,
-            num_unanswered: message.num_unanswered,
-            is_suspect: message.num_unanswered >= SUSPECT_AFTER,
+            num_unanswered: if is_suspect { message.num_unanswered - SUSPECT_AFTER } else { message.num_unanswered },
+            is_suspect,
         };
         self.outstanding
             .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });

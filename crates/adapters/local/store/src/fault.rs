@@ -1,6 +1,8 @@
 //! What goes wrong inside the store, and how it becomes an error of a port.
 
-use cairn_ports::{CatalogueError, Cause, ErrorKind, GraphStoreError, LedgerError, MaintenanceError, VectorCacheError};
+use cairn_ports::{
+    CatalogueError, Cause, ErrorKind, GraphStoreError, MaintenanceError, RunDocumentsError, VectorCacheError,
+};
 use rusqlite::ErrorCode;
 
 /// A failure without its port: operation and key are known only at the boundary.
@@ -114,4 +116,4 @@ macro_rules! from_fault {
         }
     )+};
 }
-from_fault!(CatalogueError, GraphStoreError, LedgerError, MaintenanceError, VectorCacheError);
+from_fault!(CatalogueError, GraphStoreError, MaintenanceError, RunDocumentsError, VectorCacheError);

@@ -1,4 +1,4 @@
-//! The local store: catalogue, run ledger, graph and vector cache in SQLite.
+//! The local store: documents of catalogue and ledger, graph and vector cache in SQLite.
 //!
 //! Two files in one directory: `cairn.db` holds what must agree with itself (a generation is published in the same file
 //! that holds the graph), `vectors.db` the cache, which may be lost. A copy of the directory works elsewhere. Any number
@@ -7,14 +7,11 @@
 //! What holds: a record is visible exactly as `View::sees` says; a commit is whole or absent; nothing written here names
 //! a path of the machine but a repository's source.
 
-mod catalogue;
 mod database;
 mod fault;
 mod graph;
-mod ledger;
-mod ledger_read;
+mod runs;
 mod schema;
-mod sweep;
 mod vectors;
 
 use std::io;
@@ -27,15 +24,19 @@ use rusqlite::Transaction;
 use crate::database::{Database, Durability, LazyDatabase};
 use crate::fault::{Fault, FromFault};
 
-/// The names of the write operations. Each has the fail points `store::commit::<name>` and `store::committed::<name>`,
+/// The names of the write operations of local mode. Each has the fail points `store::commit::<name>` and `store::committed::<name>`,
 /// right before and right after its commit.
-pub const WRITE_OPERATIONS: [&str; 16] = [
+pub const WRITE_OPERATIONS: [&str; 19] = [
     "abort",
     "begin",
     "compact",
     "delete",
     "end_part",
+    "forget_aborted",
+    "forget_deletion",
+    "forget_publications",
     "lease",
+    "mark_swept",
     "publish",
     "register",
     "remove_repository",
@@ -44,7 +45,6 @@ pub const WRITE_OPERATIONS: [&str; 16] = [
     "sweep_aborted",
     "sweep_retired",
     "sweep_vectors",
-    "swept",
     "put_vectors",
 ];
 

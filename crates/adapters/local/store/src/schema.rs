@@ -1,7 +1,8 @@
 //! Tables of the index, and the way from one version of them to the next.
 //!
-//! The version stands in `PRAGMA user_version`. `MIGRATIONS[n]` brings a file of version `n` to `n + 1`; version 0 is an
-//! empty file. A released migration is never changed: what comes later is appended.
+//! The version stands in `PRAGMA user_version`; version 0 is an empty file. The first migration brings that to the version
+//! after `too_old`, each further one to the next. Files up to `too_old` are refused: what they hold is made again by
+//! indexing again. A released migration is never changed: what comes later is appended.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -13,14 +14,19 @@ const APPLICATION_ID: i32 = 0x4341_524E;
 /// Tables of one file.
 pub(crate) struct Schema {
     pub(crate) file_name: &'static str,
+    /// The last version that is not read any more; 0 if there is none.
+    too_old: usize,
     migrations: &'static [&'static str],
 }
 
-pub(crate) static INDEX: Schema =
-    Schema { file_name: "cairn.db", migrations: &[concat!(include_str!("ledger.sql"), include_str!("graph.sql"))] };
+pub(crate) static INDEX: Schema = Schema {
+    file_name: "cairn.db",
+    too_old: 1,
+    migrations: &[concat!(include_str!("runs.sql"), include_str!("graph.sql"))],
+};
 
 pub(crate) static VECTORS: Schema =
-    Schema { file_name: "vectors.db", migrations: &[include_str!("vectors.sql"), VECTORS_WITH_CHECKS] };
+    Schema { file_name: "vectors.db", too_old: 0, migrations: &[include_str!("vectors.sql"), VECTORS_WITH_CHECKS] };
 
 /// Since version 2 a check of its bytes stands behind each vector. What was cached without is made again.
 const VECTORS_WITH_CHECKS: &str = "DELETE FROM vector;";
@@ -28,29 +34,39 @@ const VECTORS_WITH_CHECKS: &str = "DELETE FROM vector;";
 impl Schema {
     /// Creates the tables of an empty file, or migrates those of an older version, in one transaction.
     pub(crate) fn apply(&self, connection: &mut Connection) -> Result<(), Fault> {
-        if self.version(connection)? == self.migrations.len() {
+        if self.version(connection)? == self.newest() {
             return Ok(());
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have migrated while this one waited for the lock.
         let version = self.version(&transaction)?;
-        for migration in &self.migrations[version..] {
+        for migration in &self.migrations[version.saturating_sub(self.too_old)..] {
             transaction.execute_batch(migration)?;
         }
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", self.migrations.len() as i64)?;
+        transaction.pragma_update(None, "user_version", self.newest() as i64)?;
         Ok(transaction.commit()?)
+    }
+
+    fn newest(&self) -> usize {
+        self.too_old + self.migrations.len()
     }
 
     fn version(&self, connection: &Connection) -> Result<usize, Fault> {
         let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let application = pragma("application_id")?;
         let version = pragma("user_version")?;
-        let known = self.migrations.len();
+        let known = self.newest();
         if (application, version) != (0, 0) && application != i64::from(APPLICATION_ID) {
             return Err(Fault::damaged(format!("`{}` is not a file of Cairn", self.file_name)));
         }
         match usize::try_from(version) {
+            Ok(version) if (1..=self.too_old).contains(&version) => Err(Fault::invalid(format!(
+                "`{}` was written by an earlier Cairn (version {version} of its tables; this build reads {} to {known}): \
+                 delete the index directory and index again",
+                self.file_name,
+                self.too_old + 1
+            ))),
             Ok(version) if version <= known => Ok(version),
             _ => Err(Fault::invalid(format!(
                 "`{}` was written by a newer Cairn (version {version} of its tables; this build knows {known}): use that \

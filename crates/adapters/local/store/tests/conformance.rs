@@ -1,6 +1,10 @@
 //! The contracts of catalogue, ledger, graph store and vector cache, in SQLite.
 
+use std::sync::Arc;
+
 use anyhow::Result;
+use cairn_catalogue::Runs;
+use cairn_conformance::runs::RunStore;
 use cairn_conformance::suite;
 use cairn_local_store::LocalStore;
 
@@ -21,6 +25,17 @@ macro_rules! suites {
 }
 suites!(
     graph_store: cairn_ports::GraphStore,
-    runs: cairn_conformance::runs::RunStore,
+    run_documents: cairn_ports::RunDocuments,
     vector_cache: cairn_ports::VectorCache,
 );
+
+/// Catalogue, ledger, outbox and requests, made of the store's documents.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let store = Arc::new(LocalStore::open(directory.path())?);
+    let open = async || Ok(Box::new(Runs::new(store.clone())) as Box<dyn RunStore>);
+    let checks = cairn_conformance::runs::checks();
+    suite::catches(&checks, &cairn_conformance::runs::faults(), open).await?;
+    suite::passes(&checks, open).await
+}

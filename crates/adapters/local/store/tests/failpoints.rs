@@ -3,13 +3,15 @@
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail};
+use cairn_catalogue::Runs;
 use cairn_domain::{
-    ArtifactRef, ContentHash, DenseVector, EdgeKey, EdgeKind, EdgeRecord, GenerationId, ModelId, NodeKey, NodeKind,
-    NodeRecord, PartEnd, PartId, RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source,
-    StageName, Tenant, VectorKey,
+    ArtifactRef, ContentHash, DenseVector, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, ModelId, NodeKey,
+    NodeKind, NodeRecord, PartEnd, PartId, RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope,
+    Source, StageName, Tenant, VectorKey,
 };
 use cairn_local_store::{LocalStore, WRITE_OPERATIONS};
 use cairn_ports::{
@@ -17,6 +19,10 @@ use cairn_ports::{
     PublishedGeneration, RepositoryRecord, StagedGraph, Staging, SweepList, VectorCache,
 };
 use cairn_wire::RunResult;
+
+fn runs(store: &LocalStore) -> Runs {
+    Runs::new(Arc::new(store.clone()))
+}
 
 const LINK: PartId = PartId { stage: StageName::Link, number: 0 };
 
@@ -54,6 +60,7 @@ impl Scenario {
             branch: None,
             settings: String::new(),
             aliases: Vec::new(),
+            last_sync: None,
         }
     }
 
@@ -100,7 +107,7 @@ impl Scenario {
         // A lease whose answer was lost ends by itself.
         let mut lease = None;
         for at_ms in [now_ms, now_ms + 100] {
-            match store.lease(self.repository, at_ms, 50).await {
+            match runs(store).lease(self.repository, at_ms, 50).await {
                 Ok(taken) => lease = Some(taken),
                 Err(error) if error.kind() == ErrorKind::Io => {
                     self.count_failure();
@@ -118,16 +125,18 @@ impl Scenario {
             manifest: artifact("manifest"),
             plan: artifact("plan"),
             parts: vec![LINK],
+            lane: Lane::Bulk,
+            window: u32::MAX,
             revision: "r".to_owned(),
             branch: None,
             result: RunResult::default(),
             started_at_ms: now_ms,
         };
-        let begun = self.until_done(async || store.begin(lease, run.clone()).await).await?;
-        self.until_done(async || store.renew(lease, now_ms, 0).await).await?;
+        let begun = self.until_done(async || runs(store).begin(lease, run.clone()).await).await?;
+        self.until_done(async || runs(store).renew(lease, now_ms, 0).await).await?;
         match begun {
             Some(run) => Ok(run),
-            None => Ok(store.unfinished().await?.first().context("no run")?.id),
+            None => Ok(runs(store).unfinished().await?.first().context("no run")?.id),
         }
     }
 
@@ -149,40 +158,43 @@ impl Scenario {
     async fn play(&self) -> Result<Vec<String>> {
         let (store, repository) = (&self.store, self.repository);
         let mut seen = Vec::new();
-        self.until_done(async || store.register(self.record()).await).await?;
+        self.until_done(async || runs(store).register(self.record()).await).await?;
         let first = self.begin(None, 1000).await?;
         let tenant = Tenant::local();
         self.until_done(async || store.stage(&Staging::new(tenant.clone(), first, LINK), self.staged()).await).await?;
         seen.push(self.sight().await?);
-        self.until_done(async || store.end_part(first, LINK, PartEnd::Done, String::new()).await).await?;
-        self.until_done(async || store.publish(self.publication(first)).await).await?;
+        self.until_done(async || runs(store).end_part(first, LINK, PartEnd::Done, String::new(), 0).await).await?;
+        self.until_done(async || runs(store).publish(self.publication(first)).await).await?;
         seen.push(self.sight().await?);
 
         let second = self.begin(Some(first.generation), 2000).await?;
         let retired = StagedGraph { retired_nodes: vec![self.node("a").key], ..StagedGraph::default() };
         self.until_done(async || store.stage(&Staging::new(tenant.clone(), second, LINK), retired.clone()).await)
             .await?;
-        self.until_done(async || store.abort(second, RunState::Cancelled, "", 2001).await).await?;
+        self.until_done(async || runs(store).abort(second, RunState::Cancelled, "", 2001).await).await?;
         self.until_done(async || store.sweep_aborted(repository, second.generation).await).await?;
         let aborted = SweepList { aborted: vec![second], ..SweepList::default() };
-        self.until_done(async || store.swept(&aborted, 2001, 0).await).await?;
+        self.until_done(async || runs(store).swept(&aborted, 2001, 0).await).await?;
         seen.push(self.sight().await?);
 
         let third = self.begin(Some(first.generation), 3000).await?;
         self.until_done(async || store.stage(&Staging::new(tenant.clone(), third, LINK), retired.clone()).await)
             .await?;
-        self.until_done(async || store.end_part(third, LINK, PartEnd::Done, String::new()).await).await?;
-        self.until_done(async || store.publish(self.publication(third)).await).await?;
+        self.until_done(async || runs(store).end_part(third, LINK, PartEnd::Done, String::new(), 0).await).await?;
+        self.until_done(async || runs(store).publish(self.publication(third)).await).await?;
         self.until_done(async || store.sweep_retired(repository, &[third.generation]).await).await?;
+        let retired = SweepList { retired: vec![third], ..SweepList::default() };
+        self.until_done(async || runs(store).swept(&retired, 3001, 0).await).await?;
         self.until_done(async || store.compact(repository).await).await?;
         seen.push(self.sight().await?);
         store.verify(repository).await?;
 
         self.play_vectors(&mut seen).await?;
-        let deletion = self.until_done(async || store.delete(repository, 9000).await).await?.context("no deletion")?;
+        let deletion =
+            self.until_done(async || runs(store).delete(repository, 9000).await).await?.context("no deletion")?;
         self.until_done(async || store.remove_repository(&tenant, repository, deletion).await).await?;
         let deleted = SweepList { deleted: vec![(tenant.clone(), repository, deletion)], ..SweepList::default() };
-        self.until_done(async || store.swept(&deleted, 9000, 0).await).await?;
+        self.until_done(async || runs(store).swept(&deleted, 9000, 0).await).await?;
         seen.push(self.sight().await?);
         Ok(seen)
     }
@@ -200,13 +212,13 @@ impl Scenario {
     }
 
     async fn sight(&self) -> Result<String> {
-        let (view, scope) = (self.store.view().await?, Scope::all(Tenant::local()));
+        let (view, scope) = (runs(&self.store).view().await?, Scope::all(Tenant::local()));
         let nodes = self.store.nodes(&view, &scope, &["a", "b"].map(|name| self.node(name).key)).await?;
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         let b = self.node("b").key;
         let (edges, _) = self.store.neighbours(&view, &scope, b, Direction::In, &[], 9).await?;
-        let published = self.store.published(&view, self.repository).await?.is_some();
-        let runs = self.store.runs(None, 9).await?.len();
+        let published = runs(&self.store).published(&view, self.repository).await?.is_some();
+        let runs = runs(&self.store).runs(None, 9).await?.len();
         Ok(format!("{names:?}, {} edges, published {published}, {runs} runs", edges.len()))
     }
 }

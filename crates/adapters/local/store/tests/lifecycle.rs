@@ -1,8 +1,11 @@
 //! A run from lease to sweep, through the store's own file: what the ports' suites cannot see from outside.
 
+use std::sync::Arc;
+
+use cairn_catalogue::Runs;
 use cairn_domain::{
-    ArtifactRef, EdgeKey, EdgeKind, EdgeRecord, GenerationId, NodeKey, NodeKind, NodeRecord, PartEnd, PartId, RepoPath,
-    RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, Tenant,
+    ArtifactRef, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, NodeKey, NodeKind, NodeRecord, PartEnd, PartId,
+    RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, Tenant,
 };
 use cairn_local_store::LocalStore;
 use cairn_ports::{
@@ -10,6 +13,10 @@ use cairn_ports::{
     PublishedGeneration, RepositoryRecord, StagedGraph, Staging, VectorCache,
 };
 use cairn_wire::RunResult;
+
+fn runs(store: &LocalStore) -> Runs {
+    Runs::new(Arc::new(store.clone()))
+}
 
 const PUBLISH: PartId = PartId { stage: StageName::Publish, number: 0 };
 const LINK: PartId = PartId { stage: StageName::Link, number: 0 };
@@ -34,31 +41,34 @@ impl Fixture {
             branch: None,
             settings: "{}".to_owned(),
             aliases: Vec::new(),
+            last_sync: None,
         };
-        store.register(record).await?;
+        runs(&store).register(record).await?;
         Ok(Self { store, directory, repository })
     }
 
     async fn begin(&self, previous: Option<RunId>, now_ms: i64) -> anyhow::Result<RunId> {
-        let lease = self.store.lease(self.repository, now_ms, 60_000).await?;
+        let lease = runs(&self.store).lease(self.repository, now_ms, 60_000).await?;
         let run = NewRun {
             repository: self.repository,
             previous: previous.map(|run| run.generation),
             manifest: artifact("manifest"),
             plan: artifact("plan"),
             parts: vec![LINK, PUBLISH],
+            lane: Lane::Bulk,
+            window: u32::MAX,
             revision: "r".to_owned(),
             branch: None,
             result: RunResult::default(),
             started_at_ms: now_ms,
         };
-        let run = self.store.begin(lease, run).await?;
-        self.store.renew(lease, now_ms, 0).await?;
+        let run = runs(&self.store).begin(lease, run).await?;
+        runs(&self.store).renew(lease, now_ms, 0).await?;
         Ok(run)
     }
 
     async fn publish(&self, run: RunId, now_ms: i64) -> anyhow::Result<()> {
-        self.store.end_part(run, LINK, PartEnd::Done, String::new()).await?;
+        runs(&self.store).end_part(run, LINK, PartEnd::Done, String::new(), 0).await?;
         let published = PublishedGeneration {
             run,
             seq: Default::default(),
@@ -70,12 +80,12 @@ impl Fixture {
             result: RunResult::default(),
             model: "model".to_owned(),
         };
-        self.store.publish(published).await?;
+        runs(&self.store).publish(published).await?;
         Ok(())
     }
 
     async fn stage(&self, run: RunId, staged: StagedGraph) -> Result<(), cairn_ports::GraphStoreError> {
-        let aborted = self.store.run(run).await.expect("a run").aborted;
+        let aborted = runs(&self.store).run(run).await.expect("a run").aborted;
         self.store.stage(&Staging { aborted, ..Staging::new(Tenant::local(), run, LINK) }, staged).await
     }
 
@@ -116,7 +126,7 @@ impl Fixture {
     }
 
     async fn callers(&self, target: &str) -> anyhow::Result<Vec<String>> {
-        let (view, scope) = (self.store.view().await?, Scope::all(Tenant::local()));
+        let (view, scope) = (runs(&self.store).view().await?, Scope::all(Tenant::local()));
         let key = self.node(target).key;
         let (found, _) = self.store.neighbours(&view, &scope, key, Direction::In, &[], 10).await?;
         Ok(found.into_iter().map(|neighbour| neighbour.node.name).collect())
@@ -143,7 +153,7 @@ async fn what_an_aborted_run_retired_is_retired_by_the_next() -> anyhow::Result<
     };
     let second = fixture.begin(Some(first), 1).await?;
     fixture.stage(second, retired.clone()).await?;
-    fixture.store.abort(second, RunState::Cancelled, "by a person", 2).await?;
+    runs(&fixture.store).abort(second, RunState::Cancelled, "by a person", 2).await?;
     assert_eq!(fixture.callers("b").await?, ["a"]);
     let late = fixture.stage(second, retired.clone()).await.expect_err("a late writer");
     assert_eq!(late.kind, ErrorKind::Conflict);
@@ -153,11 +163,11 @@ async fn what_an_aborted_run_retired_is_retired_by_the_next() -> anyhow::Result<
     fixture.stage(third, retired).await?;
     fixture.publish(third, 4).await?;
     assert_eq!(fixture.callers("b").await?, Vec::<String>::new());
-    let list = fixture.store.sweep_list(5, 0).await?;
+    let list = runs(&fixture.store).sweep_list(5, 0).await?;
     assert_eq!((list.aborted.as_slice(), list.retired.as_slice()), ([second].as_slice(), [first, third].as_slice()));
     assert_eq!(fixture.store.sweep_aborted(fixture.repository, second.generation).await?, 0);
     fixture.store.sweep_retired(fixture.repository, &[third.generation]).await?;
-    fixture.store.swept(&list, 5, 0).await?;
+    runs(&fixture.store).swept(&list, 5, 0).await?;
     fixture.store.verify(fixture.repository).await?;
     assert_eq!(fixture.callers("b").await?, Vec::<String>::new());
     Ok(())
@@ -168,11 +178,11 @@ async fn a_second_process_reads_what_was_published() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let other = LocalStore::open(fixture.directory.path())?;
     let run = fixture.begin(None, 0).await?;
-    assert_eq!(other.unfinished().await?.len(), 1);
+    assert_eq!(runs(&other).unfinished().await?.len(), 1);
     fixture.publish(run, 0).await?;
-    let view = other.view().await?;
+    let view = runs(&other).view().await?;
     assert_eq!(view.next_gen, run.generation.0 + 1);
-    assert!(other.published(&view, fixture.repository).await?.is_some());
+    assert!(runs(&other).published(&view, fixture.repository).await?.is_some());
     Ok(())
 }
 
@@ -187,7 +197,7 @@ async fn a_copy_works_elsewhere() -> anyhow::Result<()> {
         std::fs::copy(entry.path(), elsewhere.path().join(entry.file_name()))?;
     }
     let copy = LocalStore::open(elsewhere.path())?;
-    assert_eq!(copy.run(run).await?.state, RunState::Published);
+    assert_eq!(runs(&copy).run(run).await?.state, RunState::Published);
     Ok(())
 }
 
@@ -215,7 +225,7 @@ async fn stage_many(fixture: &Fixture) -> anyhow::Result<usize> {
 /// Reads and verifies everything; the number of records, if nothing is wrong.
 async fn read_all(directory: &std::path::Path, repository: RepositoryId) -> anyhow::Result<usize> {
     let store = LocalStore::open(directory)?;
-    let (view, scope) = (store.view().await?, Scope::all(Tenant::local()));
+    let (view, scope) = (runs(&store).view().await?, Scope::all(Tenant::local()));
     let mut count = 0;
     let (mut from_node, mut from_edge) = (Some(0), Some(0));
     while let Some(from) = from_node {
@@ -285,11 +295,12 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let first = fixture.begin(None, 0).await?;
     fixture.publish(first, 0).await?;
-    let deletion = fixture.store.delete(fixture.repository, 0).await?;
-    fixture.store.swept(&fixture.store.sweep_list(0, 0).await?, 0, 0).await?;
-    let view = fixture.store.view().await?;
+    let deletion = runs(&fixture.store).delete(fixture.repository, 0).await?;
+    runs(&fixture.store).swept(&runs(&fixture.store).sweep_list(0, 0).await?, 0, 0).await?;
+    let view = runs(&fixture.store).view().await?;
     assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
     let record = RepositoryRecord {
+        last_sync: None,
         id: fixture.repository,
         tenant: Tenant::local(),
         name: RepositoryName::new("one"),
@@ -298,7 +309,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
         settings: String::new(),
         aliases: Vec::new(),
     };
-    fixture.store.register(record).await?;
+    runs(&fixture.store).register(record).await?;
     let again = fixture.begin(None, 0).await?;
     assert_eq!(again.generation, GenerationId(deletion.0 + 1));
     Ok(())

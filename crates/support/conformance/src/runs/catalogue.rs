@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use cairn_domain::{RepositoryName, RunState, Scope, Source, StageName};
+use cairn_domain::{PublishedSeq, RepositoryName, RunState, Scope, Source, StageName};
 use cairn_ports::{PublishedGeneration, RepositoryRecord};
 
 use crate::case::part;
@@ -87,6 +87,26 @@ pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -
     }
     let order: Vec<_> = views.iter().map(|(view, ..)| view.seq).collect();
     ensure!(order.is_sorted_by(|left, right| left < right), "seqs do not grow: {order:?}");
+    Ok(())
+}
+
+pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "view-at");
+    runs.register(&["a", "b"]).await?;
+    let first = runs.publish("a", None, 1000).await?;
+    let running = runs.begin("b", None, &[part(StageName::Publish, 0)], 1001).await?;
+    let view = store.view().await?;
+    let second = runs.publish("a", Some(first), 1002).await?;
+    store.publish(runs.publication(running, 1003)).await?;
+    let again = store.view_at(view.seq).await?.context("the view is lost")?;
+    for generation in [first.generation, running.generation, second.generation] {
+        expect_eq!(again.published(generation), view.published(generation));
+    }
+    // What was deleted since is gone from it as well.
+    store.delete(runs.case.repository("b"), 1004).await?;
+    let again = store.view_at(view.seq).await?.context("the view is lost")?;
+    ensure!(!again.sees_repository(runs.case.repository("b")), "an old view sees a deleted repository");
+    expect_eq!(store.view_at(PublishedSeq(u64::MAX / 4)).await?, None);
     Ok(())
 }
 

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, Tenant, View,
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, Tenant, View,
 };
 use cairn_ports::{
-    Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord,
-    PublishedGeneration, RepositoryRecord, RunRecord, SweepList,
+    Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, Outbox,
+    PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, SweepList, SyncRequest,
 };
 
 use crate::faulty::{Faulty, planted};
@@ -32,9 +32,15 @@ enum Fault {
     ListsSweptAgain,
     ForgetsAtOnce,
     ForgetsManifests,
+    RecallsTheNewest,
+    ForgetsTheOutbox,
+    SendsForEver,
+    DispatchesTwice,
+    LosesAnswers,
+    DispatchesBackwards,
 }
 
-const ALL: [(&str, Fault); 17] = [
+const ALL: [(&str, Fault); 23] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -52,6 +58,12 @@ const ALL: [(&str, Fault); 17] = [
     ("lists what was swept again", Fault::ListsSweptAgain),
     ("forgets aborted generations at once", Fault::ForgetsAtOnce),
     ("forgets live manifests", Fault::ForgetsManifests),
+    ("recalls the newest view", Fault::RecallsTheNewest),
+    ("forgets the outbox", Fault::ForgetsTheOutbox),
+    ("never takes anything out of the outbox", Fault::SendsForEver),
+    ("dispatches a request twice", Fault::DispatchesTwice),
+    ("loses answers", Fault::LosesAnswers),
+    ("dispatches the newest first", Fault::DispatchesBackwards),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -82,6 +94,13 @@ impl Catalogue for Faulty<dyn RunStore, Fault> {
             _ => {}
         }
         Ok(view)
+    }
+
+    async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
+        match self.fault {
+            Fault::RecallsTheNewest => Ok(Some(self.inner.view().await?)),
+            _ => self.inner.view_at(seq).await,
+        }
     }
 
     async fn published(
@@ -159,11 +178,12 @@ impl Ledger for Faulty<dyn RunStore, Fault> {
         part: PartId,
         end: PartEnd,
         report: String,
+        now_ms: i64,
     ) -> Result<Vec<PartId>, LedgerError> {
         if self.fault == Fault::LosesEnds {
             return Ok(Vec::new());
         }
-        let started = self.inner.end_part(run, part, end, report).await?;
+        let started = self.inner.end_part(run, part, end, report, now_ms).await?;
         match self.fault {
             Fault::TellsReadyEachTime => self.inner.ready(run).await,
             Fault::TellsNothing => Ok(Vec::new()),
@@ -200,5 +220,58 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
 
     async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
         self.inner.parts(run).await
+    }
+}
+
+#[async_trait]
+impl Outbox for Faulty<dyn RunStore, Fault> {
+    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
+        if self.fault == Fault::ForgetsTheOutbox { Ok(Vec::new()) } else { self.inner.unsent(limit).await }
+    }
+
+    async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
+        if self.fault == Fault::SendsForEver { Ok(()) } else { self.inner.sent(run, parts).await }
+    }
+
+    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
+        self.inner.send_again(now_ms, after_ms).await
+    }
+}
+
+#[async_trait]
+impl Requests for Faulty<dyn RunStore, Fault> {
+    async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
+        self.inner.ask(repository, lane, rebuild, now_ms).await
+    }
+
+    async fn dispatch(
+        &self,
+        in_flight: usize,
+        now_ms: i64,
+        again_after_ms: i64,
+    ) -> Result<Vec<SyncRequest>, LedgerError> {
+        let again_after_ms = if self.fault == Fault::DispatchesTwice { 0 } else { again_after_ms };
+        let mut requests = self.inner.dispatch(in_flight, now_ms, again_after_ms).await?;
+        if self.fault == Fault::DispatchesBackwards {
+            requests.reverse();
+        }
+        Ok(requests)
+    }
+
+    async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError> {
+        self.inner.asked(repository, request).await
+    }
+
+    async fn answer(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: Option<(String, String)>,
+        now_ms: i64,
+    ) -> Result<(), LedgerError> {
+        match self.fault {
+            Fault::LosesAnswers => Ok(()),
+            _ => self.inner.answer(repository, request, failure, now_ms).await,
+        }
     }
 }

@@ -11,7 +11,9 @@ use crate::suite::{expect_eq, expect_kind};
 
 pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
     let runs = Runs::new(store, "lease");
+    runs.register(&["a", "b"]).await?;
     let (a, b) = (runs.case.repository("a"), runs.case.repository("b"));
+    expect_kind!(store.lease(runs.case.repository("nobody"), 1000, 60).await, NotFound);
     let first = store.lease(a, 1000, 60).await?;
     expect_kind!(store.lease(a, 1059, 60).await, Conflict);
     store.lease(b, 1059, 60).await?;
@@ -45,7 +47,7 @@ pub(super) async fn beginning_is_guarded(store: &dyn RunStore) -> Result<()> {
     expect_kind!(store.begin(lease, new_run(None)).await, Conflict);
     let second = store.begin(lease, new_run(Some(first))).await?;
     ensure!(second.generation > first.generation, "generations do not grow");
-    let unknown = runs.lease("nobody", 0).await?;
+    let unknown = Lease { repository: runs.case.repository("nobody"), ..lease };
     expect_kind!(store.begin(unknown, runs.new_run("nobody", None, &[], 0)).await, NotFound);
     Ok(())
 }
@@ -66,7 +68,7 @@ pub(super) async fn parts_start_when_their_predecessors_have_ended(store: &dyn R
     expect_eq!(store.ready(run).await?, [part(Parse, 0)]);
     let failed = PartEnd::Failed { code: "corrupt".to_owned(), message: "a torn pack".to_owned() };
     let after_parse = [part(Embed, 0), part(Embed, 1), part(Embed, 2), part(Link, 0), part(Aggregate, 0)];
-    expect_eq!(store.end_part(run, part(Parse, 0), failed, String::new()).await?, after_parse);
+    expect_eq!(store.end_part(run, part(Parse, 0), failed, String::new(), 0).await?, after_parse);
     expect_eq!(store.ready(run).await?, after_parse);
     expect_eq!(runs.done(run, part(Aggregate, 0)).await?, [part(EmbedPatterns, 0)]);
     for earlier in [part(Embed, 2), part(Embed, 0), part(Link, 0), part(EmbedPatterns, 0)] {
@@ -85,12 +87,12 @@ pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Resu
     let (parse, link) = (part(StageName::Parse, 0), part(StageName::Link, 0));
     let run = runs.begin("a", None, &[parse, link], 0).await?;
     let failed = PartEnd::Failed { code: "crash".to_owned(), message: "died twice".to_owned() };
-    expect_eq!(store.end_part(run, parse, failed.clone(), "{\"a\":1}".to_owned()).await?, [link]);
-    expect_eq!(store.end_part(run, parse, PartEnd::Done, "{\"a\":2}".to_owned()).await?, []);
+    expect_eq!(store.end_part(run, parse, failed.clone(), "{\"a\":1}".to_owned(), 0).await?, [link]);
+    expect_eq!(store.end_part(run, parse, PartEnd::Done, "{\"a\":2}".to_owned(), 0).await?, []);
     let open = PartRecord { id: link, end: None, report: String::new() };
     let ended = PartRecord { id: parse, end: Some(failed), report: "{\"a\":1}".to_owned() };
     expect_eq!(store.parts(run).await?, [ended, open]);
-    expect_kind!(runs.store.end_part(run, part(StageName::Parse, 7), PartEnd::Done, String::new()).await, NotFound);
+    expect_kind!(runs.store.end_part(run, part(StageName::Parse, 7), PartEnd::Done, String::new(), 0).await, NotFound);
     Ok(())
 }
 
@@ -123,12 +125,12 @@ pub(super) async fn a_finished_run_takes_no_ends(store: &dyn RunStore) -> Result
     let aborted = runs.begin("a", None, &[parse], 0).await?;
     expect_kind!(store.abort(aborted, RunState::Published, "", 1).await, Invalid);
     store.abort(aborted, RunState::Failed, "invalid_settings", 1).await?;
-    expect_kind!(store.end_part(aborted, parse, PartEnd::Done, String::new()).await, Conflict);
+    expect_kind!(store.end_part(aborted, parse, PartEnd::Done, String::new(), 0).await, Conflict);
     expect_eq!(store.ready(aborted).await?, []);
     expect_kind!(store.abort(aborted, RunState::Cancelled, "again", 2).await, Conflict);
     expect_eq!(store.run(aborted).await?.message.as_deref(), Some("invalid_settings"));
     let nobody = runs.case.run("nobody", 1 << 40);
-    expect_kind!(store.end_part(nobody, parse, PartEnd::Done, String::new()).await, NotFound);
+    expect_kind!(store.end_part(nobody, parse, PartEnd::Done, String::new(), 0).await, NotFound);
     expect_kind!(store.abort(nobody, RunState::Failed, "", 0).await, NotFound);
     expect_kind!(store.run(nobody).await, NotFound);
     Ok(())
@@ -141,7 +143,7 @@ pub(super) async fn runs_are_recorded(store: &dyn RunStore) -> Result<()> {
     let first = runs.begin("a", None, &parts, 100).await?;
     runs.done(first, parts[0]).await?;
     let failed = PartEnd::Failed { code: "corrupt".to_owned(), message: String::new() };
-    store.end_part(first, parts[1], failed, String::new()).await?;
+    store.end_part(first, parts[1], failed, String::new(), 0).await?;
     let record = store.run(first).await?;
     let planned = runs.new_run("a", None, &parts, 100);
     expect_eq!((record.num_parts, record.num_ended, record.num_failed), (3, 2, 1));

@@ -3,12 +3,17 @@
 mod catalogue;
 mod faults;
 mod ledger;
+mod outbox;
+mod requests;
 mod sweep;
 
 use anyhow::Result;
-use cairn_domain::{ArtifactRef, GenerationId, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName};
+use cairn_domain::{
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName,
+};
 use cairn_ports::{
-    Catalogue, CatalogueSweep, Lease, Ledger, LedgerRead, NewRun, PublishedGeneration, RepositoryRecord,
+    Catalogue, CatalogueSweep, Lease, Ledger, LedgerRead, NewRun, Outbox, PublishedGeneration, RepositoryRecord,
+    Requests,
 };
 use cairn_wire::RunResult;
 
@@ -18,18 +23,19 @@ use crate::Case;
 use crate::case::part;
 use crate::suite::{Check, checks};
 
-/// What keeps runs: the four ports over one state.
-pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead {}
+/// What keeps runs: the ports over one state.
+pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests {}
 
-impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead> RunStore for T {}
+impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests> RunStore for T {}
 
 pub fn checks() -> Vec<Check<dyn RunStore>> {
-    use {catalogue::*, ledger::*, sweep::*};
+    use {catalogue::*, ledger::*, outbox::*, requests::*, sweep::*};
     checks![
         repositories_are_listed_by_name_and_scope,
         registering_again_updates,
         a_run_is_invisible_until_it_is_published,
         views_taken_earlier_stay_as_they_are,
+        a_view_comes_back_by_its_seq,
         unpublished_generations_are_hidden,
         publishing_is_guarded,
         a_deleted_repository_is_hidden_at_once,
@@ -42,6 +48,12 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         exactly_one_end_sees_the_last_part,
         a_finished_run_takes_no_ends,
         runs_are_recorded,
+        a_window_bounds_what_may_be_worked_on,
+        the_outbox_keeps_what_was_not_sent,
+        a_stalled_run_is_sent_again,
+        a_request_is_dispatched_once_and_answered,
+        what_is_asked_meanwhile_is_done_afterwards,
+        interactive_requests_are_dispatched_first_and_in_bounds,
         published_generations_are_swept_after_the_grace_period,
         aborted_generations_are_hidden_until_they_are_swept,
         a_deleted_repository_is_forgotten_when_swept,
@@ -69,6 +81,7 @@ impl<'a> Runs<'a> {
             branch: None,
             settings: "{}".to_owned(),
             aliases: Vec::new(),
+            last_sync: None,
         }
     }
 
@@ -90,6 +103,8 @@ impl<'a> Runs<'a> {
             manifest: self.artifact(&format!("planned/{name}/{now_ms}")),
             plan: self.artifact(&format!("plans/{name}/{now_ms}")),
             parts: parts.to_vec(),
+            lane: Lane::Bulk,
+            window: 1000,
             revision: format!("revision-{now_ms}"),
             branch: Some("trunk".to_owned()),
             result: RunResult { repository: name.to_owned(), ..RunResult::default() },
@@ -132,7 +147,7 @@ impl<'a> Runs<'a> {
     }
 
     async fn done(&self, run: RunId, part: PartId) -> Result<Vec<PartId>> {
-        Ok(self.store.end_part(run, part, PartEnd::Done, String::new()).await?)
+        Ok(self.store.end_part(run, part, PartEnd::Done, String::new(), 0).await?)
     }
 
     /// The generation of a repository that is published now.

@@ -101,7 +101,8 @@ pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn Ru
         anyhow::Ok(own.map(|(_, manifest)| manifest).collect::<Vec<_>>())
     };
     let within = live(2499).await?;
-    for manifest in [&first, &second, &planned] {
+    let plan = runs.artifact("plans/a/2300");
+    for manifest in [&first, &second, &planned, &plan] {
         ensure!(within.contains(manifest), "{manifest:?} is not live");
     }
     for manifest in [&doomed, &cancelled] {

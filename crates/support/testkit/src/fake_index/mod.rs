@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
-    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, LineSpan, ManifestEntry, ModelId, NodeKey,
-    NodeKind, NodeRecord, Outcome, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName, Resolution, RunId,
-    RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
+    EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
+    NodeKey, NodeKind, NodeRecord, Outcome, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName, Resolution,
+    RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
@@ -252,6 +252,7 @@ impl FakeIndex {
         };
         self.runs.push(RunRecord {
             tenant: Tenant::local(),
+            lane: Lane::Bulk,
             aborted: BTreeSet::new(),
             id: run,
             previous: None,
@@ -280,6 +281,7 @@ impl FakeIndex {
             model: self.model.name.clone(),
         };
         let record = RepositoryRecord {
+            last_sync: None,
             id: content.id,
             tenant: Tenant::local(),
             name: content.name.clone(),
@@ -372,6 +374,10 @@ impl Catalogue for FakeIndex {
     async fn view(&self) -> Result<View, CatalogueError> {
         let next_gen = self.repositories.len() as u64 + 1;
         Ok(View { seq: PublishedSeq(next_gen - 1), next_gen, ..View::default() })
+    }
+
+    async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
+        Ok(Some(self.view().await?).filter(|view| view.seq == seq))
     }
 
     async fn published(

@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::graph::identity::{Identities, find_node, make_owner};
 use crate::graph::nodes::{BlockWriter, NewVersion};
 use crate::graph::{edges, patterns};
-use crate::ledger::state_number;
+use crate::runs::state_number;
 
 /// What every step of staging needs.
 pub(crate) struct Staging<'a> {
@@ -55,7 +55,7 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
 
 fn is_aborted(connection: &Connection, run: RunId) -> Result<bool, Fault> {
     let mut select = connection
-        .prepare_cached("SELECT 1 FROM generation WHERE id = ?1 AND repository = ?2 AND state IN (?3, ?4)")?;
+        .prepare_cached("SELECT 1 FROM run WHERE generation = ?1 AND repository = ?2 AND state IN (?3, ?4)")?;
     let (failed, cancelled) = (state_number(RunState::Failed), state_number(RunState::Cancelled));
     Ok(select.exists(params![run.generation.0, run.repository.0.0, failed, cancelled])?)
 }

@@ -1,0 +1,85 @@
+//! The catalogue.
+
+use async_trait::async_trait;
+use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, View};
+use cairn_ports::{Catalogue, CatalogueError, PublishedGeneration, RepositoryQuery, RepositoryRecord, RunQuery};
+use cairn_runs::{Answer, Command, Publishing};
+
+use crate::Runs;
+use crate::error::{told, unexpected};
+use crate::records::{details, published, repository_record, write_result};
+
+#[async_trait]
+impl Catalogue for Runs {
+    async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
+        let id = repository.id;
+        let command = Command::Register { repository: id, details: Box::new(details(repository)) };
+        told(self.documents.change(command).await, "register", id).map(drop)
+    }
+
+    async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        let query = RepositoryQuery::OfTenant(Some(scope.tenant.clone()));
+        let documents = told(self.documents.repositories(query).await, "repositories", &scope.tenant)?;
+        let is_seen = |document: &cairn_runs::RepositoryDocument| {
+            !document.state.is_deleted && document.details.tenant == scope.tenant && scope.contains(document.id)
+        };
+        Ok(documents.into_iter().filter(is_seen).map(repository_record).collect())
+    }
+
+    async fn view(&self) -> Result<View, CatalogueError> {
+        let registry = told(self.documents.registry().await, "view", "")?;
+        Ok(registry.view())
+    }
+
+    async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
+        let now = told(self.documents.registry().await, "view_at", seq.0)?;
+        if now.seq == seq {
+            return Ok(Some(now.view()));
+        }
+        let then = told(self.documents.publication(seq).await, "view_at", seq.0)?;
+        Ok(then.map(|view| now.without_deleted(view)))
+    }
+
+    async fn published(
+        &self,
+        view: &View,
+        repository: RepositoryId,
+    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
+        if !view.sees_repository(repository) {
+            return Ok(None);
+        }
+        let query = RunQuery::PublishedAt { repository, seq: view.seq };
+        let runs = told(self.documents.runs(query).await, "published", repository)?;
+        // What is hidden although it is published began before a deletion, and so did all that came before it.
+        match runs.into_iter().next().filter(|run| view.published(run.ledger.id.generation)) {
+            Some(run) => published(run),
+            None => Ok(None),
+        }
+    }
+
+    async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {
+        let run = published.run;
+        let publishing = Publishing {
+            state: published.state,
+            result: write_result(&published.result, run)?,
+            manifest: published.manifest,
+            revision: published.revision,
+            branch: published.branch,
+            model: published.model,
+            now_ms: published.indexed_at_ms,
+        };
+        let command = Command::Publish { run, publishing: Box::new(publishing) };
+        match told(self.documents.change(command).await, "publish", run)? {
+            Answer::Published(seq) => Ok(seq),
+            _ => Err(unexpected("publish", run)),
+        }
+    }
+
+    async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
+        let command = Command::Delete { repository, now_ms };
+        match told(self.documents.change(command).await, "delete", repository)? {
+            Answer::Deleted(generation) => Ok(generation),
+            _ => Err(unexpected("delete", repository)),
+        }
+    }
+}

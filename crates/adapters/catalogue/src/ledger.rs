@@ -1,0 +1,139 @@
+//! The run ledger.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
+use cairn_ports::{
+    ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, RepositoryQuery, RunQuery, RunRecord,
+};
+use cairn_runs::{Answer, Beginning, Command, RunDetails, RunDocument};
+
+use crate::Runs;
+use crate::error::{told, unexpected};
+use crate::records::{part_records, run_record, write_result};
+
+#[async_trait]
+impl Ledger for Runs {
+    async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
+        let command = Command::Lease { repository, now_ms, ttl_ms };
+        match told(self.documents.change(command).await, "lease", repository)? {
+            Answer::Epoch(epoch) => Ok(Lease { repository, epoch }),
+            _ => Err(unexpected("lease", repository)),
+        }
+    }
+
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
+        let Lease { repository, epoch } = lease;
+        let command = Command::Renew { repository, epoch, now_ms, ttl_ms };
+        told(self.documents.change(command).await, "renew", repository).map(drop)
+    }
+
+    async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
+        let repository = run.repository;
+        if lease.repository != repository {
+            return Err(LedgerError::new(ErrorKind::Invalid, "begin", repository.to_string()));
+        }
+        let beginning = Beginning {
+            epoch: lease.epoch,
+            previous: run.previous,
+            parts: run.parts,
+            lane: run.lane,
+            window: run.window,
+            now_ms: run.started_at_ms,
+        };
+        let details = RunDetails {
+            // The repository's own, which the store knows.
+            tenant: Tenant::new(""),
+            result: write_result(&run.result, repository)?,
+            manifest: run.manifest,
+            plan: run.plan,
+            revision: run.revision,
+            branch: run.branch,
+            model: String::new(),
+            started_at_ms: run.started_at_ms,
+            message: None,
+        };
+        let command = Command::Begin { repository, beginning: Box::new(beginning), details: Box::new(details) };
+        match told(self.documents.change(command).await, "begin", repository)? {
+            Answer::Begun(run) => Ok(run),
+            _ => Err(unexpected("begin", repository)),
+        }
+    }
+
+    async fn end_part(
+        &self,
+        run: RunId,
+        part: PartId,
+        end: PartEnd,
+        report: String,
+        now_ms: i64,
+    ) -> Result<Vec<PartId>, LedgerError> {
+        let key = format!("{run} {part}");
+        let command = Command::EndPart { run, part, end, report, now_ms };
+        match told(self.documents.change(command).await, "end_part", &key)? {
+            Answer::Released(parts) => Ok(parts),
+            _ => Err(unexpected("end_part", key)),
+        }
+    }
+
+    async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError> {
+        let ledger = self.document("ready", run).await?.ledger;
+        Ok(if ledger.state.is_finished() { Vec::new() } else { ledger.in_flight() })
+    }
+
+    async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
+        let command = Command::Abort { run, state, message: message.to_owned(), now_ms };
+        told(self.documents.change(command).await, "abort", run).map(drop)
+    }
+}
+
+impl Runs {
+    async fn document(&self, operation: &'static str, run: RunId) -> Result<RunDocument, LedgerError> {
+        let found = told(self.documents.runs(RunQuery::One(run)).await, operation, run)?;
+        found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
+    }
+
+    /// Of a repository; none for one that is gone.
+    async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
+        let query = RepositoryQuery::One(repository);
+        let found = told(self.documents.repositories(query).await, "run", repository)?;
+        Ok(found.first().map(|repository| repository.state.aborted_generations()).unwrap_or_default())
+    }
+
+    /// The records of runs. Only a run that is worked on needs to know what was aborted before it.
+    pub(crate) async fn records(&self, documents: Vec<RunDocument>) -> Result<Vec<RunRecord>, LedgerError> {
+        let mut records = Vec::with_capacity(documents.len());
+        for document in documents {
+            let is_running = document.ledger.state == RunState::Running;
+            let aborted = if is_running { self.aborted(document.ledger.id.repository).await? } else { BTreeSet::new() };
+            records.push(run_record(document, aborted)?);
+        }
+        Ok(records)
+    }
+}
+
+#[async_trait]
+impl LedgerRead for Runs {
+    async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
+        let document = self.document("run", run).await?;
+        let mut records = self.records(vec![document]).await?;
+        records.pop().ok_or_else(|| unexpected("run", run))
+    }
+
+    async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        let documents = told(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", "")?;
+        self.records(documents).await
+    }
+
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", "")?;
+        self.records(documents).await
+    }
+
+    async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
+        let document = self.document("parts", run).await?;
+        let ended = told(self.documents.parts(run).await, "parts", run)?;
+        Ok(part_records(&document, ended))
+    }
+}

@@ -1,0 +1,28 @@
+//! Catalogue, ledger, outbox and requests over any store of run documents.
+//!
+//! The decisions are those of `cairn_runs`, the keeping is the store's; here the ports' values become commands, and
+//! documents become the ports' values.
+
+mod catalogue;
+mod error;
+mod ledger;
+mod outbox;
+mod records;
+mod requests;
+mod sweep;
+
+use std::sync::Arc;
+
+use cairn_ports::RunDocuments;
+
+/// The catalogue and the ledger of one store.
+#[derive(Clone)]
+pub struct Runs {
+    documents: Arc<dyn RunDocuments>,
+}
+
+impl Runs {
+    pub fn new(documents: Arc<dyn RunDocuments>) -> Self {
+        Self { documents }
+    }
+}

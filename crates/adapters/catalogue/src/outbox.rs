@@ -1,0 +1,42 @@
+//! The outbox.
+
+use async_trait::async_trait;
+use cairn_domain::{PartId, RunId};
+use cairn_ports::{ErrorKind, LedgerError, Outbox, RunQuery, RunRecord};
+use cairn_runs::Command;
+
+use crate::Runs;
+use crate::error::told;
+
+#[async_trait]
+impl Outbox for Runs {
+    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
+        let documents = told(self.documents.runs(RunQuery::Unsent { limit }).await, "unsent", "")?;
+        let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
+        Ok(self.records(documents).await?.into_iter().zip(parts).collect())
+    }
+
+    async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
+        let command = Command::Sent { run, parts: parts.to_vec() };
+        told(self.documents.change(command).await, "sent", run).map(drop)
+    }
+
+    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
+        let mut num_runs = 0;
+        for run in told(self.documents.runs(RunQuery::Unfinished).await, "send_again", "")? {
+            if !run.ledger.is_stalled(now_ms, after_ms) {
+                continue;
+            }
+            let id = run.ledger.id;
+            match told(self.documents.change(Command::SendAgain { run: id, now_ms }).await, "send_again", id) {
+                // It was deleted since.
+                Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
+                outcome => {
+                    outcome?;
+                    num_runs += 1;
+                }
+            }
+        }
+        Ok(num_runs)
+    }
+}

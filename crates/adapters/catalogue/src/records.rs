@@ -1,0 +1,84 @@
+//! Documents as the ports' records.
+
+use std::collections::BTreeSet;
+
+use cairn_domain::{GenerationId, PartId};
+use cairn_ports::{ErrorKind, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord};
+use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
+use cairn_wire::RunResult;
+
+use crate::error::FromStore;
+
+pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecord {
+    let RepositoryDetails { tenant, name, source, branch, settings, aliases } = document.details;
+    RepositoryRecord { id: document.id, tenant, name, source, branch, settings, aliases, last_sync: document.last_sync }
+}
+
+pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {
+    let RepositoryRecord { tenant, name, source, branch, settings, aliases, .. } = record;
+    RepositoryDetails { tenant, name, source, branch, settings, aliases }
+}
+
+pub(crate) fn run_record<E: FromStore>(document: RunDocument, aborted: BTreeSet<GenerationId>) -> Result<RunRecord, E> {
+    let RunDocument { details, ledger } = document;
+    let (num_parts, num_ended, num_failed) = ledger.counts();
+    Ok(RunRecord {
+        result: read_result(&details.result, ledger.id)?,
+        id: ledger.id,
+        tenant: details.tenant,
+        lane: ledger.lane,
+        previous: ledger.previous,
+        manifest: details.manifest,
+        plan: details.plan,
+        revision: details.revision,
+        branch: details.branch,
+        state: ledger.state,
+        num_parts,
+        num_ended,
+        num_failed,
+        started_at_ms: details.started_at_ms,
+        ended_at_ms: ledger.ended_at_ms,
+        message: details.message,
+        aborted,
+    })
+}
+
+/// `None` for a run that is not published.
+pub(crate) fn published<E: FromStore>(document: RunDocument) -> Result<Option<PublishedGeneration>, E> {
+    let RunDocument { details, ledger } = document;
+    let (Some(seq), Some(indexed_at_ms)) = (ledger.published, ledger.ended_at_ms) else { return Ok(None) };
+    Ok(Some(PublishedGeneration {
+        result: read_result(&details.result, ledger.id)?,
+        run: ledger.id,
+        seq,
+        manifest: details.manifest,
+        revision: details.revision,
+        branch: details.branch,
+        indexed_at_ms,
+        state: ledger.state,
+        model: details.model,
+    }))
+}
+
+/// The parts of the plan, with the ends of those that have ended.
+pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<PartRecord> {
+    let mut ended: std::collections::BTreeMap<PartId, EndedPart> =
+        ended.into_iter().map(|ended| (ended.part, ended)).collect();
+    let planned = run.ledger.stages.iter().flat_map(|(stage, parts)| {
+        parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
+    });
+    let record = |id| {
+        let ended = ended.remove(&id);
+        let (end, report) = ended.map_or((None, String::new()), |ended| (Some(ended.end), ended.report));
+        PartRecord { id, end, report }
+    };
+    planned.map(record).collect()
+}
+
+fn read_result<E: FromStore>(text: &str, run: impl ToString) -> Result<RunResult, E> {
+    serde_json::from_str(text).map_err(|_| E::of(ErrorKind::Corrupt, "read the result of", run.to_string()))
+}
+
+pub(crate) fn write_result<E: FromStore>(result: &RunResult, run: impl ToString) -> Result<String, E> {
+    serde_json::to_string(result).map_err(|_| E::of(ErrorKind::Invalid, "write the result of", run.to_string()))
+}

@@ -1,0 +1,80 @@
+//! Requests to sync.
+
+use async_trait::async_trait;
+use cairn_domain::{Lane, RepositoryId};
+use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, SyncRequest};
+use cairn_runs::{Answer, Command, RepositoryDocument, SyncOutcome, Wanted};
+use cairn_wire::SyncJob;
+
+use crate::Runs;
+use crate::error::{told, unexpected};
+
+/// Requests that are looked at in one go; what lies behind them waits for the next.
+const LOOKED_AT: usize = 4096;
+
+#[async_trait]
+impl Requests for Runs {
+    async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
+        let command = Command::Ask { repository, lane, rebuild, now_ms };
+        match told(self.documents.change(command).await, "ask", repository)? {
+            Answer::Asked(number) => Ok(number),
+            _ => Err(unexpected("ask", repository)),
+        }
+    }
+
+    async fn dispatch(
+        &self,
+        in_flight: usize,
+        now_ms: i64,
+        again_after_ms: i64,
+    ) -> Result<Vec<SyncRequest>, LedgerError> {
+        let num_runs = told(self.documents.runs(RunQuery::Unfinished).await, "dispatch", "")?.len();
+        let query = RepositoryQuery::Asked { limit: LOOKED_AT };
+        let asked = told(self.documents.repositories(query).await, "dispatch", "")?;
+        let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
+        let num_syncs = asked.iter().filter(|document| document.state.requests.dispatched.is_some()).count();
+        let room = in_flight.saturating_sub(num_runs + num_syncs);
+        let mut requests = Vec::new();
+        for document in asked.iter().filter(may_start).take(room) {
+            let command = Command::Dispatch { repository: document.id, now_ms, again_after_ms };
+            match told::<_, LedgerError>(self.documents.change(command).await, "dispatch", document.id) {
+                Ok(Answer::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
+                Ok(_) => return Err(unexpected("dispatch", document.id)),
+                // It was deleted since.
+                Err(error) if error.kind == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(requests)
+    }
+
+    async fn asked(&self, repository: RepositoryId, number: u64) -> Result<Option<SyncRequest>, LedgerError> {
+        let query = RepositoryQuery::One(repository);
+        let found = told(self.documents.repositories(query).await, "asked", repository)?;
+        let Some(document) = found.first().filter(|document| !document.state.is_deleted) else { return Ok(None) };
+        let wanted = document.state.requests.wanted.filter(|wanted| wanted.number >= number);
+        Ok(wanted.map(|wanted| request(document, Wanted { number, ..wanted })))
+    }
+
+    async fn answer(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: Option<(String, String)>,
+        now_ms: i64,
+    ) -> Result<(), LedgerError> {
+        let outcome = SyncOutcome { at_ms: now_ms, failure };
+        match told(self.documents.change(Command::Answer { repository, request, outcome }).await, "answer", repository)
+        {
+            // It was deleted since: nobody waits for the answer.
+            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+}
+
+fn request(document: &RepositoryDocument, wanted: Wanted) -> SyncRequest {
+    let tenant = document.details.tenant.clone();
+    let job = SyncJob { tenant, repository: document.id, request: wanted.number };
+    SyncRequest { job, lane: wanted.lane, rebuild: wanted.rebuild }
+}

@@ -1,0 +1,73 @@
+//! Sweeping, as the catalogue sees it.
+
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+
+use cairn_domain::{ArtifactRef, RunId, RunState, Tenant};
+use cairn_ports::{CatalogueError, CatalogueSweep, ErrorKind, RepositoryQuery, RunQuery, SweepList};
+use cairn_runs::{Answer, Command};
+
+use crate::Runs;
+use crate::error::told;
+
+#[async_trait]
+impl CatalogueSweep for Runs {
+    async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
+        let until_ms = now_ms.saturating_sub(grace_ms);
+        let retired = told(self.documents.runs(RunQuery::Retired { until_ms }).await, "sweep_list", "")?;
+        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "sweep_list", "")?;
+        let mut list = SweepList::default();
+        for repository in &repositories {
+            let deletion = repository.state.deletion;
+            let aborted =
+                repository.state.aborted.keys().filter(|generation| deletion.is_none_or(|at| **generation > at));
+            list.aborted.extend(aborted.map(|generation| RunId { repository: repository.id, generation: *generation }));
+            list.deleted.extend(deletion.map(|at| (repository.details.tenant.clone(), repository.id, at)));
+        }
+        list.aborted.sort_by_key(|run| run.generation);
+        list.deleted.sort_by_key(|(_, repository, _)| *repository);
+        // What a deletion removes anyway is not swept on its own.
+        let deletions: BTreeMap<_, _> = list.deleted.iter().map(|(_, repository, at)| (*repository, *at)).collect();
+        let survives = |run: &RunId| deletions.get(&run.repository).is_none_or(|at| run.generation > *at);
+        list.retired = retired.into_iter().map(|run| run.ledger.id).filter(survives).collect();
+        Ok(list)
+    }
+
+    async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError> {
+        let until_ms = now_ms.saturating_sub(grace_ms);
+        for run in &swept.retired {
+            self.forget(Command::MarkSwept { run: *run }).await?;
+        }
+        for run in &swept.aborted {
+            self.forget(Command::ForgetAborted { run: *run, until_ms }).await?;
+        }
+        for (_, repository, generation) in &swept.deleted {
+            let (repository, generation) = (*repository, *generation);
+            self.forget(Command::ForgetDeletion { repository, generation, until_ms }).await?;
+        }
+        told(self.documents.forget_publications(until_ms).await, "swept", "")
+    }
+
+    async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
+        let until_ms = now_ms.saturating_sub(grace_ms);
+        let live = told(self.documents.runs(RunQuery::Live { until_ms }).await, "live_manifests", "")?;
+        let mut manifests = Vec::new();
+        for run in live {
+            let (tenant, is_running) = (run.details.tenant, run.ledger.state == RunState::Running);
+            manifests.push((tenant.clone(), run.details.manifest));
+            manifests.extend(is_running.then_some((tenant, run.details.plan)));
+        }
+        Ok(manifests)
+    }
+}
+
+impl Runs {
+    async fn forget(&self, command: Command) -> Result<Option<Answer>, CatalogueError> {
+        let key = format!("{:?}", command.reach());
+        match told::<_, CatalogueError>(self.documents.change(command).await, "swept", key) {
+            // Another sweep was faster.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! One batch: called, tried again, split, shortened, until there is a vector for each text or an error.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::time::Duration;
+
+use cairn_domain::{DenseVector, InputType};
+use cairn_ports::{EmbedderError, ErrorKind};
+
+use super::embedder::{HttpEmbedder, class_of};
+use super::gate::Closed;
+use crate::batches::{MAX_SPLITS, halves, shortened};
+use crate::provider::{CallError, Outcome, max_answer_bytes, outcome_of, request_body};
+use crate::transport::TransportError;
+
+/// A call and its retries.
+const MAX_ATTEMPTS: u32 = 3;
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+
+enum Called {
+    Vectors(Vec<DenseVector>),
+    TooLarge,
+}
+
+impl HttpEmbedder {
+    /// Vectors of the texts in `batch`, with their places.
+    pub(super) async fn batch(
+        &self,
+        input_type: InputType,
+        texts: &[Cow<'_, str>],
+        batch: Range<usize>,
+    ) -> Result<Vec<(usize, DenseVector)>, EmbedderError> {
+        let mut found = Vec::with_capacity(batch.len());
+        let mut pending = vec![(batch, 0)];
+        while let Some((batch, num_splits)) = pending.pop() {
+            match self.call(input_type, &texts[batch.clone()]).await? {
+                Called::Vectors(vectors) => found.extend(batch.zip(vectors)),
+                Called::TooLarge => match halves(&batch) {
+                    Some((left, right)) if num_splits < MAX_SPLITS => {
+                        self.counts.split.add(1);
+                        pending.extend([(right, num_splits + 1), (left, num_splits + 1)]);
+                    }
+                    Some(_) => return Err(self.error(ErrorKind::TooLarge, batch.len())),
+                    None => found.push((batch.start, self.shortening(input_type, &texts[batch.start]).await?)),
+                },
+            }
+        }
+        Ok(found)
+    }
+
+    /// A single text that is too long loses a third until it fits.
+    async fn shortening(&self, input_type: InputType, text: &str) -> Result<DenseVector, EmbedderError> {
+        self.counts.truncated.add(1);
+        let mut shorter = text;
+        for _ in 0..MAX_SPLITS {
+            shorter = shortened(shorter, shorter.len() * 2 / 3);
+            if shorter.trim().is_empty() {
+                break;
+            }
+            if let Called::Vectors(vectors) = self.call(input_type, &[Cow::Borrowed(shorter)]).await? {
+                tracing::debug!(
+                    from = text.len(),
+                    to = shorter.len(),
+                    "a text was cut: the provider called it too long"
+                );
+                return vectors.into_iter().next().ok_or_else(|| self.error(ErrorKind::Invalid, 1));
+            }
+        }
+        Err(self.error(ErrorKind::TooLarge, 1))
+    }
+
+    /// One call, and its retries as far as the budget goes.
+    async fn call(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Called, EmbedderError> {
+        self.gate.control().new_call();
+        for attempt in 1.. {
+            match self.attempt(input_type, texts).await? {
+                Outcome::Answered { vectors, tokens } => {
+                    self.answered(texts, tokens);
+                    return Ok(Called::Vectors(vectors));
+                }
+                Outcome::TooLarge => return Ok(Called::TooLarge),
+                // The gate waits, or says that it is too long.
+                Outcome::Throttled { .. } => self.counts.throttled.add(1),
+                Outcome::Rejected { error } | Outcome::Refused { error } => {
+                    return Err(self.error(error.kind(), texts.len()).because(error));
+                }
+                Outcome::Failed { error, .. } => {
+                    self.count_failure(&error);
+                    let now = self.gate.now();
+                    if attempt >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
+                        return Err(self.error(error.kind(), texts.len()).because(error));
+                    }
+                    self.counts.retries.add(1);
+                    tokio::time::sleep(self.backoff(attempt)).await;
+                }
+            }
+        }
+        Err(self.error(ErrorKind::Unavailable, texts.len()))
+    }
+
+    async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Outcome, EmbedderError> {
+        let class = class_of(input_type);
+        let tokens = self.estimated(class, texts);
+        let entered = self.gate.enter(class, tokens, &self.counts.waited_ms).await;
+        let pass = entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?;
+        self.counts.calls.add(1);
+        let body = request_body(&self.config, input_type, texts);
+        let post = self.transport.post(body, max_answer_bytes(&self.config, texts.len()));
+        let deadline = Duration::from_millis(self.config.call_timeout_ms);
+        let answer = match tokio::time::timeout(deadline, post).await {
+            Ok(answer) => answer.map_err(CallError::from),
+            Err(_) => Err(CallError::Deadline(deadline)),
+        };
+        let outcome = outcome_of(&self.config, texts.len(), answer);
+        pass.end(outcome.end());
+        Ok(outcome)
+    }
+
+    fn answered(&self, texts: &[Cow<'_, str>], tokens: Option<u64>) {
+        self.counts.texts.add(texts.len() as u64);
+        if let Some(tokens) = tokens {
+            self.counts.tokens.add(tokens);
+            let bytes: usize = texts.iter().map(|text| text.len()).sum();
+            self.estimator().learn(texts.len(), bytes as u64, tokens);
+        }
+    }
+
+    fn count_failure(&self, error: &CallError) {
+        self.counts.failed.add(1);
+        if matches!(error, CallError::Invalid(_) | CallError::NoAnswer(TransportError::TooLong { .. })) {
+            self.counts.invalid.add(1);
+        }
+    }
+
+    /// Doubled with each attempt, and different for calls that failed together: between half of it and all of it.
+    fn backoff(&self, attempt: u32) -> Duration {
+        let full = FIRST_BACKOFF * 2u32.pow(attempt.min(6));
+        let spread = self.counts.calls.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        full / 2 + full / 2 * spread as u32 / u32::MAX
+    }
+}
+
+fn kind_of(closed: Closed) -> ErrorKind {
+    match closed {
+        Closed::Throttled { retry_after } => ErrorKind::Throttled { retry_after: Some(retry_after) },
+        Closed::Broken { .. } => ErrorKind::Unavailable,
+        Closed::TooMuch => ErrorKind::TooLarge,
+    }
+}

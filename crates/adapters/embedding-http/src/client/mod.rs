@@ -1,0 +1,9 @@
+//! The client: texts in, vectors out, by way of the gate and the transport.
+
+mod batch;
+mod counters;
+mod embedder;
+mod gate;
+
+pub use counters::EmbedderCounters;
+pub use embedder::HttpEmbedder;

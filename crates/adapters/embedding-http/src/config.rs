@@ -1,0 +1,419 @@
+//! Settings of a provider.
+
+use std::time::Duration;
+
+use cairn_domain::ModelId;
+use serde::Deserialize;
+use url::Url;
+
+use crate::batches::BatchLimits;
+use crate::control::{ControlSettings, Quota};
+use crate::secret::KeyReference;
+
+/// Whose API is spoken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    Voyage,
+    Openai,
+    Tei,
+}
+
+/// How the provider is asked to write vectors. Both are understood whatever was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    Float,
+    Base64,
+}
+
+/// One provider, one model, one key.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbeddingHttpConfig {
+    pub provider: ProviderKind,
+    /// The whole address that is posted to. Voyage and OpenAI have one of their own.
+    pub url: Option<String>,
+    pub model: String,
+    pub dimensions: u16,
+    /// Told apart in the model's id, e.g. when the weights behind the same name change.
+    #[serde(default)]
+    pub revision: String,
+    pub api_key: Option<KeyReference>,
+    /// Lets texts and key go over a connection without TLS.
+    #[serde(default)]
+    pub allow_http: bool,
+    /// Vectors of length 1 are multiplied by this before rounding; 25 times the root of the dimensions if not set.
+    pub scale: Option<u32>,
+    /// Put before texts, for models that were trained so. Voyage is told the input type instead.
+    #[serde(default)]
+    pub passage_prefix: String,
+    #[serde(default)]
+    pub query_prefix: String,
+    pub encoding: Option<Encoding>,
+    /// Asks OpenAI-compatible providers for the dimensions; not all models take it. Voyage is always asked.
+    #[serde(default)]
+    pub send_dimensions: bool,
+    /// In one call. The provider's own limits if not set.
+    pub max_texts: Option<usize>,
+    pub max_tokens: Option<u64>,
+    /// In one text; what is longer is cut.
+    pub max_text_tokens: Option<u64>,
+    #[serde(default)]
+    pub quota: QuotaConfig,
+    /// Calls at once. If not set: adaptive for TEI, 8 for others.
+    pub concurrency: Option<usize>,
+    #[serde(default = "timeout::call")]
+    pub call_timeout_ms: u64,
+    #[serde(default = "timeout::connect")]
+    pub connect_timeout_ms: u64,
+    #[serde(default = "timeout::read")]
+    pub read_timeout_ms: u64,
+    /// A wait that the provider asks for is slept if it is not longer than this, and returned as `Throttled` if it is.
+    #[serde(default = "timeout::wait")]
+    pub max_wait_ms: u64,
+    /// The same for questions, whose askers are waiting.
+    #[serde(default = "timeout::question_wait")]
+    pub max_question_wait_ms: u64,
+    /// A longer `Retry-After` is taken for this.
+    #[serde(default = "timeout::retry_after")]
+    pub max_retry_after_ms: u64,
+}
+
+mod timeout {
+    pub(super) fn call() -> u64 {
+        60_000
+    }
+
+    pub(super) fn connect() -> u64 {
+        5_000
+    }
+
+    pub(super) fn read() -> u64 {
+        30_000
+    }
+
+    pub(super) fn wait() -> u64 {
+        5_000
+    }
+
+    pub(super) fn question_wait() -> u64 {
+        2_000
+    }
+
+    pub(super) fn retry_after() -> u64 {
+        600_000
+    }
+}
+
+/// What the key may use.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuotaConfig {
+    /// As the provider states them; not set means not limited.
+    pub requests_per_minute: Option<u64>,
+    pub tokens_per_minute: Option<u64>,
+    /// Another length of the window that both count for.
+    pub window_ms: u64,
+    /// How much longer than the window the provider may count.
+    pub guard_ms: u64,
+    /// Left unused, for texts with more tokens than estimated.
+    pub headroom_percent: u8,
+    /// Kept for questions.
+    pub questions_percent: u8,
+    /// How long a process that becomes the key's owner makes no call. Safe however short, if the owner before is really
+    /// gone: see `control::Limiter::take_over`. One window if not set.
+    pub takeover_wait_ms: Option<u64>,
+}
+
+impl Default for QuotaConfig {
+    fn default() -> Self {
+        Self {
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            window_ms: 60_000,
+            guard_ms: 1_000,
+            headroom_percent: 2,
+            questions_percent: 10,
+            takeover_wait_ms: None,
+        }
+    }
+}
+
+/// What part of the key's quota a process may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Share {
+    /// All of it: passages leave the questions' share alone, questions may use everything.
+    Whole,
+    /// All but the questions' share, which other processes use.
+    Passages,
+    /// The questions' share, divided among so many processes.
+    Questions { processes: u32 },
+}
+
+/// Settings that cannot be used, with all their faults.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("invalid settings of the embedding provider: {}", faults.join("; "))]
+pub struct InvalidConfig {
+    pub faults: Vec<String>,
+}
+
+/// No text is longer than this many bytes for each token that it may have; the provider refuses what is denser.
+const BYTES_PER_TOKEN: u64 = 3;
+
+impl EmbeddingHttpConfig {
+    /// Everything that is wrong, at once.
+    pub fn validate(&self, share: Share) -> Result<(), InvalidConfig> {
+        let mut faults = Vec::new();
+        let mut check = |is_right: bool, fault: &str| {
+            if !is_right {
+                faults.push(fault.to_owned());
+            }
+        };
+        check(!self.model.trim().is_empty(), "`model` is empty");
+        check(self.dimensions > 0, "`dimensions` must not be 0");
+        check((1..=127_000).contains(&self.scale()), "`scale` must be between 1 and 127000");
+        check(self.max_texts() > 0, "`max_texts` must not be 0");
+        check(self.max_text_tokens() > 0, "`max_text_tokens` must not be 0");
+        check(self.max_text_tokens() <= self.max_tokens(), "`max_text_tokens` must not exceed `max_tokens`");
+        check(self.concurrency != Some(0), "`concurrency` must not be 0");
+        check(
+            self.call_timeout_ms > 0 && self.connect_timeout_ms > 0 && self.read_timeout_ms > 0,
+            "timeouts must not be 0",
+        );
+        let needs_key = self.provider != ProviderKind::Tei && self.url.is_none();
+        check(!needs_key || self.api_key.is_some(), "`api_key` is missing: give `env` or `file`");
+        faults.extend(self.url_faults());
+        faults.extend(self.quota_faults(share));
+        if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
+    }
+
+    /// The address is not shown: it may hold a credential that was put there by mistake.
+    fn url_faults(&self) -> Vec<String> {
+        let Some(text) = self.url_text() else { return vec!["`url` is missing: TEI has no usual address".to_owned()] };
+        let Ok(url) = Url::parse(text) else { return vec!["`url` is no URL".to_owned()] };
+        let mut faults = Vec::new();
+        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+            faults.push("`url` must hold no credentials and no query: use `api_key`".to_owned());
+        }
+        match url.scheme() {
+            "https" => {}
+            "http" if self.allow_http => {}
+            "http" => faults.push("`url` is without TLS: use https, or set `allow_http`".to_owned()),
+            _ => faults.push("`url` must be https".to_owned()),
+        }
+        faults
+    }
+
+    fn quota_faults(&self, share: Share) -> Vec<String> {
+        let quota = &self.quota;
+        let mut faults = Vec::new();
+        let mut check = |is_right: bool, fault: &str| {
+            if !is_right {
+                faults.push(fault.to_owned());
+            }
+        };
+        let is_public = self.provider != ProviderKind::Tei && self.url.is_none();
+        let is_limited = quota.requests_per_minute.is_some() && quota.tokens_per_minute.is_some();
+        check(
+            !is_public || is_limited,
+            "`quota.requests_per_minute` and `quota.tokens_per_minute` are missing: see the provider's page of your key",
+        );
+        check((1_000..=3_600_000).contains(&quota.window_ms), "`quota.window_ms` must be between 1000 and 3600000");
+        check(quota.guard_ms <= quota.window_ms, "`quota.guard_ms` must not exceed the window");
+        check(quota.headroom_percent <= 50, "`quota.headroom_percent` must not exceed 50");
+        check(quota.questions_percent <= 90, "`quota.questions_percent` must not exceed 90");
+        check(
+            !matches!(share, Share::Questions { processes: 0 }),
+            "the questions' share must go to one process at least",
+        );
+        let of_share = self.quota(share);
+        for (limit, name) in [(of_share.requests, "requests_per_minute"), (of_share.tokens, "tokens_per_minute")] {
+            check(
+                limit.is_none_or(|limit| (1..=u64::from(u32::MAX)).contains(&limit)),
+                &format!("`quota.{name}` leaves this process nothing, or is above 4294967295"),
+            );
+        }
+        faults
+    }
+
+    /// Names the model and everything else that the vectors depend on.
+    pub fn model_id(&self) -> ModelId {
+        let keep = |character: char| {
+            if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '-' }
+        };
+        let model: String = self.model.chars().map(keep).collect();
+        let mut digest = blake3::Hasher::new();
+        let max_bytes = self.max_text_bytes().to_string();
+        for part in [&self.model, &self.revision, &self.passage_prefix, &self.query_prefix, &max_bytes] {
+            digest.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        let digest = &digest.finalize().to_hex()[..8];
+        ModelId { name: format!("{model}-s{}-{digest}", self.scale()), dimensions: self.dimensions }
+    }
+
+    pub(crate) fn url(&self) -> Option<Url> {
+        Url::parse(self.url_text()?).ok()
+    }
+
+    fn url_text(&self) -> Option<&str> {
+        let usual = match self.provider {
+            ProviderKind::Voyage => Some("https://api.voyageai.com/v1/embeddings"),
+            ProviderKind::Openai => Some("https://api.openai.com/v1/embeddings"),
+            ProviderKind::Tei => None,
+        };
+        self.url.as_deref().or(usual)
+    }
+
+    pub(crate) fn scale(&self) -> u32 {
+        self.scale.unwrap_or((25.0 * f64::from(self.dimensions).sqrt()).round() as u32)
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding.unwrap_or(Encoding::Base64)
+    }
+
+    fn max_texts(&self) -> usize {
+        let usual = match self.provider {
+            ProviderKind::Voyage => 128,
+            ProviderKind::Openai => 2_048,
+            ProviderKind::Tei => 32,
+        };
+        self.max_texts.unwrap_or(usual)
+    }
+
+    fn max_tokens(&self) -> u64 {
+        let usual = match self.provider {
+            ProviderKind::Voyage => 100_000,
+            ProviderKind::Openai => 250_000,
+            ProviderKind::Tei => 16_384,
+        };
+        self.max_tokens.unwrap_or(usual)
+    }
+
+    pub(crate) fn max_text_tokens(&self) -> u64 {
+        let usual = match self.provider {
+            ProviderKind::Voyage => 16_000,
+            ProviderKind::Openai | ProviderKind::Tei => 8_000,
+        };
+        self.max_text_tokens.unwrap_or(usual)
+    }
+
+    /// Longer texts are cut before they are sent, so that the same text is always cut in the same place.
+    pub(crate) fn max_text_bytes(&self) -> usize {
+        usize::try_from(self.max_text_tokens() * BYTES_PER_TOKEN).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn batch_limits(&self) -> BatchLimits {
+        BatchLimits { texts: self.max_texts(), tokens: self.max_tokens() }
+    }
+
+    pub(crate) fn prefix(&self, input_type: cairn_domain::InputType) -> &str {
+        match input_type {
+            cairn_domain::InputType::Query => &self.query_prefix,
+            cairn_domain::InputType::Passage => &self.passage_prefix,
+        }
+    }
+
+    pub(crate) fn takeover_wait(&self) -> Duration {
+        Duration::from_millis(self.quota.takeover_wait_ms.unwrap_or(self.quota.window_ms))
+    }
+
+    pub(crate) fn control(&self, share: Share) -> ControlSettings {
+        let usual = if self.provider == ProviderKind::Tei { None } else { Some(8) };
+        ControlSettings {
+            quota: self.quota(share),
+            concurrency: self.concurrency.or(usual),
+            max_concurrency: 200,
+            max_retry_after: Duration::from_millis(self.max_retry_after_ms),
+        }
+    }
+
+    fn quota(&self, share: Share) -> Quota {
+        let questions = u64::from(self.quota.questions_percent);
+        let of = |limit: u64| match share {
+            Share::Whole => limit,
+            Share::Passages => limit - limit * questions / 100,
+            Share::Questions { processes } => limit * questions / 100 / u64::from(processes.max(1)),
+        };
+        Quota {
+            requests: self.quota.requests_per_minute.map(of),
+            tokens: self.quota.tokens_per_minute.map(of),
+            window: Duration::from_millis(self.quota.window_ms),
+            guard: Duration::from_millis(self.quota.guard_ms),
+            headroom_percent: self.quota.headroom_percent,
+            questions_percent: if share == Share::Whole { self.quota.questions_percent } else { 0 },
+            largest_text: self.max_text_tokens(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<EmbeddingHttpConfig, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    const VOYAGE: &str = "provider = 'voyage'\nmodel = 'voyage-code-3'\ndimensions = 1024\n\
+        api_key = { env = 'VOYAGE_API_KEY' }\n[quota]\nrequests_per_minute = 2000\ntokens_per_minute = 3000000\n";
+
+    #[test]
+    fn little_has_to_be_said() {
+        let config = parse(VOYAGE).expect("settings");
+        config.validate(Share::Whole).expect("valid");
+        assert_eq!((config.scale(), config.batch_limits().texts), (800, 128));
+        assert_eq!(config.model_id().name.split_at(19).0, "voyage-code-3-s800-");
+        assert_eq!(config.model_id().dimensions, 1024);
+        let tei = "provider = 'tei'\nmodel = 'BAAI/bge-m3'\ndimensions = 1024\nurl = 'http://tei:80/embed'\nallow_http = true";
+        let tei = parse(tei).expect("settings");
+        tei.validate(Share::Whole).expect("valid");
+        assert_eq!(tei.control(Share::Whole).concurrency, None);
+        assert!(tei.model_id().name.starts_with("BAAI-bge-m3-s800-"), "{:?}", tei.model_id());
+    }
+
+    #[test]
+    fn every_fault_is_reported_at_once() {
+        let text = "provider = 'tei'\nmodel = ' '\ndimensions = 0\nscale = 0\nmax_texts = 0\nmax_text_tokens = 20000\nconcurrency = 0\n\
+            read_timeout_ms = 0\nurl = 'http://user:pass@tei/embed?key=1'\n[quota]\nwindow_ms = 1\nheadroom_percent = 99\n\
+            questions_percent = 99\nrequests_per_minute = 0\n";
+        let faults = parse(text).expect("settings").validate(Share::Whole).expect_err("faults").faults;
+        assert_eq!(faults.len(), 14, "{faults:#?}");
+        assert!(!faults.join(" ").contains("pass"), "{faults:?}");
+        for text in [VOYAGE.replace("tokens_per_minute = 3000000", ""), VOYAGE.replace("api_key", "#")] {
+            assert!(parse(&text).expect("settings").validate(Share::Whole).is_err(), "{text}");
+        }
+        let tiny = parse(&VOYAGE.replace("2000", "10")).expect("settings");
+        tiny.validate(Share::Passages).expect("nine a minute");
+        tiny.validate(Share::Questions { processes: 2 }).expect_err("half a request a minute");
+    }
+
+    #[test]
+    fn unknown_settings_and_keys_by_value_are_refused() {
+        for wrong in ["modle = 'x'\n", "api_key = 'sk-123'\n", "api_key = { value = 'sk-123' }\n"] {
+            let text = format!("{wrong}{}", VOYAGE.replace("api_key", "#"));
+            assert!(parse(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_shares_of_a_key_are_the_whole_of_it() {
+        let config = parse(VOYAGE).expect("settings");
+        let limits = |share| (config.quota(share).requests, config.quota(share).tokens);
+        assert_eq!(limits(Share::Whole), (Some(2000), Some(3_000_000)));
+        assert_eq!(limits(Share::Passages), (Some(1800), Some(2_700_000)));
+        assert_eq!(limits(Share::Questions { processes: 3 }), (Some(66), Some(100_000)));
+    }
+
+    #[test]
+    fn other_settings_are_another_model_if_vectors_depend_on_them() {
+        let base = parse(VOYAGE).expect("settings");
+        for other in ["revision = '2'", "query_prefix = 'q: '", "scale = 700", "max_text_tokens = 100"] {
+            let other = parse(&format!("{other}\n{VOYAGE}")).expect("settings");
+            assert_ne!(other.model_id(), base.model_id());
+        }
+        let same = parse(&format!("max_texts = 7\n{VOYAGE}")).expect("settings");
+        assert_eq!(same.model_id(), base.model_id());
+    }
+}

@@ -1,0 +1,127 @@
+//! The way to the provider: one POST, with bounds.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+
+use crate::ApiKey;
+
+/// What came back. Header names are in lower case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HttpAnswer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl HttpAnswer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// No answer. Holds neither address nor key.
+#[derive(Debug, thiserror::Error)]
+pub enum TransportError {
+    #[error("no answer in time")]
+    Timeout,
+    #[error("no connection could be made")]
+    NoConnection(#[source] reqwest::Error),
+    #[error("the connection was lost")]
+    Lost(#[source] Option<reqwest::Error>),
+    #[error("the answer is longer than {max_bytes} bytes")]
+    TooLong { max_bytes: usize },
+}
+
+/// Sends bodies to one address with one key. Tests put a provider in its place that lives in virtual time.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Reads at most `max_bytes` of the answer's body.
+    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpAnswer, TransportError>;
+}
+
+/// Over reqwest: no proxy, no redirect, TLS by rustls with ring.
+#[derive(Debug)]
+pub struct ReqwestTransport {
+    client: Client,
+    url: Url,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Timeouts {
+    pub connect: Duration,
+    /// Between two pieces of an answer.
+    pub read: Duration,
+}
+
+impl ReqwestTransport {
+    pub(crate) fn new(url: Url, key: Option<&ApiKey>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+        // The first of the process wins; any provider will do, but without one the builder panics.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // Keys are checked to be usable in a header.
+        if let Some(mut value) = key.and_then(|key| HeaderValue::try_from(format!("Bearer {}", key.expose())).ok()) {
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let client = Client::builder()
+            .default_headers(headers)
+            .user_agent("cairn")
+            .redirect(Policy::none())
+            .no_proxy()
+            .connect_timeout(timeouts.connect)
+            .read_timeout(timeouts.read)
+            .build()?;
+        Ok(Self { client, url })
+    }
+}
+
+#[async_trait]
+impl Transport for ReqwestTransport {
+    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpAnswer, TransportError> {
+        let mut response = self.client.post(self.url.clone()).body(body).send().await.map_err(failure)?;
+        let named = |(name, value): (&reqwest::header::HeaderName, &HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        let status = response.status().as_u16();
+        let headers = response.headers().iter().filter_map(named).collect();
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(failure)? {
+            if body.len() + piece.len() > max_bytes {
+                return Err(TransportError::TooLong { max_bytes });
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(HttpAnswer { status, headers, body })
+    }
+}
+
+fn failure(error: reqwest::Error) -> TransportError {
+    let error = error.without_url();
+    if error.is_connect() {
+        TransportError::NoConnection(error)
+    } else if error.is_timeout() {
+        TransportError::Timeout
+    } else {
+        TransportError::Lost(Some(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_not_shown() {
+        let key = ApiKey::new("sk-secret").expect("a key");
+        let url = Url::parse("https://provider.example/v1/embeddings").expect("a URL");
+        let second = Duration::from_secs(1);
+        let transport = ReqwestTransport::new(url, Some(&key), Timeouts { connect: second, read: second });
+        let shown = format!("{:?}", transport.expect("a client"));
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+}

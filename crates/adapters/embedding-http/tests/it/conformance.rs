@@ -1,0 +1,35 @@
+//! The port's contract, in all three shapes, over sockets.
+
+use anyhow::Result;
+use cairn_conformance::{embedder, suite};
+use cairn_embedding_http::{HttpEmbedder, Share};
+use cairn_fake_provider::{FakeServer, Provider, Settings, Shape};
+use cairn_ports::Embedder;
+
+use crate::virtual_time::config;
+
+async fn keeps_the_contract(shape: Shape) -> Result<()> {
+    let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(Settings::new(shape))).await?;
+    let open = async || {
+        let mut config = config(shape);
+        config.url = config.url.map(|url| url.replace("http://127.0.0.1:1", &server.url()));
+        Ok(Box::new(HttpEmbedder::new(config, Share::Whole)?) as Box<dyn Embedder>)
+    };
+    suite::passes(&embedder::checks(), open).await?;
+    suite::catches(&embedder::checks(), &embedder::faults(), open).await
+}
+
+#[tokio::test]
+async fn voyage() -> Result<()> {
+    keeps_the_contract(Shape::Voyage).await
+}
+
+#[tokio::test]
+async fn openai_compatible() -> Result<()> {
+    keeps_the_contract(Shape::Openai).await
+}
+
+#[tokio::test]
+async fn text_embeddings_inference() -> Result<()> {
+    keeps_the_contract(Shape::Tei).await
+}

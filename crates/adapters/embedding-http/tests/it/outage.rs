@@ -1,0 +1,112 @@
+//! An outage of five minutes: it costs no part and few calls, and is soon over when it is over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_domain::InputType;
+use cairn_embedding_http::HttpEmbedder;
+use cairn_fake_provider::{Fault, Settings, Shape};
+use cairn_ports::{Embedder, ErrorKind};
+
+use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
+
+const OUTAGE: Duration = Duration::from_secs(300);
+const CALLS_A_MINUTE: u64 = 120;
+
+struct Work {
+    provider: VirtualProvider,
+    took: Duration,
+    /// Failures that would have counted as attempts of their part.
+    num_attempts: u32,
+}
+
+/// A provider with a quota, an embedder, and consumers that embed `num_parts` of `part_texts` with it.
+async fn work(faults: Vec<Fault>, num_parts: usize) -> Work {
+    let settings = Settings {
+        requests: Some(CALLS_A_MINUTE),
+        latency: Duration::from_millis(200),
+        ..Settings::new(Shape::Voyage)
+    };
+    let provider = VirtualProvider::new(settings);
+    provider.provider().script(faults);
+    let mut settings = config(Shape::Voyage);
+    settings.max_texts = Some(10);
+    settings.quota = quota(CALLS_A_MINUTE, 10_000_000);
+    let embedder = Arc::new(provider.embedder(settings));
+    let consumers = (0..4).map(|consumer| {
+        let embedder = Arc::clone(&embedder);
+        tokio::spawn(async move {
+            let mut num_attempts = 0;
+            for part in (consumer..num_parts).step_by(4) {
+                num_attempts += embed_part(&embedder, part).await;
+            }
+            num_attempts
+        })
+    });
+    let ends = futures::future::join_all(consumers).await;
+    let num_attempts = ends.into_iter().map(|end| end.expect("no consumer panics")).sum();
+    Work { took: provider.now(), provider, num_attempts }
+}
+
+/// Embeds a part as a consumer does, and gives the number of attempts that would have counted.
+async fn embed_part(embedder: &HttpEmbedder, part: usize) -> u32 {
+    let texts = texts(part * 10, 10);
+    let mut num_attempts = 0;
+    loop {
+        let pause = match embedder.embed(InputType::Passage, &as_strs(&texts)).await {
+            Ok(_) => return num_attempts,
+            Err(error) => match error.kind {
+                ErrorKind::Unavailable => Duration::from_secs(5),
+                ErrorKind::Throttled { retry_after } => retry_after.unwrap_or(Duration::from_secs(5)),
+                ErrorKind::ConnectionLost => {
+                    num_attempts += 1;
+                    Duration::from_secs(10)
+                }
+                _ => panic!("the part would be lost: {error}"),
+            },
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_costs_no_part_and_few_calls() {
+    let num_parts = 1_200;
+    let undisturbed = work(Vec::new(), num_parts).await;
+    let mut faults = vec![Fault::None; 300];
+    faults.push(Fault::Outage { ms: OUTAGE.as_millis() as u64 });
+    let disturbed = work(faults, num_parts).await;
+    let (before, after) = (undisturbed.provider.provider().report(), disturbed.provider.provider().report());
+    assert_eq!(before.num_calls, num_parts, "{before:?}");
+    let extra = after.num_calls - before.num_calls;
+    println!("{extra} extra calls, {} attempts; {after:?}", disturbed.num_attempts);
+    assert!(extra * 10 <= before.num_calls, "{extra} extra calls: {after:?}");
+    assert!(
+        disturbed.num_attempts <= 8,
+        "{}: once the breaker is open nothing counts as an attempt",
+        disturbed.num_attempts
+    );
+    assert!(!after.statuses.contains_key(&429), "{after:?}");
+    let lost = disturbed.took - undisturbed.took;
+    println!("{lost:?} lost");
+    assert!(lost <= OUTAGE + Duration::from_secs(30), "{lost:?}");
+}
+
+/// During the outage: what opened the breaker, its retries, and one probe each ten seconds. After it: the full rate.
+#[tokio::test(start_paused = true)]
+async fn calls_are_few_in_the_outage_and_at_full_rate_soon_after() {
+    let mut faults = vec![Fault::None; 300];
+    faults.push(Fault::Outage { ms: OUTAGE.as_millis() as u64 });
+    let disturbed = work(faults, 1_200).await;
+    let provider = disturbed.provider.provider();
+    let calls = provider.calls();
+    let first = calls.iter().find(|call| call.status.is_none()).expect("an outage").at;
+    let within = |from: Duration, to: Duration| calls.iter().filter(|call| call.at >= from && call.at < to).count();
+    let in_outage = within(first, first + OUTAGE);
+    assert!((25..=45).contains(&in_outage), "{in_outage}");
+    let over = first + OUTAGE;
+    let soon = Duration::from_secs(30);
+    let after = within(over + soon, over + soon + Duration::from_secs(60));
+    println!("{in_outage} calls in the outage, {after} in a minute after");
+    assert!(after as u64 * 10 >= CALLS_A_MINUTE * 8, "{after} calls in a minute");
+}

@@ -1,0 +1,114 @@
+//! The key's quota over changes of owner: five minutes, three processes, both classes, the active one killed twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_domain::InputType;
+use cairn_embedding_http::{HttpEmbedder, QuotaConfig, Share};
+use cairn_fake_provider::{FakeServer, Provider, Settings, Shape};
+use cairn_ports::{Embedder, ErrorKind};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
+
+const TOKENS: u64 = 120_000;
+const REQUESTS: u64 = 300;
+
+/// An owner at work: passages without end from several consumers, and about as many questions as their share allows.
+fn at_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    for consumer in 0..3 {
+        let embedder = Arc::clone(embedder);
+        tasks.spawn(async move {
+            for part in 0.. {
+                let texts = texts(consumer * 1_000_000 + part * 60, 60);
+                while let Err(error) = embedder.embed(InputType::Passage, &as_strs(&texts)).await {
+                    let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
+                    sleep(wait).await;
+                }
+            }
+        });
+    }
+    let embedder = Arc::clone(embedder);
+    tasks.spawn(async move {
+        let question = "how is the sum of left and right computed? ".repeat(18);
+        loop {
+            // A question may come too late to be of use; its asker asks again.
+            let _ = embedder.embed(InputType::Query, &[&question]).await;
+            sleep(Duration::from_millis(900)).await;
+        }
+    });
+    tasks
+}
+
+fn settings(takeover_wait_ms: u64) -> QuotaConfig {
+    QuotaConfig { takeover_wait_ms: Some(takeover_wait_ms), ..quota(REQUESTS, TOKENS) }
+}
+
+/// Five minutes with two kills; the share of the tokens that was used, and the provider.
+async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
+    let limits = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
+    let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });
+    for owner in 0..3 {
+        let mut settings_of_owner = config(Shape::Voyage);
+        settings_of_owner.quota = settings(takeover_wait_ms);
+        let embedder = Arc::new(provider.embedder(settings_of_owner));
+        if owner > 0 {
+            embedder.take_over();
+        }
+        let tasks = at_work(&embedder);
+        sleep(Duration::from_secs(100)).await;
+        // Killed: calls under way are counted by the provider, and nobody knows of them.
+        drop(tasks);
+    }
+    let used: u64 = provider.provider().calls().iter().map(|call| call.tokens).sum();
+    (used as f64 / (5 * TOKENS) as f64, provider)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_quota_is_used_up_and_never_exceeded_though_the_owner_is_killed_twice() {
+    let (share, provider) = five_minutes(0).await;
+    let report = provider.provider().report();
+    assert!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "{report:?}");
+    println!("{share:.3} of the tokens used; {report:?}");
+    let num_throttled = report.statuses.get(&429).copied().unwrap_or_default();
+    assert!(num_throttled * 100 <= report.num_calls, "{report:?}");
+    assert!(share >= 0.9, "{share}: {report:?}");
+    let num_questions = provider.provider().calls().iter().filter(|call| call.is_question).count();
+    assert!(num_questions >= 200, "{num_questions}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_standby_may_also_wait_a_whole_window() {
+    let (share, provider) = five_minutes(60_000).await;
+    let report = provider.provider().report();
+    assert!(report.most_tokens <= TOKENS && !report.statuses.contains_key(&429), "{report:?}");
+    assert!((0.5..0.65).contains(&share), "{share}");
+}
+
+/// The same limiter over real sockets and real time, in a window of three seconds: whatever the machine is busy with, no window
+/// is exceeded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
+    let window = Duration::from_secs(3);
+    let limits = Settings { window, requests: Some(30), tokens: Some(6_000), ..Settings::new(Shape::Openai) };
+    let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(limits)).await?;
+    let mut settings = config(Shape::Openai);
+    settings.url = Some(format!("{}/v1/embeddings", server.url()));
+    settings.max_text_tokens = Some(400);
+    settings.quota = QuotaConfig { window_ms: 3_000, guard_ms: 100, ..quota(30, 6_000) };
+    for owner in 0..2 {
+        let embedder = Arc::new(HttpEmbedder::new(settings.clone(), Share::Whole)?);
+        if owner > 0 {
+            embedder.take_over();
+        }
+        let tasks = at_work(&embedder);
+        sleep(window * 2).await;
+        drop(tasks);
+    }
+    let report = server.provider().report();
+    assert!(report.most_tokens <= 6_000 && report.most_requests <= 30, "{report:?}");
+    assert!(report.num_calls > 20, "{report:?}");
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What only a socket shows: connections that end, answers without end, redirects, and where the key goes.
+
+use std::net::SocketAddr;
+
+use anyhow::Result;
+use cairn_domain::InputType;
+use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, KeyReference, Share};
+use cairn_fake_provider::{FakeServer, Fault, Provider, Settings, Shape};
+use cairn_ports::{Embedder, ErrorKind};
+use std::io::Write as _;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::virtual_time::config;
+
+const KEY: &str = "sk-very-secret";
+
+/// An embedder for an address, with a key in a file that lives as long as the test.
+fn embedder(address: SocketAddr, change: impl FnOnce(&mut EmbeddingHttpConfig)) -> Result<HttpEmbedder> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(KEY.as_bytes())?;
+    let mut settings = config(Shape::Openai);
+    settings.url = Some(format!("http://{address}/v1/embeddings"));
+    settings.api_key = Some(KeyReference::File(file.path().to_owned()));
+    change(&mut settings);
+    Ok(HttpEmbedder::new(settings, Share::Whole)?)
+}
+
+async fn fake(settings: Settings) -> Result<FakeServer> {
+    FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await
+}
+
+/// Answers every connection with the same bytes, and then nothing more until the other side ends it.
+async fn raw(answer: impl Into<Vec<u8>>) -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let answer = answer.into();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let answer = answer.clone();
+            tokio::spawn(async move {
+                let mut request = vec![0; 64 * 1024];
+                let _ = stream.read(&mut request).await;
+                let _ = stream.write_all(&answer).await;
+                while stream.read(&mut request).await.is_ok_and(|length| length > 0) {}
+            });
+        }
+    });
+    Ok(address)
+}
+
+async fn error_of(embedder: &HttpEmbedder) -> (ErrorKind, String) {
+    let error = embedder.embed(InputType::Passage, &["text"]).await.expect_err("an error");
+    (error.kind, format!("{:#}", anyhow::Error::from(error)))
+}
+
+#[tokio::test]
+async fn connections_that_end_are_tried_again() -> Result<()> {
+    let server = fake(Settings::new(Shape::Openai)).await?;
+    server.provider().script([Fault::HangUp, Fault::None, Fault::TruncatedJson]);
+    let embedder = embedder(server.address, |_| {})?;
+    for text in ["one", "two"] {
+        embedder.embed(InputType::Passage, &[text]).await?;
+    }
+    assert_eq!((embedder.counters().num_failed, embedder.counters().num_retries), (2, 2));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_key_goes_to_the_provider_and_nowhere_else() -> Result<()> {
+    let server = fake(Settings { keys: vec![KEY.to_owned()], ..Settings::new(Shape::Openai) }).await?;
+    embedder(server.address, |_| {})?.check().await?;
+    assert_eq!(server.provider().calls()[0].key, KEY);
+    // This one's answer repeats the key that it refuses, as some do.
+    let other = fake(Settings { keys: vec!["other".to_owned()], ..Settings::new(Shape::Openai) }).await?;
+    let (kind, message) = error_of(&embedder(other.address, |_| {})?).await;
+    assert_eq!(kind, ErrorKind::Unavailable);
+    assert!(message.contains("401") && !message.contains("secret"), "{message}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() -> Result<()> {
+    let target = fake(Settings::new(Shape::Openai)).await?;
+    let answer = format!("HTTP/1.1 307 Moved\r\nlocation: {}/v1/embeddings\r\ncontent-length: 0\r\n\r\n", target.url());
+    let (kind, message) = error_of(&embedder(raw(answer).await?, |_| {})?).await;
+    assert_eq!((kind, target.provider().calls().len()), (ErrorKind::Unavailable, 0), "{message}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn answers_without_end_are_cut_off() -> Result<()> {
+    let mut answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000000\r\n\r\n".to_vec();
+    answer.extend(std::iter::repeat_n(b' ', 1 << 20));
+    let (kind, message) = error_of(&embedder(raw(answer).await?, |_| {})?).await;
+    assert_eq!(kind, ErrorKind::Invalid, "{message}");
+    assert!(message.contains("longer than"), "{message}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_provider_that_does_not_answer_is_left_at_the_deadline() -> Result<()> {
+    let address = raw("").await?;
+    for (call_ms, read_ms) in [(200, 30_000), (30_000, 200)] {
+        let embedder = embedder(address, |settings| {
+            settings.call_timeout_ms = call_ms;
+            settings.read_timeout_ms = read_ms;
+        })?;
+        let (kind, message) = error_of(&embedder).await;
+        assert_eq!(kind, ErrorKind::Timeout, "{message}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_provider_that_is_not_there_is_unavailable() -> Result<()> {
+    let address = {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        listener.local_addr()?
+    };
+    let (kind, message) = error_of(&embedder(address, |_| {})?).await;
+    assert_eq!(kind, ErrorKind::Unavailable, "{message}");
+    assert!(!message.contains(&address.to_string()), "{message}");
+    Ok(())
+}

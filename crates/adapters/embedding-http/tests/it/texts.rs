@@ -1,0 +1,81 @@
+//! Texts and batches of all sizes, in virtual time.
+
+use cairn_domain::{DenseVector, InputType};
+use cairn_fake_provider::{Settings, Shape};
+use cairn_ports::{Embedder, ErrorKind};
+
+use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
+
+async fn vectors(settings: Settings, texts: &[&str]) -> (Vec<DenseVector>, u64, u64) {
+    let provider = VirtualProvider::new(settings);
+    let embedder = provider.embedder(config(provider.provider().settings.shape));
+    let found = embedder.embed(InputType::Passage, texts).await.expect("vectors");
+    let counters = embedder.counters();
+    (found, counters.num_split, counters.num_truncated)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_is_too_large_is_split_until_it_fits() {
+    for shape in [Shape::Voyage, Shape::Openai, Shape::Tei] {
+        let texts = texts(0, 100);
+        let whole = vectors(Settings::new(shape), &as_strs(&texts)).await;
+        assert_eq!((whole.1, whole.2), (0, 0));
+        let few_texts = Settings { max_texts: 3, ..Settings::new(shape) };
+        let few_tokens = Settings { max_tokens: 150, ..Settings::new(shape) };
+        for settings in [few_texts, few_tokens] {
+            let split = vectors(settings, &as_strs(&texts)).await;
+            assert_eq!(split.0, whole.0, "{shape:?}");
+            assert!(split.1 > 20 && split.2 == 0, "{shape:?}: {} splits, {} cut", split.1, split.2);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_is_too_long_is_cut_and_counted_and_does_not_disturb_its_neighbours() {
+    let long = "数 ".repeat(7_000);
+    let texts = ["short", &long, "other"];
+    for shape in [Shape::Voyage, Shape::Openai] {
+        let settings = Settings { max_text_tokens: 1_000, ..Settings::new(shape) };
+        let (found, num_split, num_truncated) = vectors(settings.clone(), &texts).await;
+        assert!(num_split > 0 && num_truncated > 0, "{shape:?}");
+        let alone = vectors(settings.clone(), &[&long]).await.0;
+        assert_eq!(found[1], alone[0]);
+        assert_eq!(found[0], vectors(settings, &["short"]).await.0[0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_that_never_fits_is_too_large() {
+    let provider = VirtualProvider::new(Settings { max_text_tokens: 0, ..Settings::new(Shape::Openai) });
+    let embedder = provider.embedder(config(Shape::Openai));
+    let error = embedder.embed(InputType::Passage, &["text of some length"]).await.expect_err("it never fits");
+    assert_eq!(error.kind, ErrorKind::TooLarge);
+    assert!(embedder.counters().num_calls <= 9, "{:?}", embedder.counters());
+}
+
+/// A quota that is smaller than the provider's batches: batches shrink before they ask, and nothing waits for ever.
+#[tokio::test(start_paused = true)]
+async fn batches_fit_the_quota() {
+    let provider = VirtualProvider::new(Settings { tokens: Some(5_000), ..Settings::new(Shape::Voyage) });
+    let mut settings = config(Shape::Voyage);
+    settings.quota = quota(1_000, 5_000);
+    settings.max_text_tokens = Some(300);
+    let embedder = provider.embedder(settings);
+    let texts = texts(0, 300);
+    let found = embedder.embed(InputType::Passage, &as_strs(&texts)).await.expect("patience");
+    let report = provider.provider().report();
+    assert_eq!((found.len(), report.statuses.get(&429)), (300, None));
+    assert!(report.most_tokens <= 5_000 && provider.now().as_secs() < 240, "{report:?} {:?}", provider.now());
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_and_passages_are_told_apart() {
+    for shape in [Shape::Voyage, Shape::Openai, Shape::Tei] {
+        let provider = VirtualProvider::new(Settings::new(shape));
+        let embedder = provider.embedder(config(shape));
+        embedder.embed(InputType::Query, &["question"]).await.expect("a vector");
+        embedder.embed(InputType::Passage, &["passage"]).await.expect("a vector");
+        let found: Vec<bool> = provider.provider().calls().iter().map(|call| call.is_question).collect();
+        assert_eq!(found, [true, false], "{shape:?}");
+    }
+}

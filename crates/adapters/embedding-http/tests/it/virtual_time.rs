@@ -1,0 +1,101 @@
+//! The fake provider without a socket, in tokio's virtual time: minutes pass in milliseconds, and nothing depends on how
+//! busy the machine is.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_embedding_http::{
+    EmbeddingHttpConfig, HttpAnswer, HttpEmbedder, QuotaConfig, Share, Transport, TransportError,
+};
+use cairn_fake_provider::{Provider, Reply, Request, Settings, Shape};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+
+#[derive(Clone)]
+pub(crate) struct VirtualProvider {
+    provider: Arc<Mutex<Provider>>,
+    origin: Instant,
+    /// Calls that are worked on at once; others wait for their turn.
+    slots: Arc<Semaphore>,
+    /// From here to the provider, and back.
+    way: Duration,
+}
+
+impl VirtualProvider {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self::with_slots(settings, Semaphore::MAX_PERMITS)
+    }
+
+    pub(crate) fn with_slots(settings: Settings, slots: usize) -> Self {
+        Self {
+            provider: Arc::new(Mutex::new(Provider::new(settings))),
+            origin: Instant::now(),
+            slots: Arc::new(Semaphore::new(slots)),
+            way: Duration::from_millis(20),
+        }
+    }
+
+    pub(crate) fn provider(&self) -> MutexGuard<'_, Provider> {
+        self.provider.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.origin.elapsed()
+    }
+
+    pub(crate) fn embedder(&self, config: EmbeddingHttpConfig) -> HttpEmbedder {
+        HttpEmbedder::over(config, Share::Whole, Arc::new(self.clone())).expect("valid settings")
+    }
+}
+
+#[async_trait]
+impl Transport for VirtualProvider {
+    async fn post(&self, body: Vec<u8>, _max_bytes: usize) -> Result<HttpAnswer, TransportError> {
+        sleep(self.way).await;
+        let _slot = self.slots.acquire().await;
+        let path = if body.starts_with(b"{\"inputs\"") { "/embed" } else { "/v1/embeddings" };
+        let reply = self.provider().handle(self.now(), Request { path, key: Some("k"), body: &body });
+        let Reply::Answer { status, headers, body, after, is_cut } = reply else {
+            return Err(TransportError::Lost(None));
+        };
+        sleep(after + self.way).await;
+        if is_cut { Err(TransportError::Lost(None)) } else { Ok(HttpAnswer { status, headers, body }) }
+    }
+}
+
+/// Settings that fit the fake.
+pub(crate) fn config(shape: Shape) -> EmbeddingHttpConfig {
+    let (provider, path) = match shape {
+        Shape::Voyage => ("voyage", "v1/embeddings"),
+        Shape::Openai => ("openai", "v1/embeddings"),
+        Shape::Tei => ("tei", "embed"),
+    };
+    let text = format!(
+        "provider = '{provider}'\nurl = 'http://127.0.0.1:1/{path}'\nmodel = 'fake-embedding-1'\ndimensions = 64\n\
+         allow_http = true\nmax_texts = 32\nmax_tokens = 16000\nmax_text_tokens = 6000\n"
+    );
+    let mut config: EmbeddingHttpConfig = toml::from_str(&text).expect("settings");
+    if shape != Shape::Voyage {
+        config.query_prefix = "query: ".to_owned();
+    }
+    config
+}
+
+pub(crate) fn quota(requests: u64, tokens: u64) -> QuotaConfig {
+    QuotaConfig { requests_per_minute: Some(requests), tokens_per_minute: Some(tokens), ..QuotaConfig::default() }
+}
+
+/// Different texts of about 40 tokens.
+pub(crate) fn texts(first: usize, count: usize) -> Vec<String> {
+    let text = |number: usize| {
+        format!(
+            "fn compute_{number}(left: u32, right: u32) -> u32 {{\n    let sum = left + right;\n    sum * {number}\n}}\n"
+        )
+    };
+    (first..first + count).map(text).collect()
+}
+
+pub(crate) fn as_strs(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}

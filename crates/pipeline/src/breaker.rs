@@ -1,0 +1,134 @@
+//! The pause of a stage's workers while something that they need is not there: one of them tries again, the others wait
+//! for what comes of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// Whatever a dependency says, somebody looks after it this often.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Breaker {
+    /// Between two attempts, where the dependency does not say how long.
+    pause: Duration,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Set while the dependency is not there.
+    again_at: Option<Instant>,
+    is_probed: bool,
+}
+
+/// Leave to try. Who has it says what came of it; dropped without a word, it counts as an end.
+pub(crate) struct Pass<'a> {
+    breaker: &'a Breaker,
+    is_probe: bool,
+}
+
+impl Breaker {
+    pub(crate) fn new(pause: Duration) -> Self {
+        Self { pause, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Waits until the dependency is there, or until it is the caller's turn to try.
+    pub(crate) async fn pass(&self) -> Pass<'_> {
+        loop {
+            // Listening starts before looking, so that a change in between is not missed.
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let (again_at, is_probed) = {
+                let mut state = self.lock();
+                match state.again_at {
+                    None => return Pass { breaker: self, is_probe: false },
+                    Some(at) if at <= Instant::now() && !state.is_probed => {
+                        state.is_probed = true;
+                        return Pass { breaker: self, is_probe: true };
+                    }
+                    Some(at) => (at, state.is_probed),
+                }
+            };
+            tokio::select! {
+                () = changed => {}
+                () = sleep_until(again_at), if !is_probed => {}
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No change of the state can panic half way through.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, again_at: Option<Instant>) {
+        *self.lock() = State { again_at, is_probed: false };
+        self.changed.notify_waiters();
+    }
+}
+
+impl Pass<'_> {
+    /// The dependency is not there.
+    pub(crate) fn failed(mut self, retry_after: Option<Duration>) {
+        self.is_probe = false;
+        let pause = retry_after.unwrap_or(self.breaker.pause).min(LONGEST_PAUSE);
+        self.breaker.set(Some(Instant::now() + pause));
+    }
+
+    /// The attempt ended otherwise: well, or with a fault of the job's own.
+    pub(crate) fn ended(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        if self.is_probe {
+            self.breaker.set(None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn one_tries_again_and_the_others_wait_for_it() {
+        let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
+        breaker.pass().await.failed(None);
+        let tries = Arc::new(AtomicU32::new(0));
+        let worker = |breaker: Arc<Breaker>, tries: Arc<AtomicU32>| async move {
+            loop {
+                let pass = breaker.pass().await;
+                // The dependency comes back with the third attempt.
+                if tries.fetch_add(1, Ordering::Relaxed) < 2 {
+                    pass.failed(Some(Duration::from_secs(7)));
+                } else {
+                    return pass.ended();
+                }
+            }
+        };
+        let started = Instant::now();
+        let workers: Vec<_> = (0..5).map(|_| tokio::spawn(worker(Arc::clone(&breaker), Arc::clone(&tries)))).collect();
+        for worker in workers {
+            worker.await.expect("no panic");
+        }
+        assert_eq!(started.elapsed().as_secs(), 10 + 7 + 7);
+        assert_eq!(tries.load(Ordering::Relaxed), 2 + 5, "two probes failed, then each passed once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_that_is_dropped_lets_the_others_try() {
+        let breaker = Breaker::new(Duration::from_secs(1));
+        breaker.pass().await.failed(None);
+        drop(breaker.pass().await);
+        breaker.pass().await.ended();
+    }
+}

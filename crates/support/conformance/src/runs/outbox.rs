@@ -1,0 +1,64 @@
+//! Checks of the outbox and of a run's window.
+
+use anyhow::{Result, ensure};
+use cairn_domain::{PartEnd, PartId, RunId, StageName};
+use cairn_ports::NewRun;
+
+use crate::case::part;
+use crate::runs::{RunStore, Runs};
+use crate::suite::{expect_eq, expect_kind};
+
+fn parse(count: u32) -> Vec<PartId> {
+    (0..count).map(|number| part(StageName::Parse, number)).collect()
+}
+
+/// Begins a run of five parts of which two may be worked on at a time.
+async fn begin_narrow(runs: &Runs<'_>) -> Result<RunId> {
+    runs.register(&["a"]).await?;
+    let lease = runs.lease("a", 0).await?;
+    let run = NewRun { window: 2, ..runs.new_run("a", None, &parse(5), 0) };
+    Ok(runs.store.begin(lease, run).await?)
+}
+
+/// Parts of the run in the outbox.
+async fn unsent(runs: &Runs<'_>, run: RunId) -> Result<Vec<PartId>> {
+    let all = runs.store.unsent(usize::MAX).await?;
+    Ok(all.into_iter().find(|(record, _)| record.id == run).map(|(_, parts)| parts).unwrap_or_default())
+}
+
+pub(super) async fn a_window_bounds_what_may_be_worked_on(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "window");
+    let run = begin_narrow(&runs).await?;
+    expect_eq!(store.ready(run).await?, parse(2));
+    expect_eq!(runs.done(run, part(StageName::Parse, 1)).await?, [part(StageName::Parse, 2)]);
+    expect_eq!(store.ready(run).await?, [part(StageName::Parse, 0), part(StageName::Parse, 2)]);
+    Ok(())
+}
+
+pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "outbox");
+    let run = begin_narrow(&runs).await?;
+    expect_eq!(unsent(&runs, run).await?, parse(2));
+    store.sent(run, &parse(1)).await?;
+    expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1)]);
+    runs.done(run, part(StageName::Parse, 0)).await?;
+    expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
+    store.sent(run, &parse(5)).await?;
+    expect_eq!(unsent(&runs, run).await?, []);
+    let nobody = RunId { generation: cairn_domain::GenerationId(u64::MAX / 4), ..run };
+    expect_kind!(store.sent(nobody, &parse(1)).await, NotFound);
+    Ok(())
+}
+
+pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "stalled");
+    let run = begin_narrow(&runs).await?;
+    store.sent(run, &parse(2)).await?;
+    store.end_part(run, part(StageName::Parse, 0), PartEnd::Done, String::new(), 100).await?;
+    store.sent(run, &parse(3)).await?;
+    store.send_again(199, 100).await?;
+    expect_eq!(unsent(&runs, run).await?, []);
+    ensure!(store.send_again(200, 100).await? >= 1, "nothing is said to be sent again");
+    expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Checks of requests to sync.
+
+use anyhow::{Context, Result};
+use cairn_domain::Lane;
+use cairn_ports::SyncRequest;
+
+use crate::runs::{RunStore, Runs};
+use crate::suite::{expect_eq, expect_kind};
+
+const AGAIN_AFTER_MS: i64 = 1000;
+
+/// Dispatches with room for all; what concerns the case. (Another check's requests may be handed out as well: each check
+/// works with its own repositories only.)
+async fn dispatch(runs: &Runs<'_>, now_ms: i64) -> Result<Vec<SyncRequest>> {
+    let all = runs.store.dispatch(usize::MAX, now_ms, AGAIN_AFTER_MS).await?;
+    Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).collect())
+}
+
+pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "request");
+    let a = runs.case.repository("a");
+    expect_kind!(store.ask(a, Lane::Bulk, false, 0).await, NotFound);
+    runs.register(&["a"]).await?;
+    let number = store.ask(a, Lane::Bulk, false, 0).await?;
+    expect_eq!(store.ask(a, Lane::Interactive, true, 1).await?, number);
+    let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
+    expect_eq!((request.job.repository, request.job.request), (a, number));
+    expect_eq!((request.lane, request.rebuild), (Lane::Interactive, true));
+    expect_eq!(dispatch(&runs, 3).await?, []);
+    expect_eq!(store.asked(a, number).await?, Some(request));
+    // Nobody took it up.
+    expect_eq!(dispatch(&runs, 2 + AGAIN_AFTER_MS).await?.len(), 1);
+    let failure = Some(("forbidden".to_owned(), "no key".to_owned()));
+    store.answer(a, number, failure.clone(), 50).await?;
+    expect_eq!(store.asked(a, number).await?, None);
+    expect_eq!(dispatch(&runs, 99_999).await?, []);
+    let record = store.repositories(&runs.case.scope()).await?.pop().context("no repository")?;
+    expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((50, failure)));
+    store.answer(runs.case.repository("nowhere"), 1, None, 50).await?;
+    Ok(())
+}
+
+pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "meanwhile");
+    let a = runs.case.repository("a");
+    runs.register(&["a"]).await?;
+    let first = store.ask(a, Lane::Bulk, false, 0).await?;
+    dispatch(&runs, 1).await?;
+    let run = runs.begin("a", None, &[], 2).await?;
+    let second = store.ask(a, Lane::Bulk, false, 3).await?;
+    expect_eq!(second, first + 1);
+    store.answer(a, first, None, 4).await?;
+    // Not while the run is unfinished.
+    expect_eq!(dispatch(&runs, 5).await?, []);
+    store.publish(runs.publication(run, 6)).await?;
+    let dispatched = dispatch(&runs, 7).await?;
+    expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [second]);
+    store.answer(a, second, None, 8).await?;
+    store.ask(a, Lane::Bulk, false, 9).await?;
+    store.delete(a, 10).await?;
+    expect_eq!(dispatch(&runs, 11).await?, []);
+    Ok(())
+}
+
+pub(super) async fn interactive_requests_are_dispatched_first_and_in_bounds(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "lanes");
+    runs.register(&["a", "b", "c"]).await?;
+    for (name, lane, now_ms) in [("a", Lane::Bulk, 1), ("b", Lane::Bulk, 0), ("c", Lane::Interactive, 2)] {
+        store.ask(runs.case.repository(name), lane, false, now_ms).await?;
+    }
+    expect_eq!(store.dispatch(0, 3, AGAIN_AFTER_MS).await?, []);
+    let dispatched = dispatch(&runs, 3).await?;
+    let order: Vec<_> = dispatched.iter().map(|request| request.job.repository).collect();
+    expect_eq!(order, ["c", "b", "a"].map(|name| runs.case.repository(name)));
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The calls that came, and what they say about whoever made them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Call {
+    /// Since the provider's start.
+    pub at: Duration,
+    pub key: String,
+    pub num_texts: usize,
+    /// Counted in the texts, whatever became of the call.
+    pub tokens: u64,
+    /// None: the connection ended without an answer.
+    pub status: Option<u16>,
+    pub is_question: bool,
+    /// It came before the time that an earlier 429 had told its key.
+    pub is_early: bool,
+}
+
+/// A summary of calls.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    pub num_calls: usize,
+    pub num_texts: usize,
+    pub tokens: u64,
+    /// Calls by status; `0` are those without an answer.
+    pub statuses: BTreeMap<u16, usize>,
+    pub num_early: usize,
+    /// The most in any window, of one key; refused calls count.
+    pub most_requests: u64,
+    pub most_tokens: u64,
+}
+
+impl Report {
+    pub fn of(calls: &[Call], window: Duration) -> Self {
+        let mut statuses = BTreeMap::new();
+        for call in calls {
+            *statuses.entry(call.status.unwrap_or(0)).or_default() += 1;
+        }
+        let mut keys: Vec<&str> = calls.iter().map(|call| call.key.as_str()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let most = keys.into_iter().map(|key| most_in_any_window(calls, key, window));
+        let most = most.fold((0, 0), |most, of_key| (most.0.max(of_key.0), most.1.max(of_key.1)));
+        Self {
+            num_calls: calls.len(),
+            num_texts: calls.iter().map(|call| call.num_texts).sum(),
+            tokens: calls.iter().map(|call| call.tokens).sum(),
+            statuses,
+            num_early: calls.iter().filter(|call| call.is_early).count(),
+            most_requests: most.0,
+            most_tokens: most.1,
+        }
+    }
+}
+
+/// Requests and tokens in the fullest window of a key, by exact times, open at its beginning.
+fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
+    let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
+    let (mut first, mut tokens, mut most) = (0, 0, (0, 0));
+    for (index, call) in calls.iter().enumerate() {
+        tokens += call.tokens;
+        while calls[first].at + window <= call.at {
+            tokens -= calls[first].tokens;
+            first += 1;
+        }
+        most = (most.0.max((index + 1 - first) as u64), most.1.max(tokens));
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(at: u64, key: &str, tokens: u64) -> Call {
+        Call {
+            at: Duration::from_secs(at),
+            key: key.to_owned(),
+            num_texts: 1,
+            tokens,
+            status: (tokens > 0).then_some(200),
+            is_question: false,
+            is_early: false,
+        }
+    }
+
+    #[test]
+    fn the_fullest_window_is_found_for_each_key() {
+        let calls = [call(0, "a", 5), call(30, "a", 6), call(59, "b", 7), call(60, "a", 3), call(61, "a", 0)];
+        let report = Report::of(&calls, Duration::from_secs(60));
+        assert_eq!((report.most_requests, report.most_tokens), (3, 11));
+        assert_eq!((report.num_calls, report.tokens), (5, 21));
+        assert_eq!(report.statuses, BTreeMap::from([(0, 1), (200, 4)]));
+    }
+}

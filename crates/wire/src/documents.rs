@@ -1,0 +1,162 @@
+//! The codec of what the catalogue and the ledger keep: registry, repositories, runs, views. A byte of version, then the
+//! fields. Whoever stores a document keeps beside it what he asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain as domain;
+use cairn_domain::{GenerationId, RepositoryName, Source, StageName, Tenant};
+use cairn_runs as runs;
+use cairn_runs::PartSet;
+
+use crate::codec::{Decode, DecodeError, Encode, Reader, enumeration, newtype, record};
+
+const VERSION: u8 = 1;
+
+pub fn encode_document<T: Encode>(document: &T) -> Vec<u8> {
+    let mut bytes = vec![VERSION];
+    document.encode(&mut bytes);
+    bytes
+}
+
+pub fn decode_document<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let mut reader = Reader(bytes);
+    match reader.take(1, "a document's version")?[0] {
+        VERSION => {}
+        found => return Err(DecodeError::UnknownVersion { kind: "catalogue document", found, newest: VERSION }),
+    }
+    let document = T::decode(&mut reader)?;
+    if reader.0.is_empty() { Ok(document) } else { reader.fail("the end of the document") }
+}
+
+enumeration!(domain::Lane { Interactive = 0, Bulk = 1 });
+enumeration!(domain::RunState { Running = 0, Published = 1, Partial = 2, Failed = 3, Cancelled = 4 });
+newtype!(domain::PublishedSeq);
+record!(domain::RunId { repository, generation });
+record!(domain::View { seq, next_gen, hidden, hidden_repositories });
+
+macro_rules! text {
+    ($($type:ident),+) => {$(
+        impl Encode for $type {
+            fn encode(&self, out: &mut Vec<u8>) {
+                self.as_str().encode(out);
+            }
+        }
+
+        impl Decode for $type {
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                Ok($type::new(String::decode(reader)?))
+            }
+        }
+    )+};
+}
+text!(Tenant, RepositoryName);
+
+impl Encode for Source {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let kind: u8 = match self {
+            Source::WorkTree { .. } => 0,
+            Source::Bare { .. } => 1,
+            Source::Directory { .. } => 2,
+            Source::Url { .. } => 3,
+        };
+        kind.encode(out);
+        self.location().encode(out);
+    }
+}
+
+impl Decode for Source {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (kind, location) = (u8::decode(reader)?, String::decode(reader)?);
+        match kind {
+            0 => Ok(Source::WorkTree { path: location }),
+            1 => Ok(Source::Bare { path: location }),
+            2 => Ok(Source::Directory { path: location }),
+            3 => Ok(Source::Url { url: location }),
+            _ => reader.fail("a kind of source"),
+        }
+    }
+}
+
+impl<T: Encode + Ord> Encode for BTreeSet<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).encode(out);
+        for item in self {
+            item.encode(out);
+        }
+    }
+}
+
+impl<T: Decode + Ord> Decode for BTreeSet<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Vec::<T>::decode(reader)?.into_iter().collect())
+    }
+}
+
+/// Keys and values, one after the other.
+fn encode_map<K: Encode, V: Encode>(map: &BTreeMap<K, V>, out: &mut Vec<u8>) {
+    (map.len() as u64).encode(out);
+    for (key, value) in map {
+        key.encode(out);
+        value.encode(out);
+    }
+}
+
+fn decode_map<K: Decode + Ord, V: Decode>(reader: &mut Reader<'_>) -> Result<BTreeMap<K, V>, DecodeError> {
+    Ok(Vec::<(K, V)>::decode(reader)?.into_iter().collect())
+}
+
+macro_rules! map {
+    ($($key:ty => $value:ty),+ $(,)?) => {$(
+        impl Encode for BTreeMap<$key, $value> {
+            fn encode(&self, out: &mut Vec<u8>) {
+                encode_map(self, out);
+            }
+        }
+
+        impl Decode for BTreeMap<$key, $value> {
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                decode_map(reader)
+            }
+        }
+    )+};
+}
+map!(StageName => runs::StageParts, GenerationId => i64, domain::RepositoryId => runs::Deletion);
+
+impl Encode for PartSet {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.words().encode(out);
+    }
+}
+
+impl Decode for PartSet {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(PartSet::from_words(Decode::decode(reader)?))
+    }
+}
+
+record!(runs::Deletion { generation, indexed_again });
+record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
+record!(runs::LeaseState { epoch, expires_at_ms, is_held });
+record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
+record!(runs::Dispatched { number, at_ms });
+record!(runs::Requests { last, wanted, dispatched });
+record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published, unfinished, aborted });
+record!(runs::RepositoryDetails { tenant, name, source, branch, settings, aliases });
+record!(runs::SyncOutcome { at_ms, failure });
+record!(runs::RepositoryDocument { id, details, last_sync, state });
+record!(runs::StageParts { planned, released, sent, ended, failed });
+record!(runs::RunLedger {
+    id,
+    state,
+    lane,
+    previous,
+    window,
+    stages,
+    progressed_at_ms,
+    ended_at_ms,
+    published,
+    superseded_at_ms,
+    is_swept,
+});
+record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, result, started_at_ms, message });
+record!(runs::RunDocument { details, ledger });
