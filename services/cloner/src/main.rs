@@ -1,0 +1,16 @@
+//! The cloner: takes requests to sync, fetches repositories, decides what becomes of every path, redacts and packs what is
+//! new, and begins the run.
+
+use std::process::ExitCode;
+
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    start("cloner", Arguments::parse().config, run)
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let cluster = Cluster::connect(config).await?;
+    cluster.work(workers::syncing(&cluster)?, stop).await
+}

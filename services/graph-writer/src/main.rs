@@ -1,0 +1,15 @@
+//! The graph writer: resolves references to definitions, and stages nodes, edges and names.
+
+use std::process::ExitCode;
+
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    start("graph-writer", Arguments::parse().config, run)
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let cluster = Cluster::connect(config).await?;
+    cluster.work(workers::linking(&cluster), stop).await
+}

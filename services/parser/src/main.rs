@@ -1,0 +1,25 @@
+//! The parser: source packs become facts packs, in child processes that can be killed.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
+use clap::Parser;
+
+/// The word by which this program runs itself as a child that parses.
+const PARSE_WORKER: &str = "parse-worker";
+
+fn main() -> ExitCode {
+    // The child has nothing to do with settings, runtimes, logs or stores.
+    if std::env::args().nth(1).as_deref() == Some(PARSE_WORKER) {
+        let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
+        return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    start("parser", Arguments::parse().config, run)
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let cluster = Cluster::connect(config).await?;
+    let program = std::env::current_exe().context("finding this program's own path")?;
+    cluster.work(workers::parsing(&cluster, program, PARSE_WORKER), stop).await
+}

@@ -1,0 +1,15 @@
+//! The pattern aggregator: finds files and classes of the same shape in a snapshot.
+
+use std::process::ExitCode;
+
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    start("pattern-aggregator", Arguments::parse().config, run)
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let cluster = Cluster::connect(config).await?;
+    cluster.work(workers::aggregating(&cluster), stop).await
+}

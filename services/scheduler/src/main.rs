@@ -1,0 +1,46 @@
+//! The scheduler. `tick` asks for a sync of every repository (a CronJob). `run` coordinates: it hands out syncs and what
+//! stands in the outbox, publishes generations, looks after runs that stand still, and sweeps.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cairn_wiring::{Cluster, ClusterConfig, Coordinator, Stop, Stores, start, tick, workers};
+use clap::{Parser, Subcommand};
+
+#[derive(Parser, Debug)]
+#[command(version)]
+struct Arguments {
+    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` overrule it.
+    #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Ask for a sync of every repository, and end.
+    Tick,
+    /// Coordinate until asked to stop. One replica.
+    Run,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.command {
+        Command::Tick => start("scheduler tick", arguments.config, |config, _| tick(config)),
+        Command::Run => start("scheduler run", arguments.config, run),
+    }
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let model = config.embedding.model_id()?;
+    let cluster = Arc::new(Cluster::connect(config).await?);
+    let stores = Stores::connect(&cluster, &model).await?;
+    let coordinator = Coordinator::new(Arc::clone(&cluster), &stores);
+    tokio::select! {
+        ended = coordinator.run() => ended,
+        worked = cluster.work(workers::publishing(&cluster)?, stop) => worked,
+    }
+}

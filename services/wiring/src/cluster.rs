@@ -1,0 +1,103 @@
+//! What every service connects to: broker, artifacts, catalogue and graph.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cairn_catalogue::Runs;
+use cairn_config::Operator;
+use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
+use cairn_ports::{BlobStore, Broker, Clock};
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_s3::S3BlobStore;
+use cairn_stages::Artifacts;
+
+use crate::{Check, ClusterConfig, Health, PipelineConfig, Stop};
+
+/// The connections of one process.
+pub struct Cluster {
+    pub config: ClusterConfig,
+    pub operator: Arc<Operator>,
+    pub broker: Arc<RabbitMqBroker>,
+    pub blobs: Arc<dyn BlobStore>,
+    pub artifacts: Arc<Artifacts>,
+    pub runs: Arc<Runs>,
+    pub graph: Arc<Neo4jGraph>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Cluster {
+    /// Connects and checks that what `cairn topology apply` makes is there. A missing dependency is an error: the process is
+    /// started again.
+    pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
+        let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;
+        let section = |name: &str| format!("the settings have no section [{name}]");
+        let rabbitmq = config.rabbitmq.clone().with_context(|| section("rabbitmq"))?;
+        let s3 = S3BlobStore::open(config.s3.as_ref().with_context(|| section("s3"))?)?;
+        s3.self_test().await?;
+        let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
+        neo4j.check().await.context("Neo4j is not prepared: run `cairn topology apply`")?;
+        let clock = Neo4jClock::start(neo4j.clone()).await?;
+        let blobs: Arc<dyn BlobStore> = Arc::new(s3);
+        Ok(Self {
+            operator: Arc::new(operator),
+            broker: Arc::new(RabbitMqBroker::new(rabbitmq)?),
+            artifacts: Artifacts::new(Arc::clone(&blobs)),
+            blobs,
+            runs: Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone())))),
+            graph: Arc::new(Neo4jGraph::new(neo4j)),
+            clock: Arc::new(clock),
+            config,
+        })
+    }
+
+    /// Folder for what can be made again.
+    pub fn cache_directory(&self) -> PathBuf {
+        self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
+    }
+
+    pub fn num_threads(&self) -> usize {
+        std::thread::available_parallelism().map_or(2, usize::from)
+    }
+
+    pub fn health(&self) -> Health {
+        let (alive, ready) = (Arc::clone(&self.broker), Arc::clone(&self.broker));
+        let said = |is_well: bool, what: &str| if is_well { Vec::new() } else { vec![what.to_owned()] };
+        let alive: Check = Arc::new(move || said(alive.health().is_alive(), "no connection to RabbitMQ for too long"));
+        let ready: Check = Arc::new(move || said(ready.health().is_ready(), "RabbitMQ is not attached"));
+        Health { alive, ready }
+    }
+
+    /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
+    pub async fn work(&self, workers: Vec<Worker>, mut stop: Stop) -> anyhow::Result<()> {
+        let missing = self.broker.missing().await?;
+        anyhow::ensure!(missing.is_empty(), "RabbitMQ lacks {}: run `cairn topology apply`", missing.join(", "));
+        let (broker, outbox) = (self.broker.clone(), self.runs.clone());
+        let config = runner_config(&self.config.pipeline);
+        let runner = Runner::new(broker, Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
+        let mut working = tokio::spawn(runner.run(workers));
+        tokio::select! {
+            ended = &mut working => return Ok(ended??),
+            served = self.health().serve(self.config.http.listen) => return served,
+            () = stop.asked() => tracing::info!("draining"),
+        }
+        self.broker.close().await;
+        let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
+        match tokio::time::timeout(patience, working).await {
+            Ok(ended) => Ok(ended??),
+            // What is not answered comes back to the queue.
+            Err(_) => Ok(tracing::warn!("not all jobs ended within {} s", patience.as_secs())),
+        }
+    }
+}
+
+fn runner_config(config: &PipelineConfig) -> RunnerConfig {
+    let delays = config.retry_delays_ms.iter().copied().map(Duration::from_millis).collect();
+    RunnerConfig {
+        concurrency: config.concurrency,
+        deadline: Duration::from_secs(config.deadline_seconds),
+        ladder: RetryLadder { delays, ..RetryLadder::cluster() },
+    }
+}

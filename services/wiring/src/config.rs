@@ -1,0 +1,234 @@
+//! Settings of a cluster: one file, the environment on top.
+//!
+//! `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`; a value that is no TOML is a text.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use cairn_neo4j::Neo4jConfig;
+use cairn_qdrant::QdrantConfig;
+use cairn_rabbitmq::RabbitMqConfig;
+use cairn_s3::S3Config;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::embedding::EmbeddingConfig;
+
+/// Starts the names of variables.
+const VARIABLE: &str = "CAIRN__";
+
+/// Every section that a service may need.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterConfig {
+    #[serde(default)]
+    pub http: HttpConfig,
+    pub rabbitmq: Option<RabbitMqConfig>,
+    pub s3: Option<S3Config>,
+    pub neo4j: Option<Neo4jConfig>,
+    pub qdrant: Option<QdrantConfig>,
+    #[serde(default)]
+    pub embedding: EmbeddingConfig,
+    #[serde(default)]
+    pub pipeline: PipelineConfig,
+    /// File with the operator's rules on sources and sensitive names; the same as `config.toml` of local mode.
+    pub operator: Option<PathBuf>,
+    /// Of what can be made again: clones. Default: the system's folder for temporary files.
+    pub cache_directory: Option<PathBuf>,
+}
+
+/// Where health, readiness and metrics are answered.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpConfig {
+    pub listen: SocketAddr,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 9090)) }
+    }
+}
+
+/// How much is worked on at a time, and for how long.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PipelineConfig {
+    /// Jobs of one stage in one process.
+    pub concurrency: usize,
+    /// How long a handler may write to stores. Shorter than the grace before sweeping.
+    pub deadline_seconds: u64,
+    /// How long a process that is told to stop finishes what it has in hand.
+    pub drain_seconds: u64,
+    /// Parts of one run that may be in flight.
+    pub window: u32,
+    /// Runs and syncs that may be under way.
+    pub runs_in_flight: usize,
+    /// A sync's lease; renewed four times within it.
+    pub lease_ms: i64,
+    /// A sync that nobody took up is handed out again after this.
+    pub sync_again_after_ms: i64,
+    /// Jobs of a run without progress for this long are handed out again.
+    pub stalled_after_ms: i64,
+    /// A run without progress for this long is ended as failed.
+    pub reaped_after_ms: i64,
+    /// How long a swept generation has been invisible. Longer than a cursor lives and than any handler runs.
+    pub grace_ms: i64,
+    /// Delays between attempts of a job.
+    pub retry_delays_ms: Vec<u64>,
+    /// Between two looks of the coordinator at the outbox and at requests.
+    pub tick_ms: u64,
+    /// Between two sweeps.
+    pub sweep_every_ms: u64,
+}
+
+impl Default for PipelineConfig {
+    fn default() -> Self {
+        Self {
+            concurrency: 4,
+            deadline_seconds: 600,
+            drain_seconds: 60,
+            window: 64,
+            runs_in_flight: 256,
+            lease_ms: 60_000,
+            sync_again_after_ms: 30 * 60_000,
+            stalled_after_ms: 5 * 60_000,
+            reaped_after_ms: 6 * 3_600_000,
+            grace_ms: cairn_stages::GRACE_MS,
+            retry_delays_ms: vec![10_000, 60_000, 600_000, 3_600_000, 3_600_000],
+            tick_ms: 500,
+            sweep_every_ms: 60_000,
+        }
+    }
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug)]
+pub struct InvalidConfig(Vec<String>);
+
+impl std::fmt::Display for InvalidConfig {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "the settings cannot be used:\n  {}", self.0.join("\n  "))
+    }
+}
+
+impl std::error::Error for InvalidConfig {}
+
+impl ClusterConfig {
+    /// Reads the file, if there is one, and the variables of this process.
+    pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
+        let text = match file {
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|error| anyhow::anyhow!("cannot read the settings `{}`: {error}", path.display()))?,
+            None => String::new(),
+        };
+        Self::read(&text, std::env::vars())
+    }
+
+    fn read(text: &str, variables: impl Iterator<Item = (String, String)>) -> anyhow::Result<Self> {
+        let mut table: Table = text.parse().map_err(|error| anyhow::anyhow!("the settings are not TOML: {error}"))?;
+        for (name, value) in variables {
+            if let Some(path) = name.strip_prefix(VARIABLE) {
+                let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
+                set(&mut table, &keys, scalar(value))
+                    .map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
+            }
+        }
+        Ok(table.try_into()?)
+    }
+
+    /// Every fault of every section at once, before any connection is opened.
+    pub fn validate(&self) -> Result<(), InvalidConfig> {
+        let sections = [
+            ("rabbitmq", self.rabbitmq.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
+            ("s3", self.s3.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
+            ("neo4j", self.neo4j.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
+            ("qdrant", self.qdrant.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
+        ];
+        let mut faults: Vec<String> = sections
+            .into_iter()
+            .filter_map(|(name, checked)| checked.and_then(Result::err).map(|fault| format!("[{name}] {fault}")))
+            .collect();
+        faults.extend(self.pipeline.faults().into_iter().map(|fault| format!("[pipeline] {fault}")));
+        if faults.is_empty() { Ok(()) } else { Err(InvalidConfig(faults)) }
+    }
+}
+
+impl PipelineConfig {
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let positive = [
+            ("concurrency", self.concurrency as u64),
+            ("deadline_seconds", self.deadline_seconds),
+            ("window", u64::from(self.window)),
+            ("runs_in_flight", self.runs_in_flight as u64),
+            ("tick_ms", self.tick_ms),
+        ];
+        for (name, _) in positive.into_iter().filter(|(_, value)| *value == 0) {
+            faults.push(format!("`{name}` must be at least 1"));
+        }
+        if self.lease_ms < 1_000 {
+            faults.push("`lease_ms` must be at least 1000".to_owned());
+        }
+        if self.grace_ms <= (self.deadline_seconds * 1_000) as i64 {
+            faults.push(
+                "`grace_ms` must be longer than `deadline_seconds`: a late writer must find nothing swept".to_owned(),
+            );
+        }
+        faults
+    }
+}
+
+fn scalar(text: String) -> Value {
+    // Only a whole value counts: a URL that begins like a number is a text.
+    format!("value = {text}")
+        .parse::<Table>()
+        .ok()
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or(Value::String(text))
+}
+
+fn set(table: &mut Table, keys: &[String], value: Value) -> Result<(), String> {
+    match keys {
+        [] => Err("names no setting".to_owned()),
+        [key] => {
+            table.insert(key.clone(), value);
+            Ok(())
+        }
+        [key, rest @ ..] => match table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new())) {
+            Value::Table(inner) => set(inner, rest, value),
+            _ => Err(format!("reaches into `{key}`, which is no section")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, variables: &[(&str, &str)]) -> anyhow::Result<ClusterConfig> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ClusterConfig::read(text, variables)
+    }
+
+    #[test]
+    fn the_environment_overrules_the_file() {
+        let text = "[http]\nlisten = \"127.0.0.1:1\"\n[pipeline]\nwindow = 3\n";
+        let config =
+            read(text, &[("CAIRN__PIPELINE__WINDOW", "7"), ("CAIRN__HTTP__LISTEN", "127.0.0.1:2"), ("HOME", "x")]);
+        let config = config.expect("sound");
+        assert_eq!((config.pipeline.window, config.http.listen.port()), (7, 2));
+        assert!(config.rabbitmq.is_none());
+        config.validate().expect("sound");
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_and_what_is_wrong_is_all_said() {
+        assert!(read("[rabitmq]\n", &[]).is_err());
+        assert!(read("", &[("CAIRN__PIPELINE__WINDOWS", "7")]).is_err());
+        assert!(read("cache_directory = \"x\"", &[("CAIRN__CACHE_DIRECTORY__Y", "7")]).is_err());
+        let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("the form is right");
+        let faults = config.validate().expect_err("two faults").to_string();
+        assert!(faults.contains("`window`") && faults.contains("`grace_ms`"), "{faults}");
+    }
+}

@@ -1,0 +1,124 @@
+//! The coordinator's loops. Each step takes no input but the time, so one that died half way is simply made again; a step
+//! that fails is logged and made again at its next turn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_domain::{Lane, RunState};
+use cairn_pipeline::{DispatchBounds, StageError, dispatch, relay};
+use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Outbox, Requests};
+use cairn_stages::Sweep;
+use cairn_telemetry::metrics::COORDINATED;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::{Cluster, ClusterConfig, Stores};
+
+/// A run with progress within this time has somebody who publishes what follows.
+const QUIET_MS: i64 = 2_000;
+
+pub struct Coordinator {
+    cluster: Arc<Cluster>,
+    sweep: Sweep,
+}
+
+impl Coordinator {
+    pub fn new(cluster: Arc<Cluster>, stores: &Stores) -> Self {
+        let sweep = Sweep {
+            artifacts: Arc::clone(&cluster.artifacts),
+            sweeping: cluster.runs.clone(),
+            clock: Arc::clone(&cluster.clock),
+            cache: Arc::clone(&stores.cache),
+            stores: stores.generations(&cluster),
+            grace_ms: cluster.config.pipeline.grace_ms,
+        };
+        Self { cluster, sweep }
+    }
+
+    /// Runs until a loop ends, which none does by itself.
+    pub async fn run(&self) -> anyhow::Result<()> {
+        let config = &self.cluster.config.pipeline;
+        let tick = Duration::from_millis(config.tick_ms);
+        let sweeping = Duration::from_millis(config.sweep_every_ms);
+        let look_after = Duration::from_millis(config.stalled_after_ms.unsigned_abs() / 4).max(tick);
+        tokio::join!(
+            every(tick, "dispatched syncs", || self.dispatch()),
+            every(tick, "relayed jobs", || self.relay()),
+            every(look_after, "stalled runs", || self.send_again()),
+            every(look_after, "reaped runs", || self.reap()),
+            every(sweeping, "swept generations", || self.sweep.generations()),
+            every(Duration::from_millis(config.grace_ms.unsigned_abs()), "swept artifacts", || self.sweep.artifacts()),
+        );
+        Ok(())
+    }
+
+    async fn dispatch(&self) -> Result<u64, StageError> {
+        let config = &self.cluster.config.pipeline;
+        let bounds = DispatchBounds { in_flight: config.runs_in_flight, again_after_ms: config.sync_again_after_ms };
+        let broker: &dyn Broker = self.cluster.broker.as_ref();
+        Ok(dispatch(broker, self.cluster.runs.as_ref(), bounds, self.cluster.clock.now_ms()).await? as u64)
+    }
+
+    async fn relay(&self) -> Result<u64, StageError> {
+        let quiet_since_ms = self.cluster.clock.now_ms() - QUIET_MS;
+        Ok(relay(self.cluster.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
+    }
+
+    /// The reconciler: jobs of runs that stand still may be lost.
+    async fn send_again(&self) -> Result<u64, StageError> {
+        let after_ms = self.cluster.config.pipeline.stalled_after_ms;
+        Ok(self.cluster.runs.send_again(self.cluster.clock.now_ms(), after_ms).await?)
+    }
+
+    /// The reaper: what stands still for hours does not end by itself any more.
+    async fn reap(&self) -> Result<u64, StageError> {
+        let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
+        let mut num_reaped = 0;
+        for run in runs.unfinished().await? {
+            if run.started_at_ms + self.cluster.config.pipeline.reaped_after_ms > now_ms {
+                continue;
+            }
+            match runs.abort(run.id, RunState::Failed, "ended by the reaper: it did not finish in time", now_ms).await {
+                Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {}
+                outcome => {
+                    outcome?;
+                    num_reaped += 1;
+                }
+            }
+        }
+        Ok(num_reaped)
+    }
+}
+
+/// Makes a step again and again; what it did is counted.
+async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
+where
+    F: Future<Output = Result<u64, StageError>>,
+{
+    let mut turns = interval(pause);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        match step().await {
+            Ok(count) => COORDINATED.with_label_values(&[what]).inc_by(count),
+            Err(error) => tracing::warn!(step = what, code = error.code, "{}", error.chain()),
+        }
+    }
+}
+
+/// Asks for a sync of every repository of every tenant. Two at once ask for the same: it is one request.
+pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
+    let cluster = Cluster::connect(config).await?;
+    let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
+    for repository in cluster.runs.all_repositories().await? {
+        match cluster.runs.ask(repository, Lane::Bulk, false, now_ms).await {
+            // It was deleted meanwhile.
+            Err(error) if error.kind == ErrorKind::NotFound => {}
+            asked => {
+                asked?;
+                num_asked += 1;
+            }
+        }
+    }
+    tracing::info!(num_asked, "repositories are to be synced");
+    Ok(())
+}

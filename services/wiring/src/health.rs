@@ -1,0 +1,51 @@
+//! Liveness, readiness and metrics over HTTP. Liveness asks no dependency: restarting this process would not bring
+//! another one back.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+
+/// Says what keeps the process from working: one line each, empty if nothing does.
+pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// What the endpoints answer from.
+#[derive(Clone)]
+pub struct Health {
+    /// `/healthz`: faults that only a restart mends.
+    pub alive: Check,
+    /// `/readyz`: reasons why no work should come here now.
+    pub ready: Check,
+}
+
+impl Health {
+    pub fn router(self) -> Router {
+        Router::new()
+            .route("/healthz", get(|State(health): State<Health>| async move { answer(&health.alive) }))
+            .route("/readyz", get(|State(health): State<Health>| async move { answer(&health.ready) }))
+            .route("/metrics", get(|| async { cairn_telemetry::metrics::text() }))
+            .with_state(self)
+    }
+
+    /// Answers until the process ends.
+    pub async fn serve(self, address: SocketAddr) -> anyhow::Result<()> {
+        let listener = tokio::net::TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address} for health and metrics"))?;
+        tracing::info!(address = %listener.local_addr()?, "health and metrics");
+        Ok(axum::serve(listener, self.router()).await?)
+    }
+}
+
+fn answer(check: &Check) -> (StatusCode, String) {
+    let faults = check();
+    if faults.is_empty() {
+        (StatusCode::OK, "ok\n".to_owned())
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, faults.join("\n") + "\n")
+    }
+}

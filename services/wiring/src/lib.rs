@@ -1,0 +1,24 @@
+//! What the services of a cluster share: settings, connections, health, and the way from start to drain.
+//!
+//! A service's main reads its settings, connects what it needs through `Cluster`, and hands its workers to `Cluster::work`
+//! (or runs loops of its own). All settings stand in one file with a section for each dependency; a service reads the
+//! sections that it needs and says which one is missing.
+
+mod cluster;
+mod config;
+mod coordinator;
+mod embedding;
+mod git;
+mod health;
+mod start;
+mod stores;
+pub mod workers;
+
+pub use cluster::Cluster;
+pub use config::{ClusterConfig, HttpConfig, InvalidConfig, PipelineConfig};
+pub use coordinator::{Coordinator, tick};
+pub use embedding::{EmbeddingConfig, embedder};
+pub use git::sources;
+pub use health::{Check, Health};
+pub use start::{Arguments, Stop, start};
+pub use stores::Stores;

@@ -1,0 +1,67 @@
+//! From the command line to the drain.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Parser;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::ClusterConfig;
+
+/// Asks the process to stop.
+pub struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    fn listen() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("listening for signals");
+        Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+    }
+
+    /// Comes when SIGTERM or SIGINT does.
+    pub async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// What every service is called with.
+#[derive(Parser, Debug)]
+#[command(version)]
+pub struct Arguments {
+    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` overrule it.
+    #[arg(long, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Runs a service: `run` gets the settings, and what says when to stop. Its error is printed with its causes.
+pub fn start<F>(name: &str, file: Option<PathBuf>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    cairn_telemetry::init(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome = runtime.context("starting the runtime").and_then(|runtime| {
+        let outcome = runtime.block_on(async {
+            let config = ClusterConfig::load(file.as_deref())?;
+            config.validate()?;
+            run(config, Stop::listen()?).await
+        });
+        // What still blocks after the drain has had its time.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        outcome
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{name} ends: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Stores of chunks, vectors and names, for the services that write or read them.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_domain::ModelId;
+use cairn_names::NameIndex;
+use cairn_ports::{Generations, Names, VectorCache, VectorStore};
+use cairn_qdrant::{QdrantStore, QdrantVectorCache};
+use cairn_vectors::DurableVectorCache;
+
+use crate::Cluster;
+
+/// What lies in Qdrant, and the names in the artifacts.
+pub struct Stores {
+    pub vectors: Arc<QdrantStore>,
+    pub cache: Arc<dyn VectorCache>,
+    pub names: Arc<NameIndex>,
+}
+
+impl Stores {
+    /// Opens the stores of a model's vectors. Makes their collections if they are not there.
+    pub async fn connect(cluster: &Cluster, model: &ModelId) -> anyhow::Result<Self> {
+        let config = cluster.config.qdrant.clone().context("the settings have no section [qdrant]")?;
+        let vectors = QdrantStore::new(config.clone(), model.clone())?;
+        vectors.prepare().await?;
+        let cache = QdrantVectorCache::new(config, model.clone())?;
+        cache.prepare().await?;
+        Ok(Self {
+            vectors: Arc::new(vectors),
+            cache: Arc::new(DurableVectorCache::new(Arc::clone(&cluster.blobs), Arc::new(cache))),
+            names: Arc::new(NameIndex::new(Arc::clone(&cluster.blobs))),
+        })
+    }
+
+    /// Every store with generations.
+    pub fn generations(&self, cluster: &Cluster) -> Vec<Arc<dyn Generations>> {
+        vec![cluster.graph.clone(), self.vectors.clone(), self.names.clone()]
+    }
+
+    pub fn vector_store(&self) -> Arc<dyn VectorStore> {
+        self.vectors.clone()
+    }
+
+    pub fn name_store(&self) -> Arc<dyn Names> {
+        self.names.clone()
+    }
+}
