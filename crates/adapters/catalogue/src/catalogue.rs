@@ -14,7 +14,7 @@ impl Catalogue for Runs {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         let id = repository.id;
         let command = Command::Register { repository: id, details: Box::new(details(repository)) };
-        told(self.documents.change(command).await, "register", id).map(drop)
+        told(self.documents.change(command).await, "register", &id).map(drop)
     }
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
@@ -27,16 +27,16 @@ impl Catalogue for Runs {
     }
 
     async fn view(&self) -> Result<View, CatalogueError> {
-        let registry = told(self.documents.registry().await, "view", "")?;
+        let registry = told(self.documents.registry().await, "view", &"")?;
         Ok(registry.view())
     }
 
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
-        let now = told(self.documents.registry().await, "view_at", seq.0)?;
+        let now = told(self.documents.registry().await, "view_at", &seq.0)?;
         if now.seq == seq {
             return Ok(Some(now.view()));
         }
-        let then = told(self.documents.publication(seq).await, "view_at", seq.0)?;
+        let then = told(self.documents.publication(seq).await, "view_at", &seq.0)?;
         Ok(then.map(|view| now.without_deleted(view)))
     }
 
@@ -49,7 +49,7 @@ impl Catalogue for Runs {
             return Ok(None);
         }
         let query = RunQuery::PublishedAt { repository, seq: view.seq };
-        let runs = told(self.documents.runs(query).await, "published", repository)?;
+        let runs = told(self.documents.runs(query).await, "published", &repository)?;
         // What is hidden although it is published began before a deletion, and so did all that came before it.
         match runs.into_iter().next().filter(|run| view.published(run.ledger.id.generation)) {
             Some(run) => published(run),
@@ -61,7 +61,7 @@ impl Catalogue for Runs {
         let run = published.run;
         let publishing = Publishing {
             state: published.state,
-            result: write_result(&published.result, run)?,
+            result: write_result(&published.result, &run)?,
             manifest: published.manifest,
             revision: published.revision,
             branch: published.branch,
@@ -69,17 +69,17 @@ impl Catalogue for Runs {
             now_ms: published.indexed_at_ms,
         };
         let command = Command::Publish { run, publishing: Box::new(publishing) };
-        match told(self.documents.change(command).await, "publish", run)? {
+        match told(self.documents.change(command).await, "publish", &run)? {
             Answer::Published(seq) => Ok(seq),
-            _ => Err(unexpected("publish", run)),
+            _ => Err(unexpected("publish", &run)),
         }
     }
 
     async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
         let command = Command::Delete { repository, now_ms };
-        match told(self.documents.change(command).await, "delete", repository)? {
+        match told(self.documents.change(command).await, "delete", &repository)? {
             Answer::Deleted(generation) => Ok(generation),
-            _ => Err(unexpected("delete", repository)),
+            _ => Err(unexpected("delete", &repository)),
         }
     }
 }

@@ -31,12 +31,12 @@ from_store!(CatalogueError, LedgerError);
 pub(crate) fn told<T, E: FromStore>(
     outcome: Result<T, RunDocumentsError>,
     operation: &'static str,
-    key: impl ToString,
+    key: &dyn ToString,
 ) -> Result<T, E> {
     outcome.map_err(|error| E::of(error.kind, operation, key.to_string()).caused_by(error))
 }
 
 /// A store answered a command with something that does not belong to it.
-pub(crate) fn unexpected<E: FromStore>(operation: &'static str, key: impl ToString) -> E {
+pub(crate) fn unexpected<E: FromStore>(operation: &'static str, key: &dyn ToString) -> E {
     E::of(ErrorKind::Corrupt, operation, key.to_string())
 }

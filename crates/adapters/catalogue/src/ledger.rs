@@ -18,16 +18,16 @@ use crate::records::{part_records, run_record, write_result};
 impl Ledger for Runs {
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
         let command = Command::Lease { repository, now_ms, ttl_ms };
-        match told(self.documents.change(command).await, "lease", repository)? {
+        match told(self.documents.change(command).await, "lease", &repository)? {
             Answer::Epoch(epoch) => Ok(Lease { repository, epoch }),
-            _ => Err(unexpected("lease", repository)),
+            _ => Err(unexpected("lease", &repository)),
         }
     }
 
     async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
         let Lease { repository, epoch } = lease;
         let command = Command::Renew { repository, epoch, now_ms, ttl_ms };
-        told(self.documents.change(command).await, "renew", repository).map(drop)
+        told(self.documents.change(command).await, "renew", &repository).map(drop)
     }
 
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
@@ -46,7 +46,7 @@ impl Ledger for Runs {
         let details = RunDetails {
             // The repository's own, which the store knows.
             tenant: Tenant::new(""),
-            result: write_result(&run.result, repository)?,
+            result: write_result(&run.result, &repository)?,
             manifest: run.manifest,
             plan: run.plan,
             revision: run.revision,
@@ -56,9 +56,9 @@ impl Ledger for Runs {
             message: None,
         };
         let command = Command::Begin { repository, beginning: Box::new(beginning), details: Box::new(details) };
-        match told(self.documents.change(command).await, "begin", repository)? {
+        match told(self.documents.change(command).await, "begin", &repository)? {
             Answer::Begun(run) => Ok(run),
-            _ => Err(unexpected("begin", repository)),
+            _ => Err(unexpected("begin", &repository)),
         }
     }
 
@@ -74,7 +74,7 @@ impl Ledger for Runs {
         let command = Command::EndPart { run, part, end, report, now_ms };
         match told(self.documents.change(command).await, "end_part", &key)? {
             Answer::Released(parts) => Ok(parts),
-            _ => Err(unexpected("end_part", key)),
+            _ => Err(unexpected("end_part", &key)),
         }
     }
 
@@ -85,20 +85,20 @@ impl Ledger for Runs {
 
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
         let command = Command::Abort { run, state, message: message.to_owned(), now_ms };
-        told(self.documents.change(command).await, "abort", run).map(drop)
+        told(self.documents.change(command).await, "abort", &run).map(drop)
     }
 }
 
 impl Runs {
     async fn document(&self, operation: &'static str, run: RunId) -> Result<RunDocument, LedgerError> {
-        let found = told(self.documents.runs(RunQuery::One(run)).await, operation, run)?;
+        let found = told(self.documents.runs(RunQuery::One(run)).await, operation, &run)?;
         found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
     }
 
     /// Of a repository; none for one that is gone.
     async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
         let query = RepositoryQuery::One(repository);
-        let found = told(self.documents.repositories(query).await, "run", repository)?;
+        let found = told(self.documents.repositories(query).await, "run", &repository)?;
         Ok(found.first().map(|repository| repository.state.aborted_generations()).unwrap_or_default())
     }
 }
@@ -116,18 +116,18 @@ impl LedgerRead for Runs {
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
-        let documents = told(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", "")?;
+        let documents = told(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", &"")?;
         documents.into_iter().map(run_record).collect()
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
-        let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", "")?;
+        let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", &"")?;
         documents.into_iter().map(run_record).collect()
     }
 
     async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
         let document = self.document("parts", run).await?;
-        let ended = told(self.documents.parts(run).await, "parts", run)?;
+        let ended = told(self.documents.parts(run).await, "parts", &run)?;
         Ok(part_records(&document, ended))
     }
 }

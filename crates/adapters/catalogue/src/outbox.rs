@@ -15,7 +15,7 @@ const LOOKED_AT: usize = 4096;
 #[async_trait]
 impl Outbox for Runs {
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
-        let mut documents = told(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", "")?;
+        let mut documents = told(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", &"")?;
         documents.retain(|document| document.ledger.progressed_at_ms <= quiet_since_ms);
         documents.truncate(limit);
         let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
@@ -25,17 +25,17 @@ impl Outbox for Runs {
 
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
         let command = Command::Sent { run, parts: parts.to_vec() };
-        told(self.documents.change(command).await, "sent", run).map(drop)
+        told(self.documents.change(command).await, "sent", &run).map(drop)
     }
 
     async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
         let mut num_runs = 0;
-        for run in told(self.documents.runs(RunQuery::Unfinished).await, "send_again", "")? {
+        for run in told(self.documents.runs(RunQuery::Unfinished).await, "send_again", &"")? {
             if !run.ledger.is_stalled(now_ms, after_ms) {
                 continue;
             }
             let id = run.ledger.id;
-            match told(self.documents.change(Command::SendAgain { run: id, now_ms }).await, "send_again", id) {
+            match told(self.documents.change(Command::SendAgain { run: id, now_ms }).await, "send_again", &id) {
                 // It was deleted since.
                 Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 outcome => {

@@ -21,7 +21,7 @@ pub(crate) fn run_record<E: FromStore>(document: RunDocument) -> Result<RunRecor
     let RunDocument { details, ledger } = document;
     let (num_parts, num_ended, num_failed) = ledger.counts();
     Ok(RunRecord {
-        result: read_result(&details.result, ledger.id)?,
+        result: read_result(&details.result, &ledger.id)?,
         id: ledger.id,
         tenant: details.tenant,
         lane: ledger.lane,
@@ -45,7 +45,7 @@ pub(crate) fn published<E: FromStore>(document: RunDocument) -> Result<Option<Pu
     let RunDocument { details, ledger } = document;
     let (Some(seq), Some(indexed_at_ms)) = (ledger.published, ledger.ended_at_ms) else { return Ok(None) };
     Ok(Some(PublishedGeneration {
-        result: read_result(&details.result, ledger.id)?,
+        result: read_result(&details.result, &ledger.id)?,
         run: ledger.id,
         seq,
         manifest: details.manifest,
@@ -72,10 +72,10 @@ pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<Part
     planned.map(record).collect()
 }
 
-fn read_result<E: FromStore>(text: &str, run: impl ToString) -> Result<RunResult, E> {
+fn read_result<E: FromStore>(text: &str, run: &dyn ToString) -> Result<RunResult, E> {
     serde_json::from_str(text).map_err(|_| E::of(ErrorKind::Corrupt, "read the result of", run.to_string()))
 }
 
-pub(crate) fn write_result<E: FromStore>(result: &RunResult, run: impl ToString) -> Result<String, E> {
+pub(crate) fn write_result<E: FromStore>(result: &RunResult, run: &dyn ToString) -> Result<String, E> {
     serde_json::to_string(result).map_err(|_| E::of(ErrorKind::Invalid, "write the result of", run.to_string()))
 }

@@ -16,9 +16,9 @@ const LOOKED_AT: usize = 4096;
 impl Requests for Runs {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         let command = Command::Ask { repository, lane, rebuild, now_ms };
-        match told(self.documents.change(command).await, "ask", repository)? {
+        match told(self.documents.change(command).await, "ask", &repository)? {
             Answer::Asked(number) => Ok(number),
-            _ => Err(unexpected("ask", repository)),
+            _ => Err(unexpected("ask", &repository)),
         }
     }
 
@@ -28,18 +28,18 @@ impl Requests for Runs {
         now_ms: i64,
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError> {
-        let num_runs = told(self.documents.runs(RunQuery::Unfinished).await, "dispatch", "")?.len();
+        let num_runs = told(self.documents.runs(RunQuery::Unfinished).await, "dispatch", &"")?.len();
         let query = RepositoryQuery::Asked { limit: LOOKED_AT };
-        let asked = told(self.documents.repositories(query).await, "dispatch", "")?;
+        let asked = told(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
         let num_syncs = asked.iter().filter(|document| document.state.requests.dispatched.is_some()).count();
         let room = in_flight.saturating_sub(num_runs + num_syncs);
         let mut requests = Vec::new();
         for document in asked.iter().filter(may_start).take(room) {
             let command = Command::Dispatch { repository: document.id, now_ms, again_after_ms };
-            match told::<_, LedgerError>(self.documents.change(command).await, "dispatch", document.id) {
+            match told::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
                 Ok(Answer::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
-                Ok(_) => return Err(unexpected("dispatch", document.id)),
+                Ok(_) => return Err(unexpected("dispatch", &document.id)),
                 // It was deleted since.
                 Err(error) if error.kind == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
@@ -50,7 +50,7 @@ impl Requests for Runs {
 
     async fn asked(&self, repository: RepositoryId, number: u64) -> Result<Option<SyncRequest>, LedgerError> {
         let query = RepositoryQuery::One(repository);
-        let found = told(self.documents.repositories(query).await, "asked", repository)?;
+        let found = told(self.documents.repositories(query).await, "asked", &repository)?;
         let Some(document) = found.first().filter(|document| !document.state.is_deleted) else { return Ok(None) };
         let wanted = document.state.requests.wanted.filter(|wanted| wanted.number >= number);
         Ok(wanted.map(|wanted| request(document, Wanted { number, ..wanted })))
@@ -64,7 +64,7 @@ impl Requests for Runs {
         now_ms: i64,
     ) -> Result<(), LedgerError> {
         let outcome = SyncOutcome { at_ms: now_ms, failure };
-        match told(self.documents.change(Command::Answer { repository, request, outcome }).await, "answer", repository)
+        match told(self.documents.change(Command::Answer { repository, request, outcome }).await, "answer", &repository)
         {
             // It was deleted since: nobody waits for the answer.
             Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
@@ -77,7 +77,7 @@ impl Runs {
     /// The repositories of all tenants that are not deleted: what a schedule goes through.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
         let documents =
-            told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", "")?;
+            told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", &"")?;
         Ok(documents.into_iter().filter(|document| !document.state.is_deleted).map(|document| document.id).collect())
     }
 }

@@ -14,8 +14,8 @@ use crate::error::told;
 impl CatalogueSweep for Runs {
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
         let until_ms = now_ms.saturating_sub(grace_ms);
-        let retired = told(self.documents.runs(RunQuery::Retired { until_ms }).await, "sweep_list", "")?;
-        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "sweep_list", "")?;
+        let retired = told(self.documents.runs(RunQuery::Retired { until_ms }).await, "sweep_list", &"")?;
+        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "sweep_list", &"")?;
         let mut list = SweepList::default();
         for repository in &repositories {
             let deletion = repository.state.deletion;
@@ -45,12 +45,12 @@ impl CatalogueSweep for Runs {
             let (repository, generation) = (*repository, *generation);
             self.forget(Command::ForgetDeletion { repository, generation, until_ms }).await?;
         }
-        told(self.documents.forget_publications(until_ms).await, "swept", "")
+        told(self.documents.forget_publications(until_ms).await, "swept", &"")
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
         let until_ms = now_ms.saturating_sub(grace_ms);
-        let live = told(self.documents.runs(RunQuery::Live { until_ms }).await, "live_manifests", "")?;
+        let live = told(self.documents.runs(RunQuery::Live { until_ms }).await, "live_manifests", &"")?;
         let mut manifests = Vec::new();
         for run in live {
             let (tenant, is_running) = (run.details.tenant, run.ledger.state == RunState::Running);
@@ -64,7 +64,7 @@ impl CatalogueSweep for Runs {
 impl Runs {
     async fn forget(&self, command: Command) -> Result<Option<Answer>, CatalogueError> {
         let key = format!("{:?}", command.reach());
-        match told::<_, CatalogueError>(self.documents.change(command).await, "swept", key) {
+        match told::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
             // Another sweep was faster.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
             answer => answer.map(Some),
