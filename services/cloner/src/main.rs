@@ -7,7 +7,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("cloner", Arguments::parse().config, run)
+    start("cloner", Arguments::parse().config.as_deref(), run)
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, st
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("embedder", Arguments::parse().config, run)
+    start("embedder", Arguments::parse().config.as_deref(), run)
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {

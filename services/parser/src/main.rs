@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    start("parser", Arguments::parse().config, run)
+    start("parser", Arguments::parse().config.as_deref(), run)
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {

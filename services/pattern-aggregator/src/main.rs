@@ -6,7 +6,7 @@ use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
 use clap::Parser;
 
 fn main() -> ExitCode {
-    start("pattern-aggregator", Arguments::parse().config, run)
+    start("pattern-aggregator", Arguments::parse().config.as_deref(), run)
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {

@@ -29,8 +29,8 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.command {
-        Command::Tick => start("scheduler tick", arguments.config, |config, _| tick(config)),
-        Command::Run => start("scheduler run", arguments.config, run),
+        Command::Tick => start("scheduler tick", arguments.config.as_deref(), |config, _| tick(config)),
+        Command::Run => start("scheduler run", arguments.config.as_deref(), run),
     }
 }
 

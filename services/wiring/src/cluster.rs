@@ -86,10 +86,11 @@ impl Cluster {
         self.broker.close().await;
         let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
         match tokio::time::timeout(patience, working).await {
-            Ok(ended) => Ok(ended??),
+            Ok(ended) => ended??,
             // What is not answered comes back to the queue.
-            Err(_) => Ok(tracing::warn!("not all jobs ended within {} s", patience.as_secs())),
+            Err(_) => tracing::warn!("not all jobs ended within {} s", patience.as_secs()),
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! From the command line to the drain.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub struct Arguments {
 }
 
 /// Runs a service: `run` gets the settings, and what says when to stop. Its error is printed with its causes.
-pub fn start<F>(name: &str, file: Option<PathBuf>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
+pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
 {
@@ -49,7 +49,7 @@ where
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = runtime.context("starting the runtime").and_then(|runtime| {
         let outcome = runtime.block_on(async {
-            let config = ClusterConfig::load(file.as_deref())?;
+            let config = ClusterConfig::load(file)?;
             config.validate()?;
             run(config, Stop::listen()?).await
         });
