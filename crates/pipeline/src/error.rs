@@ -33,6 +33,12 @@ impl StageError {
         Self { code: ErrorKind::Timeout.code(), class: ErrorClass::Transient, message, source: None }
     }
 
+    /// Somebody else is at it; what he does may be all that is asked for.
+    pub fn occupied(message: impl Into<String>) -> Self {
+        let code = ErrorKind::TransactionConflict.code();
+        Self { code, class: ErrorClass::Transient, message: message.into(), source: None }
+    }
+
     /// Whoever worked on it died, again and again.
     pub fn crashed() -> Self {
         Self::permanent("crash", "the worker died on it each time, also when it worked on nothing else")

@@ -6,6 +6,7 @@
 //! job that was not published is found again by `reconcile`.
 
 mod breaker;
+mod coordinator;
 mod error;
 mod reconcile;
 mod runner;
@@ -13,6 +14,7 @@ mod settle;
 mod stage;
 mod syncer;
 
+pub use coordinator::{DispatchBounds, dispatch, relay};
 pub use error::StageError;
 pub use reconcile::reconcile;
 pub use runner::{Runner, RunnerConfig, Worker};

@@ -181,7 +181,13 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         match (worker, &delivery.job) {
             (Worker::Stage(stage), Job::Part(job)) => self.work_on_part(stage.as_ref(), delivery.lane, job).await,
             // Has no deadline as a whole: each of its steps has one, and the lease fences off whoever is too late.
-            (Worker::Sync(syncer), Job::Sync(job)) => syncer.sync(job).await,
+            (Worker::Sync(syncer), Job::Sync(job)) => match syncer.sync(job).await? {
+                Some(run) => {
+                    self.start(run).await;
+                    Ok(())
+                }
+                None => Ok(()),
+            },
             (worker, job) => {
                 let message = format!("`{job}` is not for the workers of stage `{}`", worker.stage().as_str());
                 Err(StageError::permanent(ErrorKind::Invalid.code(), message))
@@ -190,15 +196,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        let run = match self.ledger.run(job.run).await {
+        let standing = match self.ledger.standing(job.run, job.part).await {
             // The repository was deleted and forgotten.
             Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
-            run => run?,
+            standing => standing?,
         };
-        if run.state != RunState::Running {
+        if standing.state != RunState::Running || standing.is_ended {
             return Err(StageError::cancelled());
         }
-        let task = Task::new(job, run.aborted);
+        let task = Task::new(job, standing.aborted);
         let started = self.clock.monotonic();
         let worked = tokio::time::timeout(self.config.deadline, stage.run(&task)).await;
         let mut report = worked.unwrap_or_else(|_| Err(StageError::timed_out(self.config.deadline)))?;
@@ -225,6 +231,20 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             tracing::warn!(job = %job.part, run = %job.run, "what follows is not published yet: {}", error.chain());
         }
         Ok(())
+    }
+
+    /// Publishes the first parts of a run. What is not published stands in the outbox.
+    async fn start(&self, run: RunId) {
+        let started = async {
+            let (record, ready) = (self.ledger.run(run).await?, self.ledger.ready(run).await?);
+            match ready.first() {
+                Some(first) => self.publish(record.lane, &record.job(*first), ready).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = started.await {
+            tracing::warn!(%run, "its first parts are not published yet: {}", error.chain());
+        }
     }
 
     async fn publish(&self, lane: Lane, job: &PartJob, parts: Vec<PartId>) -> Result<(), StageError> {

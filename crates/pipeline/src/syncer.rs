@@ -1,6 +1,7 @@
 //! What takes the jobs that ask for a sync.
 
 use async_trait::async_trait;
+use cairn_domain::RunId;
 use cairn_wire::SyncJob;
 
 use crate::StageError;
@@ -8,8 +9,8 @@ use crate::StageError;
 /// A sync may be asked for twice and stopped at any `await`: what it writes before its run begins is named by content.
 #[async_trait]
 pub trait Syncer: Send + Sync {
-    /// Does what the request asks for, and answers it.
-    async fn sync(&self, job: &SyncJob) -> Result<(), StageError>;
+    /// Does what the request asks for, and answers it. Returns the run that it began, if anything was new.
+    async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError>;
 
     /// Answers a request that cannot be met.
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError>;

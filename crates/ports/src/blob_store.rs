@@ -31,8 +31,9 @@ pub struct BlobMeta {
     pub modified_at: i64,
 }
 
-/// Keys are `/`-separated parts of letters, digits, `.`, `_` and `-`; no part is empty or starts with a dot. No
-/// key is the folder of another (`a` and `a/b`): file systems cannot have both, and such a `put` is `Invalid` there.
+/// Keys are `/`-separated parts of letters, digits, `.`, `_` and `-`; no part is empty or starts with a dot
+/// (`check_blob_key`). No key is the folder of another (`a` and `a/b`): file systems cannot have both, and such a `put`
+/// is `Invalid` there.
 #[async_trait]
 pub trait BlobStore: Send + Sync {
     /// Writes the object whole or not at all; the first writer of a key wins. Durable when it returns.

@@ -53,8 +53,6 @@ pub struct RunRecord {
     pub ended_at_ms: Option<i64>,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
-    /// Generations of the repository that ended without being published and are not swept yet.
-    pub aborted: BTreeSet<GenerationId>,
 }
 
 impl RunRecord {
@@ -71,6 +69,16 @@ pub struct PartRecord {
     pub end: Option<PartEnd>,
     /// What the part reports: counts that are added up in the run's result, as the JSON text of their wire form.
     pub report: String,
+}
+
+/// What a worker must know before it works on a part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    pub state: RunState,
+    /// The part has ended: its job was delivered twice.
+    pub is_ended: bool,
+    /// Generations of the repository that ended without being published and are not swept yet.
+    pub aborted: BTreeSet<GenerationId>,
 }
 
 /// A lease on syncing a repository. Ends by itself unless it is renewed.
@@ -115,8 +123,9 @@ pub trait Ledger: Send + Sync {
 /// confirmed its job. Whoever publishes may die in between; somebody else finds it here.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Unfinished runs with parts that may start and whose jobs the broker is not known to have; oldest first.
-    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
+    /// Unfinished runs with parts that may start and whose jobs the broker is not known to have; oldest first. Only those
+    /// without progress since `quiet_since_ms`: of the others somebody is publishing right now.
+    async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
     /// The broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
@@ -168,6 +177,9 @@ pub trait Requests: Send + Sync {
 pub trait LedgerRead: Send + Sync {
     /// `NotFound` if there is no such run.
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError>;
+
+    /// How things stand for a part that is to be worked on. `NotFound` if there is no such run.
+    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError>;
 
     /// Runs of a repository (or of all), newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;

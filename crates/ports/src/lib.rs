@@ -4,6 +4,7 @@
 //! generations it sees) and a `Scope` (which repositories it may touch); neither has a default. Writes of a run are
 //! *staged* under its generation and become visible only when the catalogue publishes that generation.
 
+mod blob_key;
 mod blob_store;
 mod broker;
 mod catalogue;
@@ -22,6 +23,7 @@ mod staging;
 mod vector_cache;
 mod vector_store;
 
+pub use blob_key::*;
 pub use blob_store::*;
 pub use broker::*;
 pub use catalogue::*;

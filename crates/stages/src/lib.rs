@@ -28,5 +28,5 @@ pub use publish::PublishStage;
 pub use retire::RetireStage;
 pub use snapshot::Snapshots;
 pub use sweep::{GRACE_MS, Sweep};
-pub use sync::{Sync, SyncRequest, Synced, path_rules};
+pub use sync::{Sync, SyncRequest, SyncWorker, Synced, path_rules};
 pub use toolchain::Toolchain;

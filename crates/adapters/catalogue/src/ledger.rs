@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
 use cairn_ports::{
     ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, RepositoryQuery, RunQuery, RunRecord,
+    Standing,
 };
 use cairn_runs::{Answer, Beginning, Command, RunDetails, RunDocument};
 
@@ -100,35 +101,28 @@ impl Runs {
         let found = told(self.documents.repositories(query).await, "run", repository)?;
         Ok(found.first().map(|repository| repository.state.aborted_generations()).unwrap_or_default())
     }
-
-    /// The records of runs. Only a run that is worked on needs to know what was aborted before it.
-    pub(crate) async fn records(&self, documents: Vec<RunDocument>) -> Result<Vec<RunRecord>, LedgerError> {
-        let mut records = Vec::with_capacity(documents.len());
-        for document in documents {
-            let is_running = document.ledger.state == RunState::Running;
-            let aborted = if is_running { self.aborted(document.ledger.id.repository).await? } else { BTreeSet::new() };
-            records.push(run_record(document, aborted)?);
-        }
-        Ok(records)
-    }
 }
 
 #[async_trait]
 impl LedgerRead for Runs {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
-        let document = self.document("run", run).await?;
-        let mut records = self.records(vec![document]).await?;
-        records.pop().ok_or_else(|| unexpected("run", run))
+        run_record(self.document("run", run).await?)
+    }
+
+    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
+        let ledger = self.document("standing", run).await?.ledger;
+        let is_ended = ledger.stages.get(&part.stage).is_some_and(|stage| stage.ended.contains(part.number));
+        Ok(Standing { state: ledger.state, is_ended, aborted: self.aborted(run.repository).await? })
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
         let documents = told(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", "")?;
-        self.records(documents).await
+        documents.into_iter().map(run_record).collect()
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", "")?;
-        self.records(documents).await
+        documents.into_iter().map(run_record).collect()
     }
 
     async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {

@@ -7,13 +7,20 @@ use cairn_runs::Command;
 
 use crate::Runs;
 use crate::error::told;
+use crate::records::run_record;
+
+/// Runs that are looked at in one go; runs in flight are fewer.
+const LOOKED_AT: usize = 4096;
 
 #[async_trait]
 impl Outbox for Runs {
-    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
-        let documents = told(self.documents.runs(RunQuery::Unsent { limit }).await, "unsent", "")?;
+    async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
+        let mut documents = told(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", "")?;
+        documents.retain(|document| document.ledger.progressed_at_ms <= quiet_since_ms);
+        documents.truncate(limit);
         let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
-        Ok(self.records(documents).await?.into_iter().zip(parts).collect())
+        let records = documents.into_iter().map(run_record).collect::<Result<Vec<_>, LedgerError>>()?;
+        Ok(records.into_iter().zip(parts).collect())
     }
 
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {

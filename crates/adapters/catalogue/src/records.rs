@@ -1,8 +1,6 @@
 //! Documents as the ports' records.
 
-use std::collections::BTreeSet;
-
-use cairn_domain::{GenerationId, PartId};
+use cairn_domain::PartId;
 use cairn_ports::{ErrorKind, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord};
 use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
 use cairn_wire::RunResult;
@@ -19,7 +17,7 @@ pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {
     RepositoryDetails { tenant, name, source, branch, settings, aliases }
 }
 
-pub(crate) fn run_record<E: FromStore>(document: RunDocument, aborted: BTreeSet<GenerationId>) -> Result<RunRecord, E> {
+pub(crate) fn run_record<E: FromStore>(document: RunDocument) -> Result<RunRecord, E> {
     let RunDocument { details, ledger } = document;
     let (num_parts, num_ended, num_failed) = ledger.counts();
     Ok(RunRecord {
@@ -39,7 +37,6 @@ pub(crate) fn run_record<E: FromStore>(document: RunDocument, aborted: BTreeSet<
         started_at_ms: details.started_at_ms,
         ended_at_ms: ledger.ended_at_ms,
         message: details.message,
-        aborted,
     })
 }
 

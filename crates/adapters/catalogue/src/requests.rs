@@ -73,6 +73,15 @@ impl Requests for Runs {
     }
 }
 
+impl Runs {
+    /// The repositories of all tenants that are not deleted: what a schedule goes through.
+    pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
+        let documents =
+            told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", "")?;
+        Ok(documents.into_iter().filter(|document| !document.state.is_deleted).map(|document| document.id).collect())
+    }
+}
+
 fn request(document: &RepositoryDocument, wanted: Wanted) -> SyncRequest {
     let tenant = document.details.tenant.clone();
     let job = SyncJob { tenant, repository: document.id, request: wanted.number };

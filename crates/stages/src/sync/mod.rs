@@ -9,6 +9,7 @@ mod inventory;
 mod modules;
 mod packing;
 mod settings;
+mod worker;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use cairn_ports::{
 use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, encode};
 
 pub use settings::path_rules;
+pub use worker::SyncWorker;
 
 use crate::Toolchain;
 use crate::artifacts::Artifacts;

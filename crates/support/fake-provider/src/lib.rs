@@ -9,12 +9,14 @@ mod calls;
 mod faults;
 mod provider;
 mod server;
+mod settings;
 mod shapes;
 mod texts;
 mod usage;
 
 pub use calls::{Call, Report};
 pub use faults::Fault;
-pub use provider::{Provider, Reply, Request, Settings};
+pub use provider::{Provider, Reply, Request};
 pub use server::FakeServer;
+pub use settings::Settings;
 pub use shapes::Shape;

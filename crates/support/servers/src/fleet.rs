@@ -6,26 +6,27 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::process::ServerProcess;
-use crate::{MinIo, Neo4j, RabbitMq, given};
+use crate::{MinIo, Neo4j, QdrantServer, RabbitMq, given};
 
 /// Servers that were started here, and the variables that tell their addresses.
 pub struct Fleet {
     rabbitmq: Option<RabbitMq>,
     minio: Option<MinIo>,
     neo4j: Option<Neo4j>,
-    qdrant: Option<crate::QdrantServer>,
+    qdrant: Option<QdrantServer>,
 }
 
 impl Fleet {
     /// Installs and starts, at the same time, every server whose variable is not set.
     pub async fn start(directory: &Path) -> Result<Self> {
         let at = |name: &str| directory.join(name);
-        let (rabbitmq, minio, neo4j) = tokio::try_join!(
+        let (rabbitmq, minio, neo4j, qdrant) = tokio::try_join!(
             unless_given(given::RABBITMQ_URL, async || RabbitMq::start(&at("rabbitmq")).await),
             unless_given(given::S3_URL, async || MinIo::start(&at("minio")).await),
             unless_given(given::NEO4J_URL, async || Neo4j::start(&at("neo4j")).await),
+            unless_given(given::QDRANT_URL, async || QdrantServer::start(&at("qdrant")).await),
         )?;
-        Ok(Self { rabbitmq, minio, neo4j, qdrant: None })
+        Ok(Self { rabbitmq, minio, neo4j, qdrant })
     }
 
     /// Variables for those that look for the servers. Of servers that were given, the environment has them already.
@@ -46,7 +47,7 @@ impl Fleet {
         let rabbitmq = self.rabbitmq.into_iter().flat_map(RabbitMq::into_processes);
         let minio = self.minio.map(MinIo::into_process);
         let neo4j = self.neo4j.map(Neo4j::into_process);
-        let qdrant = self.qdrant.map(crate::QdrantServer::into_process);
+        let qdrant = self.qdrant.map(QdrantServer::into_process);
         rabbitmq.flatten().chain(minio).chain(neo4j).chain(qdrant).collect()
     }
 }

@@ -1,4 +1,6 @@
-//! Logs: structured lines on standard error, so that standard output stays free for results and for MCP.
+//! Logs: structured lines on standard error, so that standard output stays free for results and for MCP. And metrics.
+
+pub mod metrics;
 
 use std::io::IsTerminal;
 

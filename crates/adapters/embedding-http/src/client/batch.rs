@@ -72,7 +72,8 @@ impl HttpEmbedder {
     /// One call, and its retries as far as the budget goes.
     async fn call(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Called, EmbedderError> {
         self.gate.control().new_call();
-        for attempt in 1.. {
+        let mut num_failures = 0;
+        loop {
             match self.attempt(input_type, texts).await? {
                 Outcome::Answered { vectors, tokens } => {
                     self.answered(texts, tokens);
@@ -81,21 +82,25 @@ impl HttpEmbedder {
                 Outcome::TooLarge => return Ok(Called::TooLarge),
                 // The gate waits, or says that it is too long.
                 Outcome::Throttled { .. } => self.counts.throttled.add(1),
-                Outcome::Rejected { error } | Outcome::Refused { error } => {
+                Outcome::Rejected { error } => {
+                    return Err(self.error(error.kind(), texts.len()).because(error));
+                }
+                Outcome::Refused { error } => {
+                    self.counts.refused.add(1);
                     return Err(self.error(error.kind(), texts.len()).because(error));
                 }
                 Outcome::Failed { error, .. } => {
                     self.count_failure(&error);
+                    num_failures += 1;
                     let now = self.gate.now();
-                    if attempt >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
+                    if num_failures >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
                         return Err(self.error(error.kind(), texts.len()).because(error));
                     }
                     self.counts.retries.add(1);
-                    tokio::time::sleep(self.backoff(attempt)).await;
+                    tokio::time::sleep(self.backoff(num_failures)).await;
                 }
             }
         }
-        Err(self.error(ErrorKind::Unavailable, texts.len()))
     }
 
     async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Outcome, EmbedderError> {
@@ -132,9 +137,9 @@ impl HttpEmbedder {
         }
     }
 
-    /// Doubled with each attempt, and different for calls that failed together: between half of it and all of it.
-    fn backoff(&self, attempt: u32) -> Duration {
-        let full = FIRST_BACKOFF * 2u32.pow(attempt.min(6));
+    /// Doubled with each failure, and different for calls that failed together: between half of it and all of it.
+    fn backoff(&self, num_failures: u32) -> Duration {
+        let full = FIRST_BACKOFF * 2u32.pow(num_failures.min(6));
         let spread = self.counts.calls.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         full / 2 + full / 2 * spread as u32 / u32::MAX
     }

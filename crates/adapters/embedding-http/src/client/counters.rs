@@ -17,6 +17,8 @@ pub struct EmbedderCounters {
     pub num_failed: u64,
     /// Answers that could not be right; they are among the failed.
     pub num_invalid: u64,
+    /// Answers that refused the key, the model or the address: somebody has to change something.
+    pub num_refused: u64,
     /// Batches that the provider called too large.
     pub num_split: u64,
     /// Texts that were cut because they were too long.
@@ -40,6 +42,7 @@ pub(super) struct Counts {
     pub retries: Count,
     pub failed: Count,
     pub invalid: Count,
+    pub refused: Count,
     pub split: Count,
     pub truncated: Count,
     pub waited_ms: Count,
@@ -68,6 +71,7 @@ impl Counts {
             num_retries: self.retries.get(),
             num_failed: self.failed.get(),
             num_invalid: self.invalid.get(),
+            num_refused: self.refused.get(),
             num_split: self.split.get(),
             num_truncated: self.truncated.get(),
             waited: Duration::from_millis(self.waited_ms.get()),

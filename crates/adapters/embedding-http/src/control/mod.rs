@@ -278,6 +278,16 @@ mod tests {
         assert!(control.is_broken() && control.under_way() == 0);
     }
 
+    /// The consumer of a standby is told to pause; it does not hold a delivery for a minute.
+    #[test]
+    fn a_standby_is_throttled_for_its_wait() {
+        let mut control = control(1);
+        control.take_over(seconds(5), seconds(60));
+        assert_eq!(control.ask(seconds(6), 1, Class::Passages), Verdict::Throttled { until: seconds(65) });
+        assert!(matches!(control.ask(seconds(65), 1, Class::Passages), Verdict::Wait { .. }));
+        assert!(matches!(control.ask(seconds(66), 1, Class::Passages), Verdict::Go(_)));
+    }
+
     #[test]
     fn a_failure_may_say_how_long_to_wait() {
         let mut control = control(1);

@@ -123,8 +123,9 @@ fn read(config: &EmbeddingHttpConfig, num_texts: usize, answer: &HttpAnswer) -> 
 
 /// Providers have no code of their own for batches and texts that are too large, only words.
 fn speaks_of_size(body: &[u8]) -> bool {
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 9] = [
         "too many tokens",
+        "tokens per request",
         "too large",
         "too long",
         "maximum context length",
@@ -171,6 +172,9 @@ mod tests {
         check(301, "", "refused unavailable");
         check(400, "", "rejected invalid");
         check(400, "{\"error\":{\"message\":\"This model's maximum context length is 8192 tokens\"}}", "too large");
+        check(400, "Requested 300001 tokens, max 300000 tokens per request", "too large");
+        check(400, "{\"detail\":\"The batch size limit is 128. Your batch size is 129.\"}", "too large");
+        check(422, "Invalid 'input': array too long. Expected an array with maximum length 2048", "too large");
         check(401, "too large", "refused unavailable");
         check(403, "", "refused unavailable");
         check(404, "", "refused unavailable");

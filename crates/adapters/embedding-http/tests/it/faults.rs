@@ -151,7 +151,8 @@ async fn a_refused_key_opens_the_breaker_at_once_and_probes_are_seldom() {
         tokio::time::advance(Duration::from_millis(250)).await;
     }
     let report = disturbed.provider().report();
-    assert_eq!((report.num_calls, embedder.counters().num_breaker_opened), (5, 1));
+    let counters = embedder.counters();
+    assert_eq!((report.num_calls, counters.num_refused, counters.num_breaker_opened), (5, 4, 1));
     let took = (disturbed.now() - started).as_secs();
     assert!((40..=43).contains(&took), "{took}");
 }

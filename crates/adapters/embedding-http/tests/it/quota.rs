@@ -15,9 +15,8 @@ use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
 const TOKENS: u64 = 120_000;
 const REQUESTS: u64 = 300;
 
-/// An owner at work: passages without end from several consumers, and about as many questions as their share allows.
-fn at_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
-    let mut tasks = JoinSet::new();
+/// Passages without end, from several consumers.
+fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     for consumer in 0..3 {
         let embedder = Arc::clone(embedder);
         tasks.spawn(async move {
@@ -30,15 +29,25 @@ fn at_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
             }
         });
     }
+}
+
+/// About as many questions as their share allows.
+fn questions(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     let embedder = Arc::clone(embedder);
     tasks.spawn(async move {
         let question = "how is the sum of left and right computed? ".repeat(18);
         loop {
             // A question may come too late to be of use; its asker asks again.
             let _ = embedder.embed(InputType::Query, &[&question]).await;
-            sleep(Duration::from_millis(900)).await;
+            sleep(Duration::from_millis(450)).await;
         }
     });
+}
+
+fn at_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    passages(&mut tasks, embedder);
+    questions(&mut tasks, embedder);
     tasks
 }
 
@@ -83,8 +92,37 @@ async fn the_quota_is_used_up_and_never_exceeded_though_the_owner_is_killed_twic
 async fn a_standby_may_also_wait_a_whole_window() {
     let (share, provider) = five_minutes(60_000).await;
     let report = provider.provider().report();
+    println!("{share:.3} of the tokens used; {report:?}");
     assert!(report.most_tokens <= TOKENS && !report.statuses.contains_key(&429), "{report:?}");
     assert!((0.5..0.65).contains(&share), "{share}");
+}
+
+/// Passages from the key's owner, questions from a process of their own: neither knows of the other, and together they are
+/// below the limit.
+#[tokio::test(start_paused = true)]
+async fn shares_of_processes_that_do_not_know_each_other_add_up() {
+    // The questions' share of the requests must be enough for their share of the tokens.
+    let requests = 3 * REQUESTS;
+    let limits = Settings { requests: Some(requests), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
+    let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });
+    let mut settings = config(Shape::Voyage);
+    settings.quota = QuotaConfig { takeover_wait_ms: Some(1_000), ..quota(requests, TOKENS) };
+    settings.max_text_tokens = Some(1_000);
+    let mut asking = JoinSet::new();
+    let query = provider.embedder_of(Share::Questions { processes: 1 }, settings.clone());
+    questions(&mut asking, &Arc::new(query));
+    for _ in 0..3 {
+        let owner = Arc::new(provider.embedder_of(Share::Passages, settings.clone()));
+        owner.take_over();
+        let mut working = JoinSet::new();
+        passages(&mut working, &owner);
+        sleep(Duration::from_secs(100)).await;
+    }
+    let report = provider.provider().report();
+    let share = report.tokens as f64 / (5 * TOKENS) as f64;
+    println!("{share:.3} of the tokens used; {report:?}");
+    assert!(report.most_tokens <= TOKENS && !report.statuses.contains_key(&429), "{report:?}");
+    assert!(share >= 0.9, "{share}");
 }
 
 /// The same limiter over real sockets and real time, in a window of three seconds: whatever the machine is busy with, no window

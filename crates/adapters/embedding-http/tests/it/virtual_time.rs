@@ -45,7 +45,11 @@ impl VirtualProvider {
     }
 
     pub(crate) fn embedder(&self, config: EmbeddingHttpConfig) -> HttpEmbedder {
-        HttpEmbedder::over(config, Share::Whole, Arc::new(self.clone())).expect("valid settings")
+        self.embedder_of(Share::Whole, config)
+    }
+
+    pub(crate) fn embedder_of(&self, share: Share, config: EmbeddingHttpConfig) -> HttpEmbedder {
+        HttpEmbedder::over(config, share, Arc::new(self.clone())).expect("valid settings")
     }
 }
 

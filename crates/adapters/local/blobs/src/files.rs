@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use cairn_ports::{BlobMeta, Put};
+use cairn_ports::{BlobMeta, Put, check_blob_key};
 
 /// Where objects are written before they get their name. No key starts with a dot.
 const TEMPORARY: &str = ".tmp";
@@ -163,7 +163,7 @@ fn walk(path: &Path, directory: &str, prefix: &str, found: &mut Vec<BlobMeta>) -
         // Only names that keys can have; `.tmp` is none.
         let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
         let key = if directory.is_empty() { name } else { format!("{directory}/{name}") };
-        if crate::key::check(&key).is_err() || !(key.starts_with(prefix) || prefix.starts_with(&key)) {
+        if check_blob_key(&key).is_err() || !(key.starts_with(prefix) || prefix.starts_with(&key)) {
             continue;
         }
         // An object may be deleted while the directory is read.

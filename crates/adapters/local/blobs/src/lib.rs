@@ -6,7 +6,6 @@
 //! key is checked and none may start with a dot.
 
 mod files;
-mod key;
 
 use std::io;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put};
+use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
 /// Fail points of writes, in the order in which a write passes them.
 pub const FAIL_POINTS: [&str; 5] = ["blobs::write", "blobs::sync", "blobs::link", "blobs::linked", "blobs::delete"];
@@ -62,7 +61,7 @@ impl LocalBlobs {
         key: &str,
         work: impl FnOnce(&Path, &str) -> io::Result<T> + Send + 'static,
     ) -> Result<T, BlobStoreError> {
-        key::check(key).map_err(|error| BlobStoreError::new(ErrorKind::Invalid, operation, key).because(error))?;
+        check_blob_key(key).map_err(|error| BlobStoreError::new(ErrorKind::Invalid, operation, key).because(error))?;
         self.run(operation, key, work).await
     }
 }
@@ -82,7 +81,7 @@ impl BlobStore for LocalBlobs {
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
-        key::check_prefix(prefix)
+        check_blob_prefix(prefix)
             .map_err(|error| BlobStoreError::new(ErrorKind::Invalid, "list", prefix).because(error))?;
         self.run("list", prefix, files::list).await
     }

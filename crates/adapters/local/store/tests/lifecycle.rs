@@ -85,7 +85,7 @@ impl Fixture {
     }
 
     async fn stage(&self, run: RunId, staged: StagedGraph) -> Result<(), cairn_ports::GraphStoreError> {
-        let aborted = runs(&self.store).run(run).await.expect("a run").aborted;
+        let aborted = runs(&self.store).standing(run, LINK).await.expect("a run").aborted;
         self.store.stage(&Staging { aborted, ..Staging::new(Tenant::local(), run, LINK) }, staged).await
     }
 

@@ -25,9 +25,10 @@ pub const PREFETCH: usize = 2;
 /// Jobs of a stage that may wait.
 pub const CAPACITY: usize = 4;
 
+/// What retries wait. A broker with fixed delays has one of this length, and a first one that is shorter than `QUIET`.
+pub const DELAY: Duration = Duration::from_millis(1200);
 /// Long enough for a broker to do what it is going to do; a shorter wait would prove nothing.
-const QUIET: Duration = Duration::from_millis(400);
-const DELAY: Duration = Duration::from_millis(1200);
+pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
 

@@ -6,7 +6,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, Outbox,
-    PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, SweepList, SyncRequest,
+    PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, Standing, SweepList, SyncRequest,
 };
 
 use crate::faulty::{Faulty, planted};
@@ -38,9 +38,11 @@ enum Fault {
     DispatchesTwice,
     LosesAnswers,
     DispatchesBackwards,
+    WorksOnEndedParts,
+    ForgetsWhatWasAborted,
 }
 
-const ALL: [(&str, Fault); 23] = [
+const ALL: [(&str, Fault); 25] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -64,6 +66,8 @@ const ALL: [(&str, Fault); 23] = [
     ("dispatches a request twice", Fault::DispatchesTwice),
     ("loses answers", Fault::LosesAnswers),
     ("dispatches the newest first", Fault::DispatchesBackwards),
+    ("lets ended parts be worked on", Fault::WorksOnEndedParts),
+    ("forgets what was aborted", Fault::ForgetsWhatWasAborted),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -206,6 +210,16 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
         self.inner.run(run).await
     }
 
+    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
+        let mut standing = self.inner.standing(run, part).await?;
+        match self.fault {
+            Fault::WorksOnEndedParts => standing.is_ended = false,
+            Fault::ForgetsWhatWasAborted => standing.aborted.clear(),
+            _ => {}
+        }
+        Ok(standing)
+    }
+
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
         let mut runs = self.inner.runs(repository, limit).await?;
         if self.fault == Fault::RunsOldestFirst {
@@ -225,8 +239,12 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
 
 #[async_trait]
 impl Outbox for Faulty<dyn RunStore, Fault> {
-    async fn unsent(&self, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
-        if self.fault == Fault::ForgetsTheOutbox { Ok(Vec::new()) } else { self.inner.unsent(limit).await }
+    async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
+        if self.fault == Fault::ForgetsTheOutbox {
+            Ok(Vec::new())
+        } else {
+            self.inner.unsent(quiet_since_ms, limit).await
+        }
     }
 
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {

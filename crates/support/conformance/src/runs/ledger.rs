@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use cairn_domain::{PartEnd, PartId, RunState, StageName};
-use cairn_ports::{Lease, PartRecord};
+use cairn_ports::{Lease, PartRecord, Standing};
 use futures::future::join_all;
 
 use crate::case::part;
@@ -93,6 +93,22 @@ pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Resu
     let ended = PartRecord { id: parse, end: Some(failed), report: "{\"a\":1}".to_owned() };
     expect_eq!(store.parts(run).await?, [ended, open]);
     expect_kind!(runs.store.end_part(run, part(StageName::Parse, 7), PartEnd::Done, String::new(), 0).await, NotFound);
+    Ok(())
+}
+
+pub(super) async fn a_worker_is_told_how_things_stand(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "standing");
+    runs.register(&["a"]).await?;
+    let parse = part(StageName::Parse, 0);
+    let aborted = runs.begin("a", None, &[parse], 0).await?;
+    store.abort(aborted, RunState::Failed, "no", 1).await?;
+    let run = runs.begin("a", None, &[parse, part(StageName::Publish, 0)], 2).await?;
+    let standing = |is_ended| Standing { state: RunState::Running, is_ended, aborted: [aborted.generation].into() };
+    expect_eq!(store.standing(run, parse).await?, standing(false));
+    runs.done(run, parse).await?;
+    expect_eq!(store.standing(run, parse).await?, standing(true));
+    expect_eq!(store.standing(aborted, parse).await?.state, RunState::Failed);
+    expect_kind!(store.standing(runs.case.run("a", 1 << 40), parse).await, NotFound);
     Ok(())
 }
 

@@ -46,6 +46,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         parts_start_when_their_predecessors_have_ended,
         the_first_end_of_a_part_stands,
         exactly_one_end_sees_the_last_part,
+        a_worker_is_told_how_things_stand,
         a_finished_run_takes_no_ends,
         runs_are_recorded,
         a_window_bounds_what_may_be_worked_on,

@@ -22,7 +22,7 @@ async fn begin_narrow(runs: &Runs<'_>) -> Result<RunId> {
 
 /// Parts of the run in the outbox.
 async fn unsent(runs: &Runs<'_>, run: RunId) -> Result<Vec<PartId>> {
-    let all = runs.store.unsent(usize::MAX).await?;
+    let all = runs.store.unsent(i64::MAX, usize::MAX).await?;
     Ok(all.into_iter().find(|(record, _)| record.id == run).map(|(_, parts)| parts).unwrap_or_default())
 }
 
@@ -43,8 +43,14 @@ pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> 
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1)]);
     runs.done(run, part(StageName::Parse, 0)).await?;
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
-    store.sent(run, &parse(5)).await?;
+    store.sent(run, &parse(3)).await?;
     expect_eq!(unsent(&runs, run).await?, []);
+    // Of a run with progress somebody is publishing right now.
+    store.end_part(run, part(StageName::Parse, 1), PartEnd::Done, String::new(), 500).await?;
+    let quiet = async |since_ms| {
+        anyhow::Ok(store.unsent(since_ms, usize::MAX).await?.iter().any(|(record, _)| record.id == run))
+    };
+    expect_eq!((quiet(499).await?, quiet(500).await?), (false, true));
     let nobody = RunId { generation: cairn_domain::GenerationId(u64::MAX / 4), ..run };
     expect_kind!(store.sent(nobody, &parse(1)).await, NotFound);
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use cairn_servers::{Direction, FaultProxy, Flow, Rules};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,6 +16,9 @@ use crate::waiting::until;
 
 /// Long enough for any answer of the echo server; what takes longer is held back.
 const SILENCE: Duration = Duration::from_millis(300);
+
+/// Of what must come.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 struct Bench {
     proxy: FaultProxy,
@@ -128,7 +131,8 @@ async fn a_dropped_response_leaves_the_request_done() -> Result<()> {
     bench.until_received(8).await?;
     assert!(is_silent(&mut connection).await);
     bench.proxy.set(Rules::PASS);
-    let error = connection.read_u8().await.expect_err("a stream with a hole must not go on");
+    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs on")?;
+    let error = read.expect_err("a stream with a hole must not go on");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let mut next = bench.connect().await?;
     assert_eq!(ask(&mut next, b"again").await?, b"again");
@@ -141,7 +145,8 @@ async fn a_reset_ends_standing_and_new_connections() -> Result<()> {
     let mut connection = bench.connect().await?;
     ask(&mut connection, b"one").await?;
     bench.proxy.set(Rules::RESET);
-    let error = connection.read_u8().await.expect_err("a reset");
+    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs on")?;
+    let error = read.expect_err("a reset");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let mut next = bench.connect().await?;
     assert!(ask(&mut next, b"two").await.is_err());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use cairn_servers::{MinIo, Neo4j, RabbitMq, ServerProcess, Vhost, given};
+use cairn_servers::{MinIo, Neo4j, QdrantServer, RabbitMq, ServerProcess, Vhost, given};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -95,6 +95,19 @@ async fn neo4j_comes_back_and_asks_for_its_password() -> Result<()> {
     keeps_its_address(&mut server, &url, &BOLT_4_4).await?;
     assert_eq!(log_on(&url, "cairn-secret").await?, BOLT_SUCCESS);
     assert_eq!(log_on(&url, "wrong").await?, BOLT_FAILURE);
+    is_gone_with_its_handle(server, &[url]).await
+}
+
+#[tokio::test]
+async fn the_qdrant_test_server_comes_back() -> Result<()> {
+    if given::is_left_out("a test of the Qdrant test server") {
+        return Ok(());
+    }
+    let directory = tempfile::tempdir()?;
+    let mut server = QdrantServer::start(directory.path()).await?;
+    let url = server.url().to_owned();
+    // The preface of HTTP/2 and empty settings; a server answers with its own.
+    keeps_its_address(&mut server, &url, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await?;
     is_gone_with_its_handle(server, &[url]).await
 }
 

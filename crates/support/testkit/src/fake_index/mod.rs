@@ -15,12 +15,12 @@ use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
     EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
-    NodeKey, NodeKind, NodeRecord, Outcome, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName, Resolution,
-    RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
+    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName,
+    Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord,
+    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
 };
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
@@ -260,7 +260,6 @@ impl FakeIndex {
         self.runs.push(RunRecord {
             tenant: content.tenant.clone(),
             lane: Lane::Bulk,
-            aborted: BTreeSet::new(),
             id: run,
             previous: None,
             plan: manifest.clone(),
@@ -411,6 +410,11 @@ impl LedgerRead for FakeIndex {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
         let found = self.runs.iter().find(|record| record.id == run);
         found.cloned().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, "run", run.to_string()))
+    }
+
+    async fn standing(&self, run: RunId, _: PartId) -> Result<Standing, LedgerError> {
+        let state = self.run(run).await?.state;
+        Ok(Standing { state, is_ended: true, aborted: BTreeSet::new() })
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {

@@ -1,14 +1,17 @@
 //! Settings of a provider.
 
-use std::time::Duration;
+mod checks;
+mod quota;
 
 use cairn_domain::ModelId;
 use serde::Deserialize;
 use url::Url;
 
 use crate::batches::BatchLimits;
-use crate::control::{ControlSettings, Quota};
 use crate::secret::KeyReference;
+
+pub use checks::InvalidConfig;
+pub use quota::{QuotaConfig, Share};
 
 /// Whose API is spoken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -106,137 +109,10 @@ mod timeout {
     }
 }
 
-/// What the key may use.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct QuotaConfig {
-    /// As the provider states them; not set means not limited.
-    pub requests_per_minute: Option<u64>,
-    pub tokens_per_minute: Option<u64>,
-    /// Another length of the window that both count for.
-    pub window_ms: u64,
-    /// How much longer than the window the provider may count.
-    pub guard_ms: u64,
-    /// Left unused, for texts with more tokens than estimated.
-    pub headroom_percent: u8,
-    /// Kept for questions.
-    pub questions_percent: u8,
-    /// How long a process that becomes the key's owner makes no call. Safe however short, if the owner before is really
-    /// gone: see `control::Limiter::take_over`. One window if not set.
-    pub takeover_wait_ms: Option<u64>,
-}
-
-impl Default for QuotaConfig {
-    fn default() -> Self {
-        Self {
-            requests_per_minute: None,
-            tokens_per_minute: None,
-            window_ms: 60_000,
-            guard_ms: 1_000,
-            headroom_percent: 2,
-            questions_percent: 10,
-            takeover_wait_ms: None,
-        }
-    }
-}
-
-/// What part of the key's quota a process may use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Share {
-    /// All of it: passages leave the questions' share alone, questions may use everything.
-    Whole,
-    /// All but the questions' share, which other processes use.
-    Passages,
-    /// The questions' share, divided among so many processes.
-    Questions { processes: u32 },
-}
-
-/// Settings that cannot be used, with all their faults.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid settings of the embedding provider: {}", faults.join("; "))]
-pub struct InvalidConfig {
-    pub faults: Vec<String>,
-}
-
 /// No text is longer than this many bytes for each token that it may have; the provider refuses what is denser.
 const BYTES_PER_TOKEN: u64 = 3;
 
 impl EmbeddingHttpConfig {
-    /// Everything that is wrong, at once.
-    pub fn validate(&self, share: Share) -> Result<(), InvalidConfig> {
-        let mut faults = Vec::new();
-        let mut check = |is_right: bool, fault: &str| {
-            if !is_right {
-                faults.push(fault.to_owned());
-            }
-        };
-        check(!self.model.trim().is_empty(), "`model` is empty");
-        check(self.dimensions > 0, "`dimensions` must not be 0");
-        check((1..=127_000).contains(&self.scale()), "`scale` must be between 1 and 127000");
-        check(self.max_texts() > 0, "`max_texts` must not be 0");
-        check(self.max_text_tokens() > 0, "`max_text_tokens` must not be 0");
-        check(self.max_text_tokens() <= self.max_tokens(), "`max_text_tokens` must not exceed `max_tokens`");
-        check(self.concurrency != Some(0), "`concurrency` must not be 0");
-        check(
-            self.call_timeout_ms > 0 && self.connect_timeout_ms > 0 && self.read_timeout_ms > 0,
-            "timeouts must not be 0",
-        );
-        let needs_key = self.provider != ProviderKind::Tei && self.url.is_none();
-        check(!needs_key || self.api_key.is_some(), "`api_key` is missing: give `env` or `file`");
-        faults.extend(self.url_faults());
-        faults.extend(self.quota_faults(share));
-        if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
-    }
-
-    /// The address is not shown: it may hold a credential that was put there by mistake.
-    fn url_faults(&self) -> Vec<String> {
-        let Some(text) = self.url_text() else { return vec!["`url` is missing: TEI has no usual address".to_owned()] };
-        let Ok(url) = Url::parse(text) else { return vec!["`url` is no URL".to_owned()] };
-        let mut faults = Vec::new();
-        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-            faults.push("`url` must hold no credentials and no query: use `api_key`".to_owned());
-        }
-        match url.scheme() {
-            "https" => {}
-            "http" if self.allow_http => {}
-            "http" => faults.push("`url` is without TLS: use https, or set `allow_http`".to_owned()),
-            _ => faults.push("`url` must be https".to_owned()),
-        }
-        faults
-    }
-
-    fn quota_faults(&self, share: Share) -> Vec<String> {
-        let quota = &self.quota;
-        let mut faults = Vec::new();
-        let mut check = |is_right: bool, fault: &str| {
-            if !is_right {
-                faults.push(fault.to_owned());
-            }
-        };
-        let is_public = self.provider != ProviderKind::Tei && self.url.is_none();
-        let is_limited = quota.requests_per_minute.is_some() && quota.tokens_per_minute.is_some();
-        check(
-            !is_public || is_limited,
-            "`quota.requests_per_minute` and `quota.tokens_per_minute` are missing: see the provider's page of your key",
-        );
-        check((1_000..=3_600_000).contains(&quota.window_ms), "`quota.window_ms` must be between 1000 and 3600000");
-        check(quota.guard_ms <= quota.window_ms, "`quota.guard_ms` must not exceed the window");
-        check(quota.headroom_percent <= 50, "`quota.headroom_percent` must not exceed 50");
-        check(quota.questions_percent <= 90, "`quota.questions_percent` must not exceed 90");
-        check(
-            !matches!(share, Share::Questions { processes: 0 }),
-            "the questions' share must go to one process at least",
-        );
-        let of_share = self.quota(share);
-        for (limit, name) in [(of_share.requests, "requests_per_minute"), (of_share.tokens, "tokens_per_minute")] {
-            check(
-                limit.is_none_or(|limit| (1..=u64::from(u32::MAX)).contains(&limit)),
-                &format!("`quota.{name}` leaves this process nothing, or is above 4294967295"),
-            );
-        }
-        faults
-    }
-
     /// Names the model and everything else that the vectors depend on.
     pub fn model_id(&self) -> ModelId {
         let keep = |character: char| {
@@ -312,38 +188,6 @@ impl EmbeddingHttpConfig {
         match input_type {
             cairn_domain::InputType::Query => &self.query_prefix,
             cairn_domain::InputType::Passage => &self.passage_prefix,
-        }
-    }
-
-    pub(crate) fn takeover_wait(&self) -> Duration {
-        Duration::from_millis(self.quota.takeover_wait_ms.unwrap_or(self.quota.window_ms))
-    }
-
-    pub(crate) fn control(&self, share: Share) -> ControlSettings {
-        let usual = if self.provider == ProviderKind::Tei { None } else { Some(8) };
-        ControlSettings {
-            quota: self.quota(share),
-            concurrency: self.concurrency.or(usual),
-            max_concurrency: 200,
-            max_retry_after: Duration::from_millis(self.max_retry_after_ms),
-        }
-    }
-
-    fn quota(&self, share: Share) -> Quota {
-        let questions = u64::from(self.quota.questions_percent);
-        let of = |limit: u64| match share {
-            Share::Whole => limit,
-            Share::Passages => limit - limit * questions / 100,
-            Share::Questions { processes } => limit * questions / 100 / u64::from(processes.max(1)),
-        };
-        Quota {
-            requests: self.quota.requests_per_minute.map(of),
-            tokens: self.quota.tokens_per_minute.map(of),
-            window: Duration::from_millis(self.quota.window_ms),
-            guard: Duration::from_millis(self.quota.guard_ms),
-            headroom_percent: self.quota.headroom_percent,
-            questions_percent: if share == Share::Whole { self.quota.questions_percent } else { 0 },
-            largest_text: self.max_text_tokens(),
         }
     }
 }

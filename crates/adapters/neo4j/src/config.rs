@@ -1,0 +1,181 @@
+//! Where the server is and how long to wait for it.
+
+use std::fmt;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+use url::Url;
+
+/// Longest namespace: names of constraints hold it as well and have to stay readable.
+const NAMESPACE_BYTES: usize = 40;
+
+/// Settings of the connection to Neo4j.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neo4jConfig {
+    /// `bolt://HOST:PORT`, or `bolt+s://` with TLS, of the one primary that takes writes.
+    pub url: String,
+    #[serde(default = "default_user")]
+    pub user: String,
+    #[serde(default)]
+    pub password: SecretString,
+    /// Keeps several installations apart in one database: ends the name of every label. Letters, digits, `_`.
+    #[serde(default)]
+    pub namespace: String,
+    #[serde(default = "default_max_connections")]
+    pub max_connections: usize,
+    /// How long the server may take to answer one statement, and to accept a connection.
+    #[serde(default = "default_timeout_ms")]
+    pub timeout_ms: u64,
+    /// How long a transaction is tried again after conflicts and lost connections.
+    #[serde(default = "default_retry_deadline_ms")]
+    pub retry_deadline_ms: u64,
+}
+
+fn default_user() -> String {
+    "neo4j".to_owned()
+}
+
+fn default_max_connections() -> usize {
+    16
+}
+
+fn default_timeout_ms() -> u64 {
+    30_000
+}
+
+fn default_retry_deadline_ms() -> u64 {
+    30_000
+}
+
+/// Everything that is wrong with the settings, each with what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidNeo4jConfig {
+    pub faults: Vec<String>,
+}
+
+impl fmt::Display for InvalidNeo4jConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "invalid settings of neo4j: {}", self.faults.join("; "))
+    }
+}
+
+impl std::error::Error for InvalidNeo4jConfig {}
+
+impl Neo4jConfig {
+    /// Everything but the address as it is by default. User and password may stand in the URL and are taken out of it.
+    pub fn new(url: &str) -> Self {
+        let mut address = Url::parse(url);
+        let (mut user, mut password) = (default_user(), SecretString::default());
+        if let Ok(address) = &mut address
+            && !address.username().is_empty()
+        {
+            user = address.username().to_owned();
+            password = address.password().unwrap_or_default().into();
+            // It has a host, or it would have no user.
+            let _ = address.set_username("").and_then(|()| address.set_password(None));
+        }
+        Self {
+            url: address.map_or_else(|_| url.to_owned(), |address| address.to_string()),
+            user,
+            password,
+            namespace: String::new(),
+            max_connections: default_max_connections(),
+            timeout_ms: default_timeout_ms(),
+            retry_deadline_ms: default_retry_deadline_ms(),
+        }
+    }
+
+    /// Reports every fault at once.
+    pub fn validate(&self) -> Result<(), InvalidNeo4jConfig> {
+        let mut faults = url_faults(&self.url);
+        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        if !self.namespace.chars().all(is_name) || self.namespace.len() > NAMESPACE_BYTES {
+            faults.push(format!("`namespace` may hold at most {NAMESPACE_BYTES} of the characters A-Z a-z 0-9 _"));
+        }
+        let numbers = [
+            ("max_connections", self.max_connections as u64),
+            ("timeout_ms", self.timeout_ms),
+            ("retry_deadline_ms", self.retry_deadline_ms),
+        ];
+        for (name, value) in numbers {
+            if value == 0 {
+                faults.push(format!("`{name}` must be at least 1"));
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(InvalidNeo4jConfig { faults }) }
+    }
+}
+
+/// What is wrong with the URL. The URL itself is not repeated: somebody may have put a password into it.
+fn url_faults(text: &str) -> Vec<String> {
+    let url = match Url::parse(text) {
+        Ok(url) => url,
+        Err(error) => return vec![format!("`url` is not a URL ({error}): write it as bolt://HOST:7687")],
+    };
+    let mut faults = Vec::new();
+    match url.scheme() {
+        "bolt" | "bolt+s" => {}
+        "neo4j" | "neo4j+s" | "neo4j+ssc" => faults.push(
+            "`url` asks for routing (neo4j://), which is not supported: name the primary itself as bolt://HOST:7687"
+                .to_owned(),
+        ),
+        scheme => faults.push(format!("`url` has the scheme `{scheme}`: write it as bolt://HOST:7687")),
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        faults.push("`url` names no host: write it as bolt://HOST:7687".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        faults.push("`url` holds credentials: put them into `user` and `password`".to_owned());
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    fn check(change: impl FnOnce(&mut Neo4jConfig), expect: &[&str]) {
+        let mut config = Neo4jConfig::new("bolt://localhost:7687");
+        change(&mut config);
+        let faults = config.validate().map_or_else(|invalid| invalid.faults, |()| Vec::new());
+        assert_eq!(faults.len(), expect.len(), "{faults:?}");
+        for (fault, part) in faults.iter().zip(expect) {
+            assert!(fault.contains(part), "`{fault}` does not say `{part}`");
+        }
+    }
+
+    #[test]
+    fn every_fault_is_reported_with_what_to_do() {
+        check(|_| {}, &[]);
+        check(|config| config.url = "bolt+s://graph.example:7687".to_owned(), &[]);
+        check(|config| config.url = "neo4j://localhost:7687".to_owned(), &["name the primary itself as bolt://"]);
+        check(|config| config.url = "http://localhost:7474".to_owned(), &["scheme `http`"]);
+        check(|config| config.url = "localhost".to_owned(), &["is not a URL"]);
+        check(|config| config.url = "bolt://neo4j:pass@localhost".to_owned(), &["holds credentials"]);
+        check(|config| config.namespace = "a-b".to_owned(), &["`namespace`"]);
+        check(|config| config.namespace = "x".repeat(41), &["`namespace`"]);
+        check(
+            |config| {
+                config.url = "neo4j://a:b@localhost".to_owned();
+                config.max_connections = 0;
+                config.timeout_ms = 0;
+                config.retry_deadline_ms = 0;
+            },
+            &["routing", "credentials", "max_connections", "timeout_ms", "retry_deadline_ms"],
+        );
+    }
+
+    #[test]
+    fn the_password_is_never_shown() {
+        let mut config = Neo4jConfig::new("neo4j://x:hunter2@y");
+        assert_eq!((config.user.as_str(), config.password.expose_secret()), ("x", "hunter2"));
+        let shown = format!("{config:?} {}", config.validate().expect_err("routing is refused"));
+        assert!(!shown.contains("hunter2"), "{shown}");
+        config.url = "neo4j://x:hunter2@y".to_owned();
+        let shown = config.validate().expect_err("routing is refused").to_string();
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Reading by key: nodes, and the neighbours of one.
+
+use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord};
+use cairn_ports::{Direction, Neighbour};
+use neo4rs::{Query, Row};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use async_trait::async_trait;
+
+use crate::connection::Neo4j;
+use crate::fault::Fault;
+use crate::graph::edges::{COLUMNS, EdgeRow};
+use crate::graph::nodes::{NodeRow, key_texts};
+use crate::graph::sight::Sight;
+use crate::transaction::{Transaction, Work};
+use crate::values::{BATCH_ROWS, key_from, key_text};
+
+const NODES: &str = "
+UNWIND $keys AS key
+MATCH (node:Node~ {key: key})<-[:VERSION_OF~]-(version:NodeVersion~)
+USING INDEX node:Node~(key)
+WHERE SEES(version)
+RETURN version.record AS record";
+
+const VERSIONS: &str = "
+UNWIND $versions AS key
+MATCH (version:NodeVersion~ {key: key})
+RETURN key, version.record AS record";
+
+/// What is asked about a node's neighbourhood.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) node: NodeKey,
+    pub(crate) direction: Direction,
+    pub(crate) kinds: &'a [EdgeKind],
+    pub(crate) limit: usize,
+}
+
+pub(crate) async fn nodes(neo4j: &Neo4j, sight: &Sight<'_>, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, Fault> {
+    let mut found = FxHashMap::default();
+    for keys in keys.chunks(BATCH_ROWS) {
+        let query = sight.query(neo4j, NODES).param("keys", key_texts(keys));
+        for row in neo4j.transact(&query).await? {
+            let record = row.to::<NodeRow>()?.decode()?;
+            found.insert(record.key, record);
+        }
+    }
+    Ok(keys.iter().filter_map(|key| found.get(key).cloned()).collect())
+}
+
+pub(crate) async fn neighbours(
+    neo4j: &Neo4j,
+    sight: &Sight<'_>,
+    asked: Asked<'_>,
+) -> Result<(Vec<Neighbour>, u64), Fault> {
+    let kinds: Vec<&str> = asked.kinds.iter().map(|kind| kind.as_str()).collect();
+    let query = sight
+        .query(neo4j, &statement(asked.direction))
+        .param("node", key_text(asked.node.0))
+        .param("any_kind", kinds.is_empty())
+        .param("kinds", kinds);
+    neo4j.transact(&Neighbourhood { neo4j, query, asked }).await
+}
+
+/// Every visible edge at the node, with what its other end is sorted by. The records come later, for one page only.
+fn statement(direction: Direction) -> String {
+    let edge = match direction {
+        Direction::Out => "(node)-[edge:EDGE~]->(other:Node~)",
+        Direction::In => "(node)<-[edge:EDGE~]-(other:Node~)",
+    };
+    format!(
+        "MATCH (node:Node~ {{key: $node}})
+         WHERE EXISTS {{ (node)<-[:VERSION_OF~]-(start:NodeVersion~) WHERE SEES(start) }}
+         MATCH {edge} WHERE ($any_kind OR edge.kind IN $kinds) AND SEES(edge)
+         MATCH (other)<-[:VERSION_OF~]-(version:NodeVersion~) WHERE SEES(version)
+         RETURN {COLUMNS}, other.key AS other, version.key AS version, version.path AS path,
+             version.line AS at, version.name AS name"
+    )
+}
+
+/// Both statements of a question, in one transaction.
+struct Neighbourhood<'a> {
+    neo4j: &'a Neo4j,
+    query: Query,
+    asked: Asked<'a>,
+}
+
+/// An edge with what its other end is sorted by.
+struct Found {
+    edge: EdgeRecord,
+    end: End,
+}
+
+#[derive(Deserialize)]
+struct End {
+    other: String,
+    version: String,
+    path: String,
+    at: i64,
+    name: String,
+}
+
+#[async_trait]
+impl Work for Neighbourhood<'_> {
+    type Outcome = (Vec<Neighbour>, u64);
+
+    async fn run(&self, transaction: &mut Transaction) -> Result<Self::Outcome, Fault> {
+        let rows = transaction.rows(self.query.clone()).await?;
+        let mut found = rows.iter().map(|row| self.found(row)).collect::<Result<Vec<_>, _>>()?;
+        // Sorted here: the server compares some texts by UTF-16 units, and others by code points.
+        found.sort_by(|left, right| {
+            let ends = order_key(&left.end).cmp(&order_key(&right.end));
+            let edges = (left.edge.line, left.edge.key).cmp(&(right.edge.line, right.edge.key));
+            left.edge.kind.cmp(&right.edge.kind).then(ends).then(edges)
+        });
+        let total = found.len() as u64;
+        found.truncate(self.asked.limit);
+        Ok((self.with_records(transaction, found).await?, total))
+    }
+}
+
+impl Neighbourhood<'_> {
+    fn found(&self, row: &Row) -> Result<Found, Fault> {
+        let end: End = row.to()?;
+        let other = NodeKey(key_from(&end.other)?);
+        let (source, target) = match self.asked.direction {
+            Direction::Out => (self.asked.node, other),
+            Direction::In => (other, self.asked.node),
+        };
+        Ok(Found { edge: row.to::<EdgeRow>()?.record(source, target)?, end })
+    }
+
+    async fn with_records(&self, transaction: &mut Transaction, found: Vec<Found>) -> Result<Vec<Neighbour>, Fault> {
+        let mut versions: Vec<String> = found.iter().map(|found| found.end.version.clone()).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let mut records = FxHashMap::default();
+        if !versions.is_empty() {
+            for row in transaction.rows(self.neo4j.query(VERSIONS).param("versions", versions)).await? {
+                records.insert(row.get::<String>("key")?, row.to::<NodeRow>()?.decode()?);
+            }
+        }
+        let mut neighbours = Vec::with_capacity(found.len());
+        for Found { edge, end } in found {
+            // A sweep that took it away in between ran before its time; asked again, the node is gone.
+            let node = records.get(&end.version).cloned().ok_or_else(swept_meanwhile)?;
+            neighbours.push(Neighbour { edge, node });
+        }
+        Ok(neighbours)
+    }
+}
+
+fn swept_meanwhile() -> Fault {
+    let fault = Fault::new(cairn_ports::ErrorKind::TransactionConflict, "a version was swept while it was read");
+    Fault { may_pass: true, ..fault }
+}
+
+fn order_key(end: &End) -> (&str, i64, &str) {
+    (&end.path, end.at, &end.name)
+}

@@ -1,0 +1,32 @@
+//! Names of labels and relationship types, which a namespace keeps apart.
+
+/// Ends the names of an installation. In statements `~` stands for it: `(node:Node~ {key: $key})`.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    suffix: String,
+}
+
+impl Names {
+    /// `namespace` was validated: it is safe in the text of a statement.
+    pub(crate) fn new(namespace: &str) -> Self {
+        Self { suffix: if namespace.is_empty() { String::new() } else { format!("_{namespace}") } }
+    }
+
+    pub(crate) fn statement(&self, template: &str) -> String {
+        template.replace('~', &self.suffix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_ends_every_name() {
+        let check = |namespace, expect| {
+            assert_eq!(Names::new(namespace).statement("(a:Node~)-[:EDGE~]->()"), expect);
+        };
+        check("", "(a:Node)-[:EDGE]->()");
+        check("t1", "(a:Node_t1)-[:EDGE_t1]->()");
+    }
+}

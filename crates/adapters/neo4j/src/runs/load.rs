@@ -1,0 +1,137 @@
+//! Reading documents.
+
+use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, View};
+use cairn_ports::{RepositoryQuery, RunQuery};
+use cairn_runs::{EndedPart, Registry, RepositoryDocument, RunDocument};
+use cairn_wire::{Decode, decode_document};
+use neo4rs::{Query, Row};
+use serde::Deserialize;
+
+use crate::connection::Neo4j;
+use crate::fault::Fault;
+use crate::runs::words;
+use crate::values::{generation_number, key_text, number};
+
+pub(super) async fn registry(neo4j: &Neo4j) -> Result<Registry, Fault> {
+    let statement = "MATCH (registry:Registry~ {key: 'registry'}) RETURN registry.document AS document";
+    let rows = neo4j.transact(&neo4j.query(statement)).await?;
+    let found = rows.first().map(|row| optional_document(row, "document")).transpose()?;
+    Ok(found.flatten().unwrap_or_default())
+}
+
+pub(super) async fn publication(neo4j: &Neo4j, seq: PublishedSeq) -> Result<Option<View>, Fault> {
+    let statement = "MATCH (made:Publication~ {seq: $seq}) RETURN made.view AS document";
+    Ok(documents(neo4j, neo4j.query(statement).param("seq", number(seq.0))).await?.pop())
+}
+
+pub(super) async fn repositories(neo4j: &Neo4j, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, Fault> {
+    let select = |statement: &str| neo4j.query(&format!("{statement} RETURN repository.document AS document"));
+    let query = match query {
+        RepositoryQuery::One(id) => select("MATCH (repository:Repository~ {key: $key})").param("key", key_text(id.0)),
+        RepositoryQuery::OfTenant(Some(tenant)) => {
+            select("MATCH (repository:Repository~ {tenant: $tenant})").param("tenant", tenant.as_str())
+        }
+        RepositoryQuery::OfTenant(None) => select("MATCH (repository:Repository~)"),
+        RepositoryQuery::Asked { limit } => {
+            return documents(neo4j, select(ASKED).param("limit", number(limit as u64))).await;
+        }
+    };
+    let mut found: Vec<RepositoryDocument> = documents(neo4j, query).await?;
+    // Sorted here: the server does not order all texts by their bytes.
+    found.sort_by(|left, right| {
+        let key = |document: &RepositoryDocument| (document.details.tenant.clone(), document.details.name.clone());
+        key(left).cmp(&key(right))
+    });
+    Ok(found)
+}
+
+const ASKED: &str = "
+MATCH (repository:Repository~)
+WHERE repository.lane IS NOT NULL
+WITH repository ORDER BY repository.lane, repository.asked_at_ms, repository.key LIMIT $limit";
+
+pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocument>, Fault> {
+    let select =
+        |condition: &str| neo4j.query(&format!("MATCH (run:Run~) WHERE {condition} RETURN run.document AS document"));
+    let oldest = |condition: &str| select(&format!("{condition} WITH run ORDER BY run.generation"));
+    let query = match query {
+        RunQuery::One(run) => select("run.generation = $generation AND run.repository = $repository")
+            .param("generation", generation_number(run.generation))
+            .param("repository", key_text(run.repository.0)),
+        RunQuery::Newest { repository: Some(repository), limit } => {
+            select("run.repository = $repository WITH run ORDER BY run.generation DESC LIMIT $limit")
+                .param("repository", key_text(repository.0))
+                .param("limit", number(limit as u64))
+        }
+        RunQuery::Newest { repository: None, limit } => {
+            select("run.generation > 0 WITH run ORDER BY run.generation DESC LIMIT $limit")
+                .param("limit", number(limit as u64))
+        }
+        RunQuery::Unfinished => oldest("run.state = 'running'"),
+        RunQuery::Unsent { limit } => {
+            select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
+                .param("limit", number(limit as u64))
+        }
+        RunQuery::PublishedAt { repository, seq } => select(
+            "run.repository = $repository AND run.published_seq <= $seq WITH run ORDER BY run.published_seq DESC LIMIT 1",
+        )
+        .param("repository", key_text(repository.0))
+        .param("seq", number(seq.0)),
+        RunQuery::Retired { until_ms } => {
+            oldest("run.is_swept = false AND run.published_seq IS NOT NULL AND run.ended_at_ms <= $until_ms")
+                .param("until_ms", until_ms)
+        }
+        RunQuery::Live { until_ms } => {
+            oldest("run.superseded_at_ms > $until_ms AND run.state IN ['running', 'published', 'partial']")
+                .param("until_ms", until_ms)
+        }
+    };
+    documents(neo4j, query).await
+}
+
+pub(super) async fn parts(neo4j: &Neo4j, run: RunId) -> Result<Vec<EndedPart>, Fault> {
+    let statement = "
+        MATCH (part:Part~ {generation: $generation})
+        RETURN part.stage AS stage, part.number AS number, part.code AS code, part.message AS message,
+            part.report AS report";
+    let query = neo4j.query(statement).param("generation", generation_number(run.generation));
+    let rows = neo4j.transact(&query).await?;
+    let mut parts = rows.iter().map(|row| row.to::<PartRow>()?.ended(run)).collect::<Result<Vec<_>, _>>()?;
+    parts.sort_by_key(|ended| ended.part);
+    Ok(parts)
+}
+
+#[derive(Deserialize)]
+struct PartRow {
+    stage: String,
+    number: u32,
+    code: Option<String>,
+    message: Option<String>,
+    report: String,
+}
+
+impl PartRow {
+    fn ended(self, run: RunId) -> Result<EndedPart, Fault> {
+        let part = PartId { stage: words::stage(&self.stage)?, number: self.number };
+        let end = match self.code {
+            None => PartEnd::Done,
+            Some(code) => PartEnd::Failed { code, message: self.message.unwrap_or_default() },
+        };
+        Ok(EndedPart { run, part, end, report: self.report })
+    }
+}
+
+/// The documents in the column `document` of a statement's rows.
+async fn documents<T: Decode>(neo4j: &Neo4j, query: Query) -> Result<Vec<T>, Fault> {
+    let rows = neo4j.transact(&query).await?;
+    rows.iter().map(|row| decode(&row.get::<Vec<u8>>("document")?)).collect()
+}
+
+/// A document of a node that may not be there, or not have one yet.
+pub(super) fn optional_document<T: Decode>(row: &Row, column: &str) -> Result<Option<T>, Fault> {
+    row.get::<Option<Vec<u8>>>(column)?.map(|bytes| decode(&bytes)).transpose()
+}
+
+fn decode<T: Decode>(bytes: &[u8]) -> Result<T, Fault> {
+    decode_document(bytes).map_err(Fault::damaged)
+}

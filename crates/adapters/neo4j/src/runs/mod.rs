@@ -1,0 +1,71 @@
+//! Documents of catalogue and ledger: one node for the registry, each repository, each run, each ended part and each
+//! publication. The decisions are those of `cairn_runs`; here documents are locked, loaded and kept.
+//!
+//! A change takes the write locks of what it reaches first, in one order (registry, repository, runs), and reads
+//! afterwards: the server reads what is committed at that moment, so whoever read first could decide about what another
+//! has changed since. Commands that reach the same document are therefore one after the other.
+//!
+//! A commit whose answer is lost may have happened. Most commands would refuse to be applied twice, or answer otherwise,
+//! so each call has a token that it leaves in the document it is about; a second try that finds it only tells what the
+//! first one came to.
+
+mod change;
+mod keep;
+mod load;
+mod words;
+
+use async_trait::async_trait;
+use cairn_domain::{PublishedSeq, RunId, View};
+use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
+use cairn_runs::{Answer, Command, EndedPart, Registry, RepositoryDocument, RunDocument};
+
+use crate::connection::Neo4j;
+use crate::fault;
+use crate::runs::change::Change;
+
+/// The catalogue and the ledger of one installation.
+#[derive(Clone)]
+pub struct Neo4jRuns {
+    neo4j: Neo4j,
+}
+
+impl Neo4jRuns {
+    pub fn new(neo4j: Neo4j) -> Self {
+        Self { neo4j }
+    }
+}
+
+#[async_trait]
+impl RunDocuments for Neo4jRuns {
+    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+        let key = format!("{:?}", command.reach());
+        let change = Change::new(&self.neo4j, &command);
+        self.neo4j.transact(&change).await.map_err(fault::of(command.name(), &key))
+    }
+
+    async fn registry(&self) -> Result<Registry, RunDocumentsError> {
+        load::registry(&self.neo4j).await.map_err(fault::of("registry", &""))
+    }
+
+    async fn publication(&self, seq: PublishedSeq) -> Result<Option<View>, RunDocumentsError> {
+        load::publication(&self.neo4j, seq).await.map_err(fault::of("publication", &seq.0))
+    }
+
+    async fn repositories(&self, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, RunDocumentsError> {
+        let key = format!("{query:?}");
+        load::repositories(&self.neo4j, query).await.map_err(fault::of("repositories", &key))
+    }
+
+    async fn runs(&self, query: RunQuery) -> Result<Vec<RunDocument>, RunDocumentsError> {
+        let key = format!("{query:?}");
+        load::runs(&self.neo4j, query).await.map_err(fault::of("runs", &key))
+    }
+
+    async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError> {
+        load::parts(&self.neo4j, run).await.map_err(fault::of("parts", &run))
+    }
+
+    async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError> {
+        keep::forget_publications(&self.neo4j, until_ms).await.map_err(fault::of("forget_publications", &until_ms))
+    }
+}

@@ -1,0 +1,84 @@
+//! Constraints and indexes. Each is made by a statement of its own: the server takes no changes of data beside them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use cairn_ports::ErrorKind;
+use neo4rs::Query;
+use tokio::time::Instant;
+
+use crate::connection::Neo4j;
+use crate::fault::Fault;
+
+/// How long new indexes may take to take in what is there already, and how often they are looked at meanwhile.
+const ONLINE_WITHIN: Duration = Duration::from_secs(300);
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+/// Name and statement. `MERGE` makes one record per key only under the constraint.
+const CONSTRAINTS: [(&str, &str); 10] = [
+    ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
+    ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
+    ("node_version_key~", "FOR (version:NodeVersion~) REQUIRE version.key IS UNIQUE"),
+    ("edge_key~", "FOR ()-[edge:EDGE~]-() REQUIRE edge.key IS UNIQUE"),
+    ("pattern_key~", "FOR (pattern:Pattern~) REQUIRE pattern.key IS UNIQUE"),
+    ("registry_key~", "FOR (registry:Registry~) REQUIRE registry.key IS UNIQUE"),
+    ("repository_key~", "FOR (repository:Repository~) REQUIRE repository.key IS UNIQUE"),
+    ("run_generation~", "FOR (run:Run~) REQUIRE run.generation IS UNIQUE"),
+    ("part_key~", "FOR (part:Part~) REQUIRE part.key IS UNIQUE"),
+    ("publication_seq~", "FOR (made:Publication~) REQUIRE made.seq IS UNIQUE"),
+];
+
+/// Scrolling goes by position, sweeping by the generations, everything about runs by what has become of them.
+const INDEXES: [(&str, &str); 15] = [
+    ("node_version_position~", "FOR (version:NodeVersion~) ON (version.owner, version.position)"),
+    ("node_version_from~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_from)"),
+    ("node_version_to~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_to)"),
+    ("edge_position~", "FOR ()-[edge:EDGE~]-() ON (edge.owner, edge.position)"),
+    ("edge_from~", "FOR ()-[edge:EDGE~]-() ON (edge.owner, edge.gen_from)"),
+    ("edge_to~", "FOR ()-[edge:EDGE~]-() ON (edge.owner, edge.gen_to)"),
+    ("pattern_owner~", "FOR (pattern:Pattern~) ON (pattern.owner)"),
+    ("pattern_tenant~", "FOR (pattern:Pattern~) ON (pattern.tenant)"),
+    ("repository_tenant~", "FOR (repository:Repository~) ON (repository.tenant)"),
+    ("repository_lane~", "FOR (repository:Repository~) ON (repository.lane)"),
+    ("run_repository~", "FOR (run:Run~) ON (run.repository)"),
+    ("run_state~", "FOR (run:Run~) ON (run.state)"),
+    ("run_swept~", "FOR (run:Run~) ON (run.is_swept)"),
+    ("run_superseded~", "FOR (run:Run~) ON (run.superseded_at_ms)"),
+    ("part_generation~", "FOR (part:Part~) ON (part.generation)"),
+];
+
+pub(crate) async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
+    let constraints = CONSTRAINTS.iter().map(|(name, what)| format!("CREATE CONSTRAINT {name} IF NOT EXISTS {what}"));
+    let indexes = INDEXES.iter().map(|(name, what)| format!("CREATE INDEX {name} IF NOT EXISTS {what}"));
+    for statement in constraints.chain(indexes) {
+        neo4j.transact(&neo4j.query(&statement)).await?;
+    }
+    // The server's own procedure waits for the indexes of all installations.
+    let deadline = Instant::now() + ONLINE_WITHIN;
+    loop {
+        match check(neo4j).await {
+            Err(fault) if fault.kind == ErrorKind::Conflict && Instant::now() < deadline => {
+                tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+pub(crate) async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
+    let constraints = names_of(neo4j, "SHOW CONSTRAINTS YIELD name RETURN name").await?;
+    let online = names_of(neo4j, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name").await?;
+    let wanted = |names: &[(&str, &str)]| names.iter().map(|(name, _)| neo4j.names.statement(name)).collect::<Vec<_>>();
+    let mut missing = wanted(&CONSTRAINTS);
+    missing.retain(|name| !constraints.contains(name) || !online.contains(name));
+    missing.extend(wanted(&INDEXES).into_iter().filter(|name| !online.contains(name)));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::conflict(format!("neo4j lacks the constraints or indexes {}: prepare the database", missing.join(", "))))
+}
+
+async fn names_of(neo4j: &Neo4j, statement: &str) -> Result<BTreeSet<String>, Fault> {
+    let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
+    rows.iter().map(|row| Ok(row.get("name")?)).collect()
+}

@@ -1,0 +1,45 @@
+//! The contracts of the graph store, and of catalogue and ledger.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use cairn_catalogue::Runs;
+use cairn_conformance::runs::RunStore;
+use cairn_conformance::{graph_store, run_documents, runs, suite};
+use cairn_neo4j::{Neo4jGraph, Neo4jRuns};
+use cairn_ports::{GraphStore, RunDocuments};
+
+use crate::server::Namespace;
+
+/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_graph_store_keeps_its_contract() -> Result<()> {
+    let Some(namespace) = Namespace::open("contract").await? else { return Ok(()) };
+    let open = async || Ok(Box::new(Neo4jGraph::new(namespace.neo4j.clone())) as Box<dyn GraphStore>);
+    let checks = graph_store::checks();
+    suite::catches(&checks, &graph_store::faults(), open).await?;
+    suite::passes(&checks, open).await?;
+    namespace.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documents_of_runs_keep_their_contract() -> Result<()> {
+    let Some(namespace) = Namespace::open("documents").await? else { return Ok(()) };
+    let open = async || Ok(Box::new(Neo4jRuns::new(namespace.neo4j.clone())) as Box<dyn RunDocuments>);
+    let checks = run_documents::checks();
+    suite::catches(&checks, &run_documents::faults(), open).await?;
+    suite::passes(&checks, open).await?;
+    namespace.close().await
+}
+
+/// Catalogue, ledger, outbox and requests, made of the documents.
+#[tokio::test(flavor = "multi_thread")]
+async fn catalogue_and_ledger_keep_their_contract() -> Result<()> {
+    let Some(namespace) = Namespace::open("runs").await? else { return Ok(()) };
+    let documents = Arc::new(Neo4jRuns::new(namespace.neo4j.clone()));
+    let open = async || Ok(Box::new(Runs::new(documents.clone())) as Box<dyn RunStore>);
+    let checks = runs::checks();
+    suite::catches(&checks, &runs::faults(), open).await?;
+    suite::passes(&checks, open).await?;
+    namespace.close().await
+}

@@ -1,0 +1,136 @@
+//! Commands whose commit has an unknown outcome, and what the graph knows of the ledger.
+
+use anyhow::{Context, Result, bail, ensure};
+use cairn_domain::{
+    ArtifactRef, Lane, PartEnd, PartId, RepositoryId, RepositoryName, RunId, RunState, Source, StageName,
+};
+use cairn_neo4j::{Neo4j, Neo4jConfig, Neo4jGraph, Neo4jRuns};
+use cairn_ports::{ErrorKind, GraphStoreError, RepositoryQuery, RunDocuments, RunQuery};
+use cairn_runs::{Answer, Beginning, Command, RepositoryDetails, RunDetails};
+
+use crate::bolt_proxy::{BoltProxy, Cut};
+use crate::fixture::{chain, repository, stage, tenant};
+use crate::server::Namespace;
+
+const PARSE: PartId = PartId { stage: StageName::Parse, number: 0 };
+const PUBLISH: PartId = PartId { stage: StageName::Publish, number: 0 };
+
+fn register(repository: RepositoryId) -> Command {
+    let details = RepositoryDetails {
+        tenant: tenant(),
+        name: RepositoryName::new("r"),
+        source: Source::Url { url: "https://example.org/r".to_owned() },
+        branch: None,
+        settings: "{}".to_owned(),
+        aliases: Vec::new(),
+    };
+    Command::Register { repository, details: Box::new(details) }
+}
+
+fn begin(repository: RepositoryId, epoch: u64) -> Command {
+    let artifact = ArtifactRef { key: "plans/r".to_owned(), size_bytes: 1, hash: [1; 32] };
+    let details = RunDetails {
+        tenant: tenant(),
+        manifest: artifact.clone(),
+        plan: artifact,
+        revision: "abc".to_owned(),
+        branch: None,
+        model: String::new(),
+        result: "{}".to_owned(),
+        started_at_ms: 1,
+        message: None,
+    };
+    let parts = vec![PARSE, PUBLISH];
+    let beginning = Beginning { epoch, previous: None, parts, lane: Lane::Bulk, window: 9, now_ms: 1 };
+    Command::Begin { repository, beginning: Box::new(beginning), details: Box::new(details) }
+}
+
+fn end(run: RunId, part: PartId) -> Command {
+    Command::EndPart { run, part, end: PartEnd::Done, report: String::new(), now_ms: 2 }
+}
+
+/// A run in its namespace, begun through whatever `runs` speaks to.
+async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
+    runs.change(register(repository)).await?;
+    let lease = Command::Lease { repository, now_ms: 10, ttl_ms: 1000 };
+    let Answer::Epoch(epoch) = runs.change(lease).await? else { bail!("no epoch") };
+    match runs.change(begin(repository, epoch)).await? {
+        Answer::Begun(run) => Ok(run),
+        other => bail!("{other:?} instead of a run"),
+    }
+}
+
+/// Every command of a run's life: whichever commit it is whose answer is lost, or that is lost itself, each answers as if
+/// nothing had happened, and has happened once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_of_unknown_outcome_happens_once() -> Result<()> {
+    let Some(namespace) = Namespace::open("commands").await? else { return Ok(()) };
+    let proxy = BoltProxy::start(&namespace.config.url).await?;
+    let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
+    let runs = Neo4jRuns::new(Neo4j::new(&config)?);
+    for (number, cut) in [Cut::AfterCommit, Cut::BeforeCommit].into_iter().enumerate() {
+        let repository = repository(&format!("r{number}"));
+        let change = async |command: Command| -> Result<Answer> {
+            proxy.cut(&[cut]);
+            let name = command.name();
+            let answer = runs.change(command).await.with_context(|| format!("{name} after {cut:?}"))?;
+            ensure!(proxy.cuts_left() == 0, "nothing was cut");
+            Ok(answer)
+        };
+        ensure!(change(register(repository)).await? == Answer::Done);
+        let ask = Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 };
+        ensure!(change(ask).await? == Answer::Asked(1));
+        let dispatched = change(Command::Dispatch { repository, now_ms: 6, again_after_ms: 100 }).await?;
+        ensure!(matches!(dispatched, Answer::Dispatched(Some(wanted)) if wanted.number == 1), "{dispatched:?}");
+        let lease = change(Command::Lease { repository, now_ms: 10, ttl_ms: 1000 }).await?;
+        let Answer::Epoch(epoch) = lease else { bail!("{lease:?}") };
+        let Answer::Begun(run) = change(begin(repository, epoch)).await? else { bail!("no run") };
+        ensure!(change(Command::Renew { repository, epoch, now_ms: 11, ttl_ms: 0 }).await? == Answer::Done);
+        ensure!(change(end(run, PARSE)).await? == Answer::Released(vec![PUBLISH]));
+        let (state, message) = (RunState::Cancelled, String::new());
+        ensure!(change(Command::Abort { run, state, message, now_ms: 20 }).await? == Answer::Done);
+        ensure!(change(Command::ForgetAborted { run, until_ms: 20 }).await? == Answer::Forgotten(true));
+        let Answer::Deleted(generation) = change(Command::Delete { repository, now_ms: 30 }).await? else {
+            bail!("not deleted")
+        };
+        ensure!(generation.0 == run.generation.0 + 1, "{generation} was allotted after {run}");
+        ensure!(runs.runs(RunQuery::One(run)).await?.len() == 1);
+        ensure!(runs.parts(run).await?.len() == 1);
+    }
+    ensure!(runs.registry().await?.last_generation == 4);
+    namespace.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_graph_takes_nothing_from_a_run_that_the_ledger_aborted() -> Result<()> {
+    let Some(namespace) = Namespace::open("ledger").await? else { return Ok(()) };
+    let (runs, graph) = (Neo4jRuns::new(namespace.neo4j.clone()), Neo4jGraph::new(namespace.neo4j.clone()));
+    let run = begun(&runs, repository("r")).await?;
+    stage(&graph, run, chain(run.repository, 3)).await?;
+    let (state, message) = (RunState::Failed, "no reason".to_owned());
+    runs.change(Command::Abort { run, state, message, now_ms: 9 }).await?;
+    let error = stage(&graph, run, chain(run.repository, 3)).await.expect_err("the run is over");
+    ensure!(error.downcast::<GraphStoreError>()?.kind == ErrorKind::Conflict);
+    namespace.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_forgotten_repository() -> Result<()> {
+    let Some(namespace) = Namespace::open("forgotten").await? else { return Ok(()) };
+    let runs = Neo4jRuns::new(namespace.neo4j.clone());
+    let run = begun(&runs, repository("r")).await?;
+    runs.change(end(run, PARSE)).await?;
+    let repository = run.repository;
+    let Answer::Deleted(generation) = runs.change(Command::Delete { repository, now_ms: 50 }).await? else {
+        bail!("not deleted")
+    };
+    let forget = |until_ms| runs.change(Command::ForgetDeletion { repository, generation, until_ms });
+    ensure!(forget(49).await? == Answer::Forgotten(false));
+    ensure!(namespace.count("MATCH (part:Part~) RETURN count(part) AS count").await? == 1);
+    ensure!(forget(50).await? == Answer::Forgotten(true));
+    ensure!(runs.repositories(RepositoryQuery::OfTenant(None)).await?.is_empty());
+    for label in ["Run", "Part", "Repository"] {
+        ensure!(namespace.count(&format!("MATCH (n:{label}~) RETURN count(n) AS count")).await? == 0, "{label}");
+    }
+    namespace.close().await
+}

@@ -1,0 +1,90 @@
+//! The server that this run was given, and a namespace of one's own on it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+use cairn_neo4j::{Neo4j, Neo4jConfig};
+use cairn_servers::given;
+use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
+use secrecy::ExposeSecret;
+
+/// A namespace that is wiped when its test is over.
+pub struct Namespace {
+    pub neo4j: Neo4j,
+    pub config: Neo4jConfig,
+    /// The driver itself, to look past the adapter.
+    driver: Graph,
+}
+
+impl Namespace {
+    /// None: the test is left out.
+    pub async fn open(name: &str) -> Result<Option<Self>> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let Some(url) = given::neo4j_url() else { return Ok(None) };
+        let mut config = Neo4jConfig::new(&url);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        config.namespace = format!("{name}_{}_{number}", std::process::id());
+        let neo4j = Neo4j::new(&config)?;
+        neo4j.prepare().await?;
+        let driver = driver(&config)?;
+        Ok(Some(Self { neo4j, config, driver }))
+    }
+
+    /// Runs a statement in a transaction of the driver. `~` ends names, as in the adapter.
+    pub async fn run(&self, statement: &str) -> Result<Vec<Row>> {
+        let text = statement.replace('~', &format!("_{}", self.config.namespace));
+        let mut txn = self.driver.start_txn().await?;
+        let mut stream = txn.execute(Query::new(text)).await?;
+        let mut rows = Vec::new();
+        while let Some(row) = stream.next(txn.handle()).await? {
+            rows.push(row);
+        }
+        txn.commit().await?;
+        Ok(rows)
+    }
+
+    /// Runs a statement in a transaction that stays open.
+    pub async fn begin(&self, statement: &str) -> Result<Txn> {
+        let mut txn = self.driver.start_txn().await?;
+        txn.run(statement.replace('~', &format!("_{}", self.config.namespace))).await?;
+        Ok(txn)
+    }
+
+    /// Whether a transaction of this namespace waits for a lock.
+    pub async fn has_waiting_writer(&self) -> Result<bool> {
+        let name = &self.config.namespace;
+        let waiting = format!(
+            "SHOW TRANSACTIONS YIELD status, currentQuery WHERE status STARTS WITH 'Blocked' AND currentQuery CONTAINS '{name}'
+             AND NOT currentQuery STARTS WITH 'SHOW' RETURN count(*) AS count"
+        );
+        Ok(self.count(&waiting).await? > 0)
+    }
+
+    pub async fn count(&self, statement: &str) -> Result<u64> {
+        Ok(self.run(statement).await?[0].get("count")?)
+    }
+
+    /// Takes data, constraints and indexes away.
+    pub async fn close(self) -> Result<()> {
+        let suffix = &self.config.namespace;
+        let labels =
+            ["Owner", "Node", "NodeVersion", "Pattern", "Registry", "Repository", "Run", "Part", "Publication"];
+        for label in labels {
+            let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
+            while self.count(&wipe).await? > 0 {}
+        }
+        // An index that serves a constraint goes with it.
+        for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
+            let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
+            for row in self.run(&show).await? {
+                self.run(&format!("DROP {kind} {}", row.get::<String>("name")?)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn driver(config: &Neo4jConfig) -> Result<Graph> {
+    let settings = ConfigBuilder::default().uri(config.url.as_str()).user(config.user.as_str());
+    Ok(Graph::connect(settings.password(config.password.expose_secret()).build()?)?)
+}

@@ -1,0 +1,93 @@
+//! Writers that meet on the same keys.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use cairn_domain::{EdgeRecord, NodeRecord};
+use cairn_neo4j::Neo4jGraph;
+use cairn_ports::{Generations, StagedGraph};
+use futures::future::try_join_all;
+use tokio::time::Instant;
+
+use crate::fixture::{call, node, repository, run, stage};
+use crate::server::Namespace;
+
+const NUM_WRITERS: u32 = 8;
+const NUM_KEYS: u32 = 200;
+
+/// Writer `number` refers from each of its nodes to one of the keys that all writers share, in an order of its own.
+fn staged_by(number: u32, round: u32) -> StagedGraph {
+    let (shared, own) = (repository("shared"), repository(&format!("writer{number}")));
+    let base = round * NUM_KEYS;
+    let mut nodes: Vec<NodeRecord> = (base..base + NUM_KEYS).map(|key| node(own, key)).collect();
+    if number % 2 == 1 {
+        nodes.reverse();
+    }
+    let target = |index: usize| node(shared, base + (index as u32 * 7 + number * 31) % NUM_KEYS);
+    let edges: Vec<EdgeRecord> =
+        nodes.iter().enumerate().map(|(index, source)| call(own, source, &target(index), 0)).collect();
+    StagedGraph { nodes, edges, ..StagedGraph::default() }
+}
+
+/// All writers at once; each stages its part twice at the same time, as after a redelivery.
+async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
+    let writers = (0..2 * NUM_WRITERS).map(|task| {
+        let (graph, number) = (graph.clone(), task / 2);
+        let own = repository(&format!("writer{number}"));
+        tokio::spawn(async move { stage(&graph, run(own, 1), staged_by(number, round)).await })
+    });
+    for outcome in try_join_all(writers).await? {
+        outcome?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_one_node_however_many_writers_meet() -> Result<()> {
+    let Some(namespace) = Namespace::open("storm").await? else { return Ok(()) };
+    let graph = Neo4jGraph::new(namespace.neo4j.clone());
+    for round in 0..3 {
+        storm(&graph, round).await?;
+        let (writers, keys) = (u64::from(NUM_WRITERS), u64::from(NUM_KEYS * (round + 1)));
+        ensure!(namespace.count("MATCH (n:Node~) RETURN count(n) AS count").await? == (writers + 1) * keys);
+        ensure!(namespace.count("MATCH (n:NodeVersion~) RETURN count(n) AS count").await? == writers * keys);
+        ensure!(namespace.count("MATCH ()-[n:EDGE~]->() RETURN count(n) AS count").await? == writers * keys);
+        ensure!(namespace.count("MATCH ()-[n:VERSION_OF~]->() RETURN count(n) AS count").await? == writers * keys);
+    }
+    for number in 0..NUM_WRITERS {
+        graph.verify(repository(&format!("writer{number}"))).await?;
+    }
+    namespace.close().await
+}
+
+/// A foreign transaction has made the node and not committed yet when the graph refers to it. How many are there then?
+async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
+    let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
+    let target = node(shared, 0);
+    let key = target.key;
+    let first = namespace.begin(&format!("MERGE (n:Node~ {{key: '{key}'}})")).await?;
+    let staged = StagedGraph { edges: vec![call(own, &node(own, 1), &target, 0)], ..StagedGraph::default() };
+    let second = tokio::spawn(async move { stage(&graph, run(own, 1), staged).await });
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !second.is_finished() && !namespace.has_waiting_writer().await? {
+        ensure!(Instant::now() < deadline, "the second writer neither waits nor ends");
+    }
+    first.commit().await?;
+    second.await??;
+    namespace.count(&format!("MATCH (n:Node~ {{key: '{key}'}}) RETURN count(n) AS count")).await
+}
+
+/// And where the constraint is missing the test would tell.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_constraint_is_what_makes_a_key_one_node() -> Result<()> {
+    for (has_constraint, expect) in [(true, 1), (false, 2)] {
+        let Some(namespace) = Namespace::open("constraint").await? else { return Ok(()) };
+        if !has_constraint {
+            namespace.run("DROP CONSTRAINT node_key~").await?;
+        }
+        let found = num_nodes_of_two_writers(&namespace).await?;
+        ensure!(found == expect, "{found} nodes of one key; constraint: {has_constraint}");
+        namespace.close().await?;
+    }
+    Ok(())
+}

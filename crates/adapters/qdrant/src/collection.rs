@@ -1,0 +1,152 @@
+//! One collection, as the rest asks it: pages, counts, marks, deletions.
+
+use std::collections::HashMap;
+
+use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
+use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
+use qdrant_client::qdrant::{
+    CountPoints, DeletePoints, Filter, OrderBy, PayloadIncludeSelector, PointId, PointStruct, PointsSelector,
+    RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpsertPoints, Value, WithPayloadSelector,
+    WithVectorsSelector, start_from,
+};
+
+use crate::connection::Connection;
+use crate::error::Fault;
+
+/// Points of a page that is read for its own sake, not for a caller.
+pub(crate) const PAGE: u32 = 1_000;
+
+#[derive(Clone)]
+pub(crate) struct Collection {
+    pub(crate) connection: Connection,
+    pub(crate) name: String,
+}
+
+/// Which points to read, and what of them.
+#[derive(Default)]
+pub(crate) struct Page {
+    pub(crate) filter: Filter,
+    pub(crate) limit: u32,
+    pub(crate) offset: Option<PointId>,
+    pub(crate) with_payload: Option<WithPayloadSelector>,
+    pub(crate) with_vectors: bool,
+    /// An indexed integer and where to start.
+    pub(crate) order_by: Option<(&'static str, i64)>,
+}
+
+pub(crate) fn only(fields: &[&str]) -> Option<WithPayloadSelector> {
+    let fields = fields.iter().map(|field| (*field).to_owned()).collect();
+    Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Include(PayloadIncludeSelector { fields })) })
+}
+
+pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
+    Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Enable(true)) })
+}
+
+fn selector(which: PointsSelectorOneOf) -> Option<PointsSelector> {
+    Some(PointsSelector { points_selector_one_of: Some(which) })
+}
+
+impl Collection {
+    /// Inserts the points that are not there.
+    pub(crate) async fn insert(&self, points: Vec<PointStruct>) -> Result<(), Fault> {
+        let request = UpsertPoints {
+            collection_name: self.name.clone(),
+            wait: Some(true),
+            points,
+            ordering: self.connection.ordering(),
+            update_mode: Some(UpdateMode::InsertOnly.into()),
+            ..UpsertPoints::default()
+        };
+        let mut client = self.connection.points();
+        self.connection.call(request, async |request| client.upsert(request).await).await.map(drop)
+    }
+
+    /// Sets fields of the points that the filter lets through when the write is applied.
+    pub(crate) async fn set(&self, fields: HashMap<String, Value>, filter: Filter) -> Result<(), Fault> {
+        let request = SetPayloadPoints {
+            collection_name: self.name.clone(),
+            wait: Some(true),
+            payload: fields,
+            points_selector: selector(PointsSelectorOneOf::Filter(filter)),
+            ordering: self.connection.ordering(),
+            ..SetPayloadPoints::default()
+        };
+        let mut client = self.connection.points();
+        self.connection.call(request, async |request| client.set_payload(request).await).await.map(drop)
+    }
+
+    /// Deletes what the filter lets through. Returns how many points that were.
+    pub(crate) async fn delete(&self, filter: Filter) -> Result<u64, Fault> {
+        let count = self.count(filter.clone()).await?;
+        if count > 0 {
+            let request = DeletePoints {
+                collection_name: self.name.clone(),
+                wait: Some(true),
+                points: selector(PointsSelectorOneOf::Filter(filter)),
+                ordering: self.connection.ordering(),
+                ..DeletePoints::default()
+            };
+            let mut client = self.connection.points();
+            self.connection.call(request, async |request| client.delete(request).await).await?;
+        }
+        Ok(count)
+    }
+
+    pub(crate) async fn count(&self, filter: Filter) -> Result<u64, Fault> {
+        let request = CountPoints {
+            collection_name: self.name.clone(),
+            filter: Some(filter),
+            exact: Some(true),
+            read_consistency: self.connection.consistency(),
+            ..CountPoints::default()
+        };
+        let mut client = self.connection.points();
+        let answer = self.connection.call(request, async |request| client.count(request).await).await?;
+        Ok(answer.result.map_or(0, |result| result.count))
+    }
+
+    /// One page, and where the next one by id starts.
+    pub(crate) async fn page(&self, page: Page) -> Result<(Vec<RetrievedPoint>, Option<PointId>), Fault> {
+        let order = |(key, start): (&str, i64)| OrderBy {
+            key: key.to_owned(),
+            direction: None,
+            start_from: Some(qdrant_client::qdrant::StartFrom { value: Some(start_from::Value::Integer(start)) }),
+        };
+        let request = ScrollPoints {
+            collection_name: self.name.clone(),
+            filter: Some(page.filter),
+            offset: page.offset,
+            limit: Some(page.limit),
+            with_payload: page.with_payload,
+            with_vectors: Some(WithVectorsSelector::from(page.with_vectors)),
+            read_consistency: self.connection.consistency(),
+            order_by: page.order_by.map(order),
+            ..ScrollPoints::default()
+        };
+        let mut client = self.connection.points();
+        let answer = self.connection.call(request, async |request| client.scroll(request).await).await?;
+        Ok((answer.result, answer.next_page_offset))
+    }
+
+    /// The points of all pages, handed over page by page.
+    pub(crate) async fn each_page(
+        &self,
+        filter: Filter,
+        with_payload: Option<WithPayloadSelector>,
+        with_vectors: bool,
+        mut take: impl FnMut(Vec<RetrievedPoint>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut offset = None;
+        loop {
+            let (filter, with_payload) = (filter.clone(), with_payload.clone());
+            let page = Page { filter, limit: PAGE, offset, with_payload, with_vectors, order_by: None };
+            let (points, next) = self.page(page).await?;
+            take(points)?;
+            offset = next;
+            if offset.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Where Qdrant is, how long to wait for it, and how exact it is to be.
+
+use std::fmt;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+use url::Url;
+
+/// Longest prefix: Qdrant makes folders of the names of collections.
+const PREFIX_BYTES: usize = 60;
+/// A gRPC message is at most 4 MiB where nobody raised the limit; a point more than this must fit beside the batch.
+const MAX_BATCH_BYTES: usize = 3 << 20;
+
+/// How many replicas a read asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadFrom {
+    One,
+    /// More than half of them. On one node that is the node.
+    #[default]
+    Majority,
+    All,
+}
+
+/// Settings of the connection to Qdrant and of the collections in it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QdrantConfig {
+    /// `http://HOST:6334`, or `https://` with TLS: the port that speaks gRPC.
+    pub url: String,
+    /// Empty where the server asks for none.
+    #[serde(default)]
+    pub api_key: SecretString,
+    /// Starts the name of every collection: keeps several installations apart in one Qdrant.
+    #[serde(default = "default_prefix")]
+    pub collection_prefix: String,
+    /// Whether questions scan all vectors in their scope, and so answer as local mode does to the last hit. Otherwise a
+    /// new collection gets an HNSW index and dense answers are approximate.
+    #[serde(default = "default_exact")]
+    pub exact: bool,
+    #[serde(default)]
+    pub read_from: ReadFrom,
+    /// Copies of each shard in a new collection.
+    #[serde(default = "default_replication_factor")]
+    pub replication_factor: u32,
+    /// Copies that must have a write before it is answered.
+    #[serde(default = "default_write_consistency_factor")]
+    pub write_consistency_factor: u32,
+    /// Shards of a new collection.
+    #[serde(default = "default_shard_number")]
+    pub shard_number: u32,
+    /// How long one request may take.
+    #[serde(default = "default_timeout_ms")]
+    pub timeout_ms: u64,
+    #[serde(default = "default_connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    /// Points that one request writes at most.
+    #[serde(default = "default_max_batch_points")]
+    pub max_batch_points: usize,
+    /// Bytes that one request writes at most.
+    #[serde(default = "default_max_batch_bytes")]
+    pub max_batch_bytes: usize,
+}
+
+fn default_prefix() -> String {
+    "cairn".to_owned()
+}
+
+fn default_exact() -> bool {
+    true
+}
+
+fn default_replication_factor() -> u32 {
+    1
+}
+
+fn default_write_consistency_factor() -> u32 {
+    1
+}
+
+fn default_shard_number() -> u32 {
+    1
+}
+
+fn default_timeout_ms() -> u64 {
+    30_000
+}
+
+fn default_connect_timeout_ms() -> u64 {
+    5_000
+}
+
+fn default_max_batch_points() -> usize {
+    500
+}
+
+fn default_max_batch_bytes() -> usize {
+    2 << 20
+}
+
+/// Everything that is wrong with the settings, each with what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidQdrantConfig {
+    pub faults: Vec<String>,
+}
+
+impl fmt::Display for InvalidQdrantConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "invalid settings of qdrant: {}", self.faults.join("; "))
+    }
+}
+
+impl std::error::Error for InvalidQdrantConfig {}
+
+impl QdrantConfig {
+    /// The settings of a server without authentication, everything else as it is by default.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            api_key: SecretString::default(),
+            collection_prefix: default_prefix(),
+            exact: default_exact(),
+            read_from: ReadFrom::default(),
+            replication_factor: default_replication_factor(),
+            write_consistency_factor: default_write_consistency_factor(),
+            shard_number: default_shard_number(),
+            timeout_ms: default_timeout_ms(),
+            connect_timeout_ms: default_connect_timeout_ms(),
+            max_batch_points: default_max_batch_points(),
+            max_batch_bytes: default_max_batch_bytes(),
+        }
+    }
+
+    /// Reports every fault at once.
+    pub fn validate(&self) -> Result<(), InvalidQdrantConfig> {
+        let mut faults = Vec::new();
+        if let Some(fault) = self.url_fault() {
+            faults.push(fault);
+        }
+        let prefix = &self.collection_prefix;
+        let is_plain = prefix.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
+        if prefix.is_empty() || prefix.len() > PREFIX_BYTES || !is_plain {
+            faults.push(format!(
+                "`collection_prefix` is `{prefix}`: it takes 1 to {PREFIX_BYTES} letters, digits, `_` and `-`"
+            ));
+        }
+        let counts = [
+            ("replication_factor", u64::from(self.replication_factor)),
+            ("write_consistency_factor", u64::from(self.write_consistency_factor)),
+            ("shard_number", u64::from(self.shard_number)),
+            ("timeout_ms", self.timeout_ms),
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("max_batch_points", self.max_batch_points as u64),
+            ("max_batch_bytes", self.max_batch_bytes as u64),
+        ];
+        let zero = counts.iter().filter(|(_, count)| *count == 0);
+        faults.extend(zero.map(|(name, _)| format!("`{name}` is 0: it must be at least 1")));
+        if self.write_consistency_factor > self.replication_factor {
+            let (write, copies) = (self.write_consistency_factor, self.replication_factor);
+            faults
+                .push(format!("`write_consistency_factor` is {write}, but `replication_factor` makes {copies} copies"));
+        }
+        if self.max_batch_bytes > MAX_BATCH_BYTES {
+            let given = self.max_batch_bytes;
+            faults.push(format!("`max_batch_bytes` is {given}: a gRPC message takes {MAX_BATCH_BYTES} at most"));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(InvalidQdrantConfig { faults }) }
+    }
+
+    /// Says nothing of what a URL may hold beside host and port: it may be a password.
+    fn url_fault(&self) -> Option<String> {
+        let Ok(url) = Url::parse(&self.url) else {
+            return Some("`url` cannot be read: write it as `http://HOST:6334`".to_owned());
+        };
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Some(format!(
+                "`url` starts with `{}:`: write it as `http://HOST:6334` or `https://…`",
+                url.scheme()
+            ));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Some("`url` holds credentials: give the key as `api_key`".to_owned());
+        }
+        let is_bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+        (!is_bare).then(|| "`url` holds more than host and port".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_valid() {
+        assert_eq!(QdrantConfig::new("http://localhost:6334").validate(), Ok(()));
+        assert_eq!(QdrantConfig::new("https://qdrant.example:6334/").validate(), Ok(()));
+    }
+
+    #[test]
+    fn all_faults_are_reported_at_once() {
+        let config = QdrantConfig {
+            collection_prefix: "a/b".to_owned(),
+            write_consistency_factor: 2,
+            timeout_ms: 0,
+            max_batch_bytes: 64 << 20,
+            ..QdrantConfig::new("bolt://x")
+        };
+        let faults = config.validate().expect_err("invalid").faults;
+        for (fault, expected) in faults.iter().zip([
+            "`url`",
+            "`collection_prefix`",
+            "`timeout_ms`",
+            "`write_consistency",
+            "`max_batch_bytes`",
+        ]) {
+            assert!(fault.starts_with(expected), "{fault}");
+        }
+        assert_eq!(faults.len(), 5);
+    }
+
+    #[test]
+    fn secrets_are_never_shown() {
+        let config = QdrantConfig { api_key: "hidden-key".into(), ..QdrantConfig::new("http://u:hidden-key@h:1") };
+        assert!(!format!("{:?}", config.api_key).contains("hidden-key"));
+        assert!(!config.validate().expect_err("invalid").to_string().contains("hidden-key"));
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let error =
+            serde_json::from_str::<QdrantConfig>(r#"{"url": "http://h:1", "excat": true}"#).expect_err("unknown");
+        assert!(error.to_string().contains("excat"), "{error}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What Qdrant and the way to it answer, as kinds of errors.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
+use tonic::{Code, Status};
+
+/// What went wrong with a request.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: ErrorKind,
+    pub(crate) cause: Cause,
+}
+
+impl Fault {
+    pub(crate) fn new(kind: ErrorKind, cause: impl Into<Cause>) -> Self {
+        Self { kind, cause: cause.into() }
+    }
+
+    pub(crate) fn invalid(cause: impl Into<Cause>) -> Self {
+        Self::new(ErrorKind::Invalid, cause)
+    }
+
+    /// A point that does not hold what we wrote.
+    pub(crate) fn damaged(point: &str, what: &str) -> Self {
+        let advice = "`cairn index --rebuild` of its repository writes it anew";
+        Self::new(ErrorKind::Corrupt, format!("point {point} is damaged: {what}; {advice}"))
+    }
+
+    pub(crate) fn of_store(self, operation: &'static str, key: &str) -> VectorStoreError {
+        VectorStoreError::new(self.kind, operation, key).because(self.cause)
+    }
+
+    pub(crate) fn of_maintenance(self, operation: &'static str, key: &str) -> MaintenanceError {
+        MaintenanceError::new(self.kind, operation, key).because(self.cause)
+    }
+
+    pub(crate) fn of_cache(self, operation: &'static str, key: &str) -> VectorCacheError {
+        VectorCacheError::new(self.kind, operation, key).because(self.cause)
+    }
+}
+
+impl From<Status> for Fault {
+    fn from(status: Status) -> Self {
+        let kind = kind(&status);
+        match kind {
+            ErrorKind::NotFound => {
+                let advice = "if the collection is missing, preparing the store makes it, and its vectors are restored from their artifacts";
+                Self::new(kind, format!("{}; {advice}", status.message()))
+            }
+            _ => Self::new(kind, status),
+        }
+    }
+}
+
+/// A status that was made on this side carries its cause; one from the server does not.
+fn kind(status: &Status) -> ErrorKind {
+    if let Some(cause) = status.source() {
+        return kind_of_transport(status.code(), cause);
+    }
+    match status.code() {
+        Code::Unavailable => ErrorKind::Unavailable,
+        Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
+        Code::DeadlineExceeded | Code::Cancelled => ErrorKind::Timeout,
+        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange | Code::Unimplemented => ErrorKind::Invalid,
+        Code::NotFound => ErrorKind::NotFound,
+        Code::AlreadyExists => ErrorKind::AlreadyExists,
+        Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
+        Code::Aborted => ErrorKind::TransactionConflict,
+        Code::DataLoss => ErrorKind::Corrupt,
+        // Qdrant says so when its own disk or memory fails: worth another attempt, but not an endless pause.
+        Code::Internal => ErrorKind::Io,
+        Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
+    }
+}
+
+/// A server that cannot be reached at all is unavailable; a connection that breaks under a request is lost.
+fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
+    if matches!(code, Code::DeadlineExceeded | Code::Cancelled) {
+        return ErrorKind::Timeout;
+    }
+    let mut link = Some(cause);
+    while let Some(error) = link {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        match kind {
+            Some(
+                io::ErrorKind::ConnectionRefused | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable,
+            ) => {
+                return ErrorKind::Unavailable;
+            }
+            _ => link = error.source(),
+        }
+    }
+    ErrorKind::ConnectionLost
+}
+
+/// Seconds, as Qdrant's rate limiter gives them.
+fn retry_after(status: &Status) -> Option<Duration> {
+    let seconds = status.metadata().get("retry-after")?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(status: Status, expect: ErrorKind) {
+        assert_eq!(Fault::from(status).kind, expect);
+    }
+
+    #[test]
+    fn codes_have_their_kinds() {
+        check(Status::unavailable("x"), ErrorKind::Unavailable);
+        check(Status::resource_exhausted("x"), ErrorKind::Throttled { retry_after: None });
+        check(Status::deadline_exceeded("x"), ErrorKind::Timeout);
+        check(Status::cancelled("x"), ErrorKind::Timeout);
+        check(Status::invalid_argument("x"), ErrorKind::Invalid);
+        check(Status::not_found("x"), ErrorKind::NotFound);
+        check(Status::already_exists("x"), ErrorKind::AlreadyExists);
+        check(Status::unauthenticated("x"), ErrorKind::Forbidden);
+        check(Status::internal("x"), ErrorKind::Io);
+        check(Status::unknown("x"), ErrorKind::ConnectionLost);
+    }
+
+    #[test]
+    fn throttling_says_how_long() {
+        let mut status = Status::resource_exhausted("slow down");
+        status.metadata_mut().insert("retry-after", "7".parse().expect("a value"));
+        check(status, ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) });
+    }
+
+    #[test]
+    fn broken_connections_are_told_from_missing_servers() {
+        let from = |code, kind: io::ErrorKind| {
+            let mut status = Status::new(code, "transport error");
+            status.set_source(std::sync::Arc::new(io::Error::from(kind)));
+            status
+        };
+        check(from(Code::Unavailable, io::ErrorKind::ConnectionRefused), ErrorKind::Unavailable);
+        check(from(Code::Unavailable, io::ErrorKind::ConnectionReset), ErrorKind::ConnectionLost);
+        check(from(Code::Internal, io::ErrorKind::BrokenPipe), ErrorKind::ConnectionLost);
+        check(from(Code::Cancelled, io::ErrorKind::TimedOut), ErrorKind::Timeout);
+    }
+}

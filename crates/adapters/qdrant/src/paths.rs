@@ -1,0 +1,207 @@
+//! Path patterns: what Qdrant's indexes can say of them, and the rest.
+//!
+//! Qdrant knows no globs. From each pattern conditions are derived that every matching path meets: its extension, its
+//! base name, a folder above it. They are necessary, not sufficient, so whatever they let through is matched again
+//! here, with the same rules as in local mode.
+
+use cairn_ports::ErrorKind;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use qdrant_client::qdrant::{Condition, Filter};
+
+use crate::error::Fault;
+use crate::fields::{BASE_NAME, EXTENSION, FOLDERS, PATH};
+
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// What follows the last dot of the base name.
+pub(crate) fn extension(path: &str) -> Option<&str> {
+    base_name(path).rsplit_once('.').map(|(_, extension)| extension)
+}
+
+/// `a`, `a/b` for `a/b/c.rs`.
+pub(crate) fn folders(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(end, _)| &path[..end])
+}
+
+/// Patterns of which a path must match one.
+pub(crate) struct PathFilter {
+    /// Paths that patterns without a wildcard spell. These Qdrant compares by itself.
+    literals: Vec<String>,
+    globs: Vec<String>,
+    whole: GlobSet,
+    /// Patterns without `/` are also ones of base names.
+    names: GlobSet,
+}
+
+impl PathFilter {
+    /// None if there is no pattern. Fails on one that cannot be read.
+    pub(crate) fn new(patterns: &[String]) -> Result<Option<Self>, Fault> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let (mut literals, mut globs) = (Vec::new(), Vec::new());
+        for pattern in patterns {
+            match literal(pattern) {
+                Some(literal) => literals.push(literal),
+                None => globs.push(pattern.clone()),
+            }
+        }
+        let whole = glob_set(globs.iter())?;
+        let names = glob_set(globs.iter().filter(|pattern| !pattern.contains('/')))?;
+        Ok(Some(Self { literals, globs, whole, names }))
+    }
+
+    /// Whether the condition says all.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.globs.is_empty()
+    }
+
+    pub(crate) fn lets_through(&self, path: &str) -> bool {
+        self.literals.iter().any(|literal| literal == path || !literal.contains('/') && literal == base_name(path))
+            || self.whole.is_match(path)
+            || self.names.is_match(base_name(path))
+    }
+
+    /// Met by every path that the patterns let through; none if a pattern asks for nothing that has an index.
+    pub(crate) fn condition(&self) -> Option<Condition> {
+        let (whole, names): (Vec<_>, Vec<_>) = self.literals.iter().cloned().partition(|literal| literal.contains('/'));
+        let mut should = Vec::new();
+        if !whole.is_empty() {
+            should.push(Condition::matches(PATH, whole));
+        }
+        if !names.is_empty() {
+            should.push(Condition::matches(BASE_NAME, names));
+        }
+        for glob in &self.globs {
+            let needed = necessary(glob);
+            if needed.is_empty() {
+                return None;
+            }
+            should.push(Filter::must(needed).into());
+        }
+        Some(Filter::should(should).into())
+    }
+}
+
+fn glob_set<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<GlobSet, Fault> {
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        builder.add(
+            glob.map_err(|error| {
+                Fault::new(ErrorKind::Invalid, format!("path pattern `{pattern}`: {}", error.kind()))
+            })?,
+        );
+    }
+    builder.build().map_err(|error| Fault::new(ErrorKind::Invalid, format!("path patterns: {error}")))
+}
+
+/// What a pattern without wildcards spells: each special sign of it stands in brackets (`[*]`), as escaping puts it.
+fn literal(pattern: &str) -> Option<String> {
+    let mut literal = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '[' => {
+                let (sign, end) = (rest.next()?, rest.next()?);
+                if end != ']' || matches!(sign, '!' | '^' | ']') {
+                    return None;
+                }
+                literal.push(sign);
+            }
+            '*' | '?' | '{' | '}' | ']' | '\\' | ',' | '!' => return None,
+            _ => literal.push(character),
+        }
+    }
+    Some(literal)
+}
+
+fn is_special(character: char) -> bool {
+    matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | ',' | '!')
+}
+
+/// What a glob asks of a path in terms of the indexed fields.
+#[derive(PartialEq, Eq, Debug)]
+struct Needs<'a> {
+    folder: Option<&'a str>,
+    base_name: Option<&'a str>,
+    extension: Option<&'a str>,
+}
+
+fn needs(glob: &str) -> Needs<'_> {
+    let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
+    let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
+    let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
+    // `**/` at the start of a tail matches nothing too, so only a name behind a slash is whole.
+    let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
+    let extension = match base_name {
+        Some(_) => None,
+        None => tail.rsplit_once('.').map(|(_, extension)| extension),
+    };
+    Needs { folder, base_name, extension }
+}
+
+fn necessary(glob: &str) -> Vec<Condition> {
+    let Needs { folder, base_name, extension } = needs(glob);
+    let needed = [(FOLDERS, folder), (BASE_NAME, base_name), (EXTENSION, extension)];
+    needed.into_iter().filter_map(|(field, text)| Some(Condition::matches(field, text?.to_owned()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn needs_are_read_from_both_ends() {
+        let check = |glob: &str, folder: Option<&str>, base_name: Option<&str>, extension: Option<&str>| {
+            assert_eq!(needs(glob), Needs { folder, base_name, extension }, "{glob}");
+        };
+        check("*.go", None, None, Some("go"));
+        check("src/**", Some("src"), None, None);
+        check("src/a/*.d.ts", Some("src/a"), None, Some("ts"));
+        check("**/Makefile", None, Some("Makefile"), None);
+        check("a/**/mod.rs", Some("a"), Some("mod.rs"), None);
+        check("a/b*", Some("a"), None, None);
+        check("{a,b}/x.{c,h}", None, None, None);
+        check("a/[!b].go", Some("a"), None, Some("go"));
+        check("*.", None, None, Some(""));
+        check("a/*/", Some("a"), None, None);
+    }
+
+    /// Whether the fields of a path meet what is needed.
+    fn meets(needs: &Needs<'_>, path: &str) -> bool {
+        needs.folder.is_none_or(|folder| folders(path).any(|above| above == folder))
+            && needs.base_name.is_none_or(|name| name == base_name(path))
+            && needs.extension.is_none_or(|wanted| extension(path) == Some(wanted))
+    }
+
+    fn pieces(pieces: &'static [&'static str], most: usize) -> impl Strategy<Value = String> {
+        proptest::collection::vec(proptest::sample::select(pieces), 1..most).prop_map(|pieces| pieces.concat())
+    }
+
+    const OF_PATHS: &[&str] = &["a", "b", "ab", ".", "rs", "/", "go", "ä", "\\\\", "[", "*"];
+    const OF_GLOBS: &[&str] = &[
+        "a", "b", ".", "rs", "/", "go", "*", "**", "**/", "/**", "?", "[ab]", "[!a]", "{a,b}", "{rs,go}", "\\*", "[*]",
+        ",",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn what_a_glob_matches_meets_its_needs(glob in pieces(OF_GLOBS, 7), path in pieces(OF_PATHS, 8)) {
+            let path = path.trim_matches('/').to_owned();
+            prop_assume!(!path.is_empty());
+            if let Ok(Some(filter)) = PathFilter::new(std::slice::from_ref(&glob))
+                && !filter.is_exact()
+                && filter.lets_through(&path)
+            {
+                prop_assert!(meets(&needs(&glob), &path), "{glob} matches {path}: {:?}", needs(&glob));
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Reading chunks: by key, all of a repository, and how many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{ChunkKey, ChunkRecord, Digest, RepositoryId, RepositoryScope, Scope, View};
+use cairn_ports::ChunkPage;
+use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
+use qdrant_client::qdrant::{
+    Condition, FacetCounts, Filter, PayloadExcludeSelector, RetrievedPoint, WithPayloadSelector, facet_value,
+};
+
+use crate::collection::{Collection, Page, whole_payload};
+use crate::conditions::{Question, seen};
+use crate::error::Fault;
+use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
+use crate::payload::{Fields, key_order, uuid_text};
+
+/// Keys that one request asks for.
+const KEYS: usize = 256;
+/// Chunks of a page, with their texts.
+const CHUNKS_OF_A_PAGE: u32 = 1_000;
+/// Distinct paths that one request counts at first.
+const PATHS: u64 = 10_000;
+
+type Wanted = (RepositoryId, ChunkKey);
+
+/// The visible chunks of the keys, in their order.
+pub(crate) async fn fetch(
+    collection: &Collection,
+    view: &View,
+    scope: &Scope,
+    keys: &[Wanted],
+    with_text: bool,
+) -> Result<Vec<ChunkRecord>, Fault> {
+    let wanted: BTreeSet<Wanted> = keys.iter().copied().filter(|(repository, _)| scope.contains(*repository)).collect();
+    let wanted: Vec<Wanted> = wanted.into_iter().collect();
+    let mut found: BTreeMap<Wanted, ChunkRecord> = BTreeMap::new();
+    for some in wanted.chunks(KEYS) {
+        for chunk in fetch_some(collection, view, scope, some, with_text).await? {
+            found.insert((chunk.repository, chunk.key), chunk);
+        }
+    }
+    Ok(keys.iter().filter_map(|key| found.get(key).cloned()).collect())
+}
+
+async fn fetch_some(
+    collection: &Collection,
+    view: &View,
+    scope: &Scope,
+    keys: &[Wanted],
+    with_text: bool,
+) -> Result<Vec<ChunkRecord>, Fault> {
+    let repositories = keys.iter().map(|(repository, _)| *repository).collect();
+    let named = Scope { repositories: RepositoryScope::Only(repositories), ..scope.clone() };
+    let Some(mut filter) = seen(view, &named) else { return Ok(Vec::new()) };
+    filter.must.push(has_key(keys.iter().map(|(_, key)| *key)));
+    let mut chunks = Vec::with_capacity(keys.len());
+    let with_payload = if with_text { whole_payload() } else { all_but_the_text() };
+    let take = |points: Vec<RetrievedPoint>| {
+        for point in points {
+            chunks.push(Fields::of(point.id.as_ref(), point.payload).chunk()?);
+        }
+        Ok(())
+    };
+    collection.each_page(filter, with_payload, false, take).await?;
+    Ok(chunks)
+}
+
+pub(crate) fn of_repository(repository: RepositoryId) -> Condition {
+    Condition::matches(REPOSITORY, repository.to_string())
+}
+
+pub(crate) fn has_key(keys: impl Iterator<Item = ChunkKey>) -> Condition {
+    Condition::matches(KEY, keys.map(|key| uuid_text(key.0)).collect::<Vec<_>>())
+}
+
+fn all_but_the_text() -> Option<WithPayloadSelector> {
+    let fields = vec![TEXT.to_owned()];
+    Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Exclude(PayloadExcludeSelector { fields })) })
+}
+
+/// A page of all visible chunks of a repository in the order of the first bits of their keys, where `from` starts.
+pub(crate) async fn scroll(
+    collection: &Collection,
+    view: &View,
+    scope: &Scope,
+    repository: RepositoryId,
+    from: u64,
+) -> Result<ChunkPage, Fault> {
+    let named = Scope { repositories: RepositoryScope::Only([repository].into()), ..scope.clone() };
+    let in_scope = scope.contains(repository).then(|| seen(view, &named)).flatten();
+    let (Some(filter), Ok(start)) = (in_scope, i64::try_from(from)) else { return Ok(ChunkPage::default()) };
+    let mut limit = CHUNKS_OF_A_PAGE;
+    loop {
+        let order_by = Some((KEY_ORDER, start));
+        let (filter, with_payload) = (filter.clone(), whole_payload());
+        let page = Page { filter, limit, with_payload, order_by, ..Page::default() };
+        let (points, _) = collection.page(page).await?;
+        let is_last = points.len() < limit as usize;
+        let mut chunks = records(points)?;
+        let Some(last) = chunks.last().map(|(chunk, _)| key_order(chunk.key)) else { return Ok(ChunkPage::default()) };
+        if is_last {
+            return Ok(ChunkPage { chunks, next: None });
+        }
+        // What shares the last bits may be cut off: it starts the next page, whole.
+        chunks.retain(|(chunk, _)| key_order(chunk.key) < last);
+        if !chunks.is_empty() {
+            return Ok(ChunkPage { chunks, next: u64::try_from(last).ok() });
+        }
+        limit = limit.saturating_mul(2);
+    }
+}
+
+/// Sorted by key, each once: a point that is being moved between segments may be listed twice.
+fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
+    let mut records = BTreeMap::new();
+    for point in points {
+        let fields = Fields::of(point.id.as_ref(), point.payload);
+        let chunk = fields.chunk()?;
+        records.insert(chunk.key, (chunk, fields.vector_digest()?));
+    }
+    Ok(records.into_values().collect())
+}
+
+/// How many chunks the question lets through.
+pub(crate) async fn count(collection: &Collection, question: Question) -> Result<u64, Fault> {
+    let Some(paths) = &question.paths else { return collection.count(question.filter).await };
+    let mut limit = PATHS;
+    loop {
+        let counts = count_by_path(collection, &question.filter, limit).await?;
+        if (counts.len() as u64) < limit {
+            return Ok(counts.iter().filter(|(path, _)| paths.lets_through(path)).map(|(_, count)| count).sum());
+        }
+        limit = limit.saturating_mul(4);
+    }
+}
+
+async fn count_by_path(collection: &Collection, filter: &Filter, limit: u64) -> Result<Vec<(String, u64)>, Fault> {
+    let request = FacetCounts {
+        collection_name: collection.name.clone(),
+        key: PATH.to_owned(),
+        filter: Some(filter.clone()),
+        limit: Some(limit),
+        exact: Some(true),
+        read_consistency: collection.connection.consistency(),
+        ..FacetCounts::default()
+    };
+    let mut client = collection.connection.points();
+    let answer = collection.connection.call(request, async |request| client.facet(request).await).await?;
+    let text = |value: facet_value::Variant| match value {
+        facet_value::Variant::StringValue(text) => Some(text),
+        _ => None,
+    };
+    Ok(answer.hits.into_iter().filter_map(|hit| Some((text(hit.value?.variant?)?, hit.count))).collect())
+}

@@ -1,0 +1,119 @@
+//! Staging: new versions are inserted, old ones marked.
+//!
+//! May be run twice and stopped anywhere. A version that is there is left as it is, whoever writes it again. A mark is
+//! set only where the store itself finds none, or that of a run that came to nothing: the test and the write are one
+//! request, so no late writer takes a mark of a published generation away. Nothing of it is visible before its
+//! generation is published.
+
+use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
+use cairn_ports::{StagedPoints, Staging};
+use prost::Message;
+use qdrant_client::qdrant::{Condition, Filter, NamedVectors, PointId, PointStruct, Range, Value, Vector, Vectors};
+
+use crate::collection::Collection;
+use crate::config::QdrantConfig;
+use crate::error::Fault;
+use crate::fields::{DENSE, GEN_FROM, GEN_TO, OPEN, TERMS};
+use crate::payload::{self, uuid_text};
+use crate::read::{has_key, of_repository};
+
+/// Keys that one request retires.
+const KEYS: usize = 500;
+
+/// Writes what one part of a run found.
+pub(crate) struct Writer<'a> {
+    pub(crate) collection: &'a Collection,
+    pub(crate) config: &'a QdrantConfig,
+    pub(crate) dimensions: u16,
+    pub(crate) staging: &'a Staging,
+}
+
+impl Writer<'_> {
+    pub(crate) async fn stage(&self, staged: StagedPoints) -> Result<(), Fault> {
+        for point in &staged.points {
+            self.check(point)?;
+        }
+        self.insert(&staged.points).await?;
+        for keys in staged.retired.chunks(KEYS) {
+            self.retire(keys).await?;
+        }
+        Ok(())
+    }
+
+    fn check(&self, point: &Point) -> Result<(), Fault> {
+        let chunk = &point.chunk;
+        if chunk.repository != self.staging.run.repository {
+            return Err(Fault::invalid(format!("chunk {} of `{}` is of another repository", chunk.key, chunk.path)));
+        }
+        if point.dense.0.len() != usize::from(self.dimensions) {
+            let (found, wanted) = (point.dense.0.len(), self.dimensions);
+            return Err(Fault::invalid(format!(
+                "chunk {} of `{}` has a vector of {found} dimensions, the collection has {wanted}",
+                chunk.key, chunk.path
+            )));
+        }
+        Ok(())
+    }
+
+    /// In batches that fit a message.
+    async fn insert(&self, points: &[Point]) -> Result<(), Fault> {
+        let (mut batch, mut batch_bytes) = (Vec::new(), 0);
+        for point in points {
+            let point = self.point(point);
+            let bytes = point.encoded_len();
+            let is_full =
+                batch.len() >= self.config.max_batch_points || batch_bytes + bytes > self.config.max_batch_bytes;
+            if is_full && !batch.is_empty() {
+                self.collection.insert(std::mem::take(&mut batch)).await?;
+                batch_bytes = 0;
+            }
+            batch.push(point);
+            batch_bytes += bytes;
+        }
+        if batch.is_empty() { Ok(()) } else { self.collection.insert(batch).await }
+    }
+
+    /// Ends the versions of the keys that this run may end (`Staging::may_retire`, as a filter).
+    async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
+        let Staging { run, aborted, .. } = self.staging;
+        let before = Range { lt: Some(run.generation.0 as f64), ..Range::default() };
+        let free: Vec<i64> = aborted.iter().map(|generation| generation.0 as i64).chain([OPEN]).collect();
+        let versions = Filter::must([
+            of_repository(run.repository),
+            has_key(keys.iter().copied()),
+            Condition::range(GEN_FROM, before),
+            Condition::matches(GEN_TO, free),
+        ]);
+        self.collection.set(ends(run.generation.0 as i64), versions).await
+    }
+
+    fn point(&self, point: &Point) -> PointStruct {
+        let gen_from = self.staging.run.generation;
+        PointStruct {
+            id: Some(point_id(point.chunk.key, gen_from)),
+            vectors: Some(vectors(point)),
+            payload: payload::of_point(&self.staging.tenant, gen_from, point),
+        }
+    }
+}
+
+/// The field that ends a version, or opens it again.
+pub(crate) fn ends(generation: i64) -> std::collections::HashMap<String, Value> {
+    [(GEN_TO.to_owned(), Value::from(generation))].into()
+}
+
+fn point_id(key: ChunkKey, gen_from: GenerationId) -> PointId {
+    uuid_text(RecordId::derive(key.0, gen_from).0).into()
+}
+
+/// Integers as floats. A point without terms has no sparse vector.
+fn vectors(point: &Point) -> Vectors {
+    let dense: Vec<f32> = point.dense.0.iter().map(|value| f32::from(*value)).collect();
+    let mut vectors = NamedVectors::default().add_vector(DENSE, dense);
+    if !point.sparse.0.is_empty() {
+        let (terms, weights): (Vec<u32>, Vec<f32>) =
+            point.sparse.0.iter().map(|(term, weight)| (*term, f32::from(*weight))).unzip();
+        vectors = vectors.add_vector(TERMS, Vector::new_sparse(terms, weights));
+    }
+    vectors.into()
+}

@@ -1,0 +1,172 @@
+//! The store: the ports over one collection.
+
+use async_trait::async_trait;
+use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
+use cairn_ports::{
+    ChunkFilter, ChunkPage, Generations, Hit, MaintenanceError, StagedPoints, Staging, VectorStore, VectorStoreError,
+};
+use qdrant_client::qdrant::VectorInput;
+
+use crate::collection::Collection;
+use crate::conditions::Question;
+use crate::config::{InvalidQdrantConfig, QdrantConfig};
+use crate::connection::Connection;
+use crate::error::Fault;
+use crate::fields::{DENSE, TERMS};
+use crate::find::{self, Target};
+use crate::prepare::{self, Plan, collection_name};
+use crate::stage::Writer;
+use crate::{read, sweep};
+
+/// Chunks of one model in Qdrant. Cheap to clone; clones share their connection.
+#[derive(Clone)]
+pub struct QdrantStore {
+    collection: Collection,
+    config: QdrantConfig,
+    model: ModelId,
+}
+
+impl QdrantStore {
+    /// Connects with the first request. Fails on settings that cannot work, all of them at once.
+    pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
+        let connection = Connection::new(&config)?;
+        let collection = Collection { connection, name: collection_name(&config, &model) };
+        Ok(Self { collection, config, model })
+    }
+
+    /// The name of the collection, by which the catalogue knows it.
+    pub fn collection_name(&self) -> &str {
+        &self.collection.name
+    }
+
+    /// Makes the collection and its indexes where they are missing, and checks that what is there fits the model.
+    pub async fn prepare(&self) -> Result<(), VectorStoreError> {
+        let plan = Plan::of_chunks(&self.config, &self.model);
+        prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
+    }
+
+    fn failed(&self, operation: &'static str) -> impl FnOnce(Fault) -> VectorStoreError + '_ {
+        move |fault| fault.of_store(operation, &self.collection.name)
+    }
+
+    async fn best(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        target: &Target,
+        limit: usize,
+    ) -> Result<Vec<Hit>, Fault> {
+        match Question::new(view, scope, filter)? {
+            Some(question) => find::best(&self.collection, &question, target, limit).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+#[async_trait]
+impl VectorStore for QdrantStore {
+    async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError> {
+        let (collection, config, dimensions) = (&self.collection, &self.config, self.model.dimensions);
+        let staged = Writer { collection, config, dimensions, staging }.stage(staged).await;
+        staged.map_err(|fault| fault.of_store("stage", &staging.run.repository.to_string()))
+    }
+
+    async fn search_dense(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        vector: &DenseVector,
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let vector = VectorInput::new_dense(vector.0.iter().map(|value| f32::from(*value)).collect::<Vec<_>>());
+        let target = Target { using: DENSE, vector, exact: self.config.exact, lowest: None };
+        self.best(view, scope, filter, &target, limit).await.map_err(self.failed("search_dense"))
+    }
+
+    async fn search_sparse(
+        &self,
+        view: &View,
+        scope: &Scope,
+        filter: &ChunkFilter,
+        terms: &[(u32, u32)],
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorStoreError> {
+        let (terms, weights): (Vec<u32>, Vec<f32>) =
+            terms.iter().filter(|(_, weight)| *weight > 0).map(|(term, weight)| (*term, *weight as f32)).unzip();
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let vector = VectorInput::new_sparse(terms, weights);
+        let target = Target { using: TERMS, vector, exact: true, lowest: Some(1) };
+        self.best(view, scope, filter, &target, limit).await.map_err(self.failed("search_sparse"))
+    }
+
+    async fn fetch(
+        &self,
+        view: &View,
+        scope: &Scope,
+        keys: &[(RepositoryId, ChunkKey)],
+        with_text: bool,
+    ) -> Result<Vec<ChunkRecord>, VectorStoreError> {
+        read::fetch(&self.collection, view, scope, keys, with_text).await.map_err(self.failed("fetch"))
+    }
+
+    async fn scroll(
+        &self,
+        view: &View,
+        scope: &Scope,
+        repository: RepositoryId,
+        from: u64,
+    ) -> Result<ChunkPage, VectorStoreError> {
+        read::scroll(&self.collection, view, scope, repository, from).await.map_err(self.failed("scroll"))
+    }
+
+    async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError> {
+        let count = async {
+            match Question::new(view, scope, filter)? {
+                Some(question) => read::count(&self.collection, question).await,
+                None => Ok(0),
+            }
+        };
+        count.await.map_err(self.failed("count"))
+    }
+}
+
+#[async_trait]
+impl Generations for QdrantStore {
+    async fn sweep_retired(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+    ) -> Result<u64, MaintenanceError> {
+        let swept = sweep::retired(&self.collection, repository, published).await;
+        swept.map_err(|fault| fault.of_maintenance("sweep_retired", &repository.to_string()))
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+        let swept = sweep::aborted(&self.collection, repository, aborted).await;
+        swept.map_err(|fault| fault.of_maintenance("sweep_aborted", &repository.to_string()))
+    }
+
+    async fn remove_repository(
+        &self,
+        tenant: &Tenant,
+        repository: RepositoryId,
+        before: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        let removed = sweep::remove(&self.collection, tenant, repository, before).await;
+        removed.map_err(|fault| fault.of_maintenance("remove_repository", &repository.to_string()))
+    }
+
+    /// Qdrant merges and cleans its segments by itself.
+    async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
+        Ok(())
+    }
+
+    async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError> {
+        let verified = sweep::verify(&self.collection, repository).await;
+        verified.map_err(|fault| fault.of_maintenance("verify", &repository.to_string()))
+    }
+}

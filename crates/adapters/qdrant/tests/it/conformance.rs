@@ -1,0 +1,31 @@
+//! The contracts of vector store and vector cache. The faults come first: if what they leave behind could make a check
+//! fail, the suite that follows on the same collection would show it.
+
+use anyhow::Result;
+use cairn_conformance::{suite, vector_cache, vector_store};
+use cairn_domain::ModelId;
+use cairn_ports::{VectorCache, VectorStore};
+use cairn_qdrant::QdrantVectorCache;
+
+use crate::space::Space;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_vector_store_keeps_its_contract() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let store = space.prepared().await?;
+    let open = async || Ok(Box::new(store.clone()) as Box<dyn VectorStore>);
+    suite::catches(&vector_store::checks(), &vector_store::faults(), open).await?;
+    suite::passes(&vector_store::checks(), open).await?;
+    space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_vector_cache_keeps_its_contract() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let cache = QdrantVectorCache::new(space.config.clone(), ModelId { name: "m".to_owned(), dimensions: 4 })?;
+    cache.prepare().await?;
+    let open = async || Ok(Box::new(cache.clone()) as Box<dyn VectorCache>);
+    suite::catches(&vector_cache::checks(), &vector_cache::faults(), open).await?;
+    suite::passes(&vector_cache::checks(), open).await?;
+    space.done().await
+}

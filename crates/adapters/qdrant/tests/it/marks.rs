@@ -1,0 +1,89 @@
+//! Late writers: what is there stays, and a published mark is never overwritten.
+
+use anyhow::Result;
+use cairn_domain::{ChunkRecord, GenerationId, Scope, View};
+use cairn_ports::{Generations, VectorStore};
+use cairn_qdrant::QdrantStore;
+
+use crate::space::{Space, chunk, point, repository, stage, staging, tenant, view};
+
+async fn headers(store: &QdrantStore, view: &View) -> Result<Vec<String>> {
+    let page = store.scroll(view, &Scope::all(tenant()), repository("r"), 0).await?;
+    let mut headers: Vec<String> = page.chunks.into_iter().map(|(chunk, _)| chunk.header).collect();
+    headers.sort();
+    Ok(headers)
+}
+
+fn version(header: &str) -> ChunkRecord {
+    ChunkRecord { header: header.to_owned(), ..chunk(repository("r"), "a.rs", 1) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_published_mark_stays_and_an_aborted_one_is_taken_over() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let (store, r) = (space.prepared().await?, repository("r"));
+    let key = version("").key;
+    stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
+    // Generation 2 ended the version and is published. Whoever comes later, knowing whatever, does not move its mark.
+    stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
+    for late in [staging(r, 3, 0, &[]), staging(r, 5, 1, &[3, 4])] {
+        stage(&store, &late, vec![], vec![key]).await?;
+        assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
+        assert_eq!(headers(&store, &view(3, &[])).await?, ["two"]);
+    }
+    // 3 came to nothing, so 5 took over the mark that it had left on the second version.
+    assert_eq!(headers(&store, &view(5, &[3])).await?, ["two"]);
+    assert_eq!(headers(&store, &view(6, &[3])).await?, Vec::<String>::new());
+    space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn aborted_runs_in_a_row_leave_nothing() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let (store, r) = (space.prepared().await?, repository("r"));
+    let key = version("").key;
+    stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
+    stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
+    stage(&store, &staging(r, 3, 0, &[2]), vec![point(version("three"), 1)], vec![key]).await?;
+    // Neither 2 nor 3 was published; a late part of 2 comes while they are swept.
+    for aborted in [2, 3, 2] {
+        store.sweep_aborted(r, GenerationId(aborted)).await?;
+        assert_eq!(headers(&store, &view(4, &[2, 3])).await?, ["one"]);
+    }
+    stage(&store, &staging(r, 2, 1, &[]), vec![], vec![key]).await?;
+    assert_eq!(headers(&store, &view(4, &[2, 3])).await?, ["one"]);
+    assert_eq!(store.sweep_aborted(r, GenerationId(2)).await?, 0);
+    assert_eq!(headers(&store, &view(4, &[])).await?, ["one"]);
+    space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_upsert_changes_nothing() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let (store, r) = (space.prepared().await?, repository("r"));
+    let key = version("").key;
+    stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
+    stage(&store, &staging(r, 2, 0, &[]), vec![], vec![key]).await?;
+    // The same record again, as a worker that slept would write it: its mark must not be opened.
+    stage(&store, &staging(r, 1, 0, &[]), vec![point(version("late"), 9)], vec![]).await?;
+    assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
+    assert_eq!(headers(&store, &view(3, &[])).await?, Vec::<String>::new());
+    store.verify(r).await?;
+    space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sweeping_takes_listed_generations_only() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let (store, r) = (space.prepared().await?, repository("r"));
+    for generation in 1..6 {
+        let header = format!("version {generation}");
+        stage(&store, &staging(r, generation, 0, &[]), vec![point(version(&header), 1)], vec![version("").key]).await?;
+    }
+    // 3 is still staged, say, and ended version 2: nothing of it may go.
+    assert_eq!(store.sweep_retired(r, &[GenerationId(2), GenerationId(4)]).await?, 2);
+    assert_eq!(headers(&store, &view(4, &[3])).await?, ["version 2"]);
+    assert_eq!(headers(&store, &view(5, &[])).await?, ["version 4"]);
+    assert_eq!(headers(&store, &view(6, &[])).await?, ["version 5"]);
+    space.done().await
+}

@@ -1,0 +1,45 @@
+//! How long to wait before the next try: longer each time, and never the same for all who wait.
+
+use std::time::Duration;
+
+/// Exponential with full jitter: a random time up to a bound that doubles. Has no last attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct Backoff {
+    min: Duration,
+    max: Duration,
+    bound: Duration,
+}
+
+impl Backoff {
+    pub(crate) fn new(min: Duration, max: Duration) -> Self {
+        Self { min, max, bound: min }
+    }
+
+    pub(crate) fn next(&mut self) -> Duration {
+        let bound = self.bound;
+        self.bound = (bound * 2).min(self.max);
+        bound.mul_f64(rand::random::<f64>())
+    }
+
+    /// After a success.
+    pub(crate) fn reset(&mut self) {
+        self.bound = self.min;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_bound_and_differ() {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+        let waits: Vec<Duration> = (0..1000).map(|_| backoff.next()).collect();
+        assert!(waits[0] <= Duration::from_millis(100));
+        assert!(waits.iter().all(|wait| *wait <= Duration::from_secs(5)));
+        assert!(waits.iter().any(|wait| *wait > Duration::from_secs(4)));
+        assert!(waits[10..].iter().any(|wait| *wait < Duration::from_secs(1)));
+        backoff.reset();
+        assert!(backoff.next() <= Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,156 @@
+//! Settings of the adapter, and what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cairn_domain::StageName;
+use lapin::uri::AMQPUri;
+use serde::Deserialize;
+
+use crate::secret_url::SecretUrl;
+use crate::topology::TopologyConfig;
+
+/// Settings of the adapter.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RabbitMqConfig {
+    /// `amqp://user:password@host:port/vhost` of each node of the cluster; tried in turn.
+    pub urls: Vec<SecretUrl>,
+    /// `http://user:password@host:port` of the management API. Needed to apply the topology; with it, depths also count
+    /// what other processes hold.
+    pub management_url: Option<SecretUrl>,
+    pub topology: TopologyConfig,
+    /// Jobs of a stage that may be unsettled at a time in this process.
+    pub prefetch: u16,
+    /// The same for single stages, by their names.
+    pub stage_prefetch: BTreeMap<String, u16>,
+    /// Messages of one `publish` that may be unconfirmed at a time.
+    pub publish_window: usize,
+    /// After this time `publish` gives up as unavailable.
+    pub publish_deadline_ms: u64,
+    /// A confirm that takes longer counts as lost: the channel is given up, and the message published again.
+    pub confirm_timeout_ms: u64,
+    /// A peer that is silent for twice this time is gone.
+    pub heartbeat_seconds: u16,
+    pub connect_timeout_ms: u64,
+    /// Bounds of the wait before something is built again.
+    pub backoff_min_ms: u64,
+    pub backoff_max_ms: u64,
+    /// Without all connections and consumers for this long, the process is not ready.
+    pub not_ready_after_ms: u64,
+    /// And for this long, it should be started anew.
+    pub dead_after_ms: u64,
+}
+
+impl Default for RabbitMqConfig {
+    fn default() -> Self {
+        Self {
+            urls: Vec::new(),
+            management_url: None,
+            topology: TopologyConfig::default(),
+            prefetch: 4,
+            stage_prefetch: BTreeMap::new(),
+            publish_window: 256,
+            publish_deadline_ms: 60_000,
+            confirm_timeout_ms: 10_000,
+            heartbeat_seconds: 10,
+            connect_timeout_ms: 10_000,
+            backoff_min_ms: 100,
+            backoff_max_ms: 5_000,
+            not_ready_after_ms: 10_000,
+            dead_after_ms: 300_000,
+        }
+    }
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid settings of RabbitMQ: {}", .faults.join("; "))]
+pub struct InvalidConfig {
+    pub faults: Vec<String>,
+}
+
+impl RabbitMqConfig {
+    /// Reports every fault at once.
+    pub fn validate(&self) -> Result<(), InvalidConfig> {
+        let mut faults = self.topology.faults();
+        self.check_addresses(&mut faults);
+        self.check_numbers(&mut faults);
+        for stage in self.stage_prefetch.keys().filter(|stage| StageName::parse(stage).is_none()) {
+            faults.push(format!("`stage_prefetch` names the stage `{stage}`, which does not exist"));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
+    }
+
+    fn check_addresses(&self, faults: &mut Vec<String>) {
+        if self.urls.is_empty() {
+            faults.push("`urls` is empty: give `amqp://user:password@host:port/vhost` of each node".to_owned());
+        }
+        for url in &self.urls {
+            let is_read = url.expose().parse::<AMQPUri>().is_ok();
+            if !is_read || !url.has_scheme(&["amqp", "amqps"]) {
+                faults.push(format!("`urls`: {url} is not `amqp://user:password@host:port/vhost`"));
+            }
+        }
+        if let Some(url) = self.management_url.as_ref().filter(|url| !url.has_scheme(&["http", "https"])) {
+            faults.push(format!("`management_url`: {url} is not `http://user:password@host:port`"));
+        }
+    }
+
+    fn check_numbers(&self, faults: &mut Vec<String>) {
+        let positive = [
+            ("prefetch", u64::from(self.prefetch)),
+            ("publish_window", self.publish_window as u64),
+            ("publish_deadline_ms", self.publish_deadline_ms),
+            ("confirm_timeout_ms", self.confirm_timeout_ms),
+            ("heartbeat_seconds", u64::from(self.heartbeat_seconds)),
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("backoff_min_ms", self.backoff_min_ms),
+        ];
+        let of_stages = self.stage_prefetch.values().map(|prefetch| ("stage_prefetch", u64::from(*prefetch)));
+        for (name, _) in positive.into_iter().chain(of_stages).filter(|(_, value)| *value == 0) {
+            faults.push(format!("`{name}` must be at least 1"));
+        }
+        if self.backoff_max_ms < self.backoff_min_ms {
+            faults.push("`backoff_max_ms` is less than `backoff_min_ms`".to_owned());
+        }
+        if self.dead_after_ms < self.not_ready_after_ms {
+            faults.push("`dead_after_ms` is less than `not_ready_after_ms`".to_owned());
+        }
+    }
+
+    pub(crate) fn prefetch_of(&self, stage: StageName) -> u16 {
+        self.stage_prefetch.get(stage.as_str()).copied().unwrap_or(self.prefetch)
+    }
+
+    pub(crate) fn heartbeat(&self) -> Duration {
+        Duration::from_secs(self.heartbeat_seconds.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_is_reported_and_no_secret() {
+        let json = r#"{"urls": ["amqp://u:hunter2@h:1/v", "http://u:hunter2@h"], "management_url": "ftp://u:hunter2@h",
+            "prefetch": 0, "stage_prefetch": {"purse": 3}, "backoff_min_ms": 9000,
+            "topology": {"prefix": "a b", "retry_delays_ms": []}}"#;
+        let config: RabbitMqConfig = serde_json::from_str(json).expect("the form is right");
+        let text = config.validate().expect_err("many faults").to_string();
+        for word in
+            ["`urls`", "`management_url`", "`prefetch`", "`purse`", "backoff_max_ms", "prefix", "retry_delays_ms"]
+        {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        assert!(!text.contains("hunter2") && !format!("{config:?}").contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn unknown_settings_are_refused_and_defaults_are_sound() {
+        assert!(serde_json::from_str::<RabbitMqConfig>(r#"{"prefech": 3}"#).is_err());
+        let config = RabbitMqConfig { urls: vec!["amqp://u:p@h/%2f".into()], ..RabbitMqConfig::default() };
+        config.validate().expect("sound");
+    }
+}

@@ -1,0 +1,225 @@
+//! The consumer of one queue: attached, listened to, and attached again for as long as it takes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cairn_domain::StageName;
+use cairn_ports::{BrokerError, ErrorKind, SUSPECT_AFTER};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use lapin::Consumer;
+use lapin::message::Delivery;
+use lapin::options::{BasicCancelOptions, BasicConsumeOptions, BasicQosOptions};
+use lapin::types::FieldTable;
+use tokio::sync::{Notify, watch};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use crate::backoff::Backoff;
+use crate::broker::{Answer, Lease, Shared};
+use crate::error::chain;
+use crate::health::Kind;
+use crate::inbox::Held;
+use crate::link::Up;
+use crate::message::Message;
+use crate::settle;
+use crate::topology::{self, Source, passive};
+
+/// A consumer that lives as long has recovered: the next loss starts with short waits again.
+const SETTLED_AFTER: Duration = Duration::from_secs(5);
+
+/// Why a consumer ended.
+enum End {
+    /// Nobody wants it any more.
+    Released,
+    Lost(String),
+}
+
+/// Messages that go elsewhere instead of to a worker.
+type Moves = FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>;
+
+/// Consumes while it is wanted. Never returns.
+pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Source) {
+    let part = topology::routing_key(stage, source);
+    let (min, max) = (shared.config.backoff_min_ms, shared.config.backoff_max_ms);
+    let mut backoff = Backoff::new(Duration::from_millis(min), Duration::from_millis(max));
+    loop {
+        until(&shared.stage(stage).is_wanted, true).await;
+        shared.health.down(&part, Kind::Consumer, "not attached yet");
+        let up = shared.consuming.up().await;
+        if source != Source::Interactive {
+            until(&shared.stage(stage).is_interactive_tried, true).await;
+        }
+        let started = Instant::now();
+        match attach_and_listen(&shared, &up, stage, source).await {
+            End::Released => shared.health.forget(&part),
+            End::Lost(fault) => {
+                tracing::warn!(queue = part, "lost a consumer: {fault}");
+                shared.health.down(&part, Kind::Consumer, fault);
+                if started.elapsed() > SETTLED_AFTER {
+                    backoff.reset();
+                }
+                sleep(backoff.next()).await;
+            }
+        }
+    }
+}
+
+async fn until(flag: &watch::Sender<bool>, value: bool) {
+    // The sender is borrowed, so it cannot be gone.
+    let _ = flag.subscribe().wait_for(|now| *now == value).await;
+}
+
+async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, source: Source) -> End {
+    let limit = Duration::from_millis(shared.config.connect_timeout_ms);
+    let attached = timeout(limit, attach(shared, up, stage, source)).await;
+    if source == Source::Interactive {
+        shared.stage(stage).is_interactive_tried.send_replace(true);
+    }
+    let (lease, consumer) = match attached {
+        Ok(Ok(attached)) => attached,
+        Ok(Err(error)) => return End::Lost(chain(&error)),
+        Err(_) => return End::Lost(format!("not attached within {limit:?}")),
+    };
+    shared.counters.attached.add(1);
+    shared.health.up(&topology::routing_key(stage, source), Kind::Consumer);
+    let mut listener = Listener { shared: Arc::clone(shared), stage, source, lease, moves: Moves::new() };
+    let end = listener.listen(consumer).await;
+    if source == Source::Interactive {
+        shared.stage(stage).is_interactive_tried.send_replace(false);
+    }
+    if let End::Lost(_) = end {
+        listener.lease.is_lost.send_replace(true);
+        shared.stage(stage).inbox().abandon(listener.lease.id);
+        shared.stage(stage).ready.notify_waiters();
+    }
+    end
+}
+
+/// A channel of its own, the prefetch (which no broker remembers for us), the consumer.
+async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
+    let queue = shared.names.queue(stage, source);
+    // Suspects come one at a time.
+    let prefetch = if source == Source::Suspect { 1 } else { shared.config.prefetch_of(stage) };
+    let channel = up.connection.create_channel().await?;
+    channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
+    let options = BasicConsumeOptions::default();
+    let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
+    // When the second answer is here, so are the messages that waited: the broker hands them out while it answers the
+    // first. Lanes attach one after the other, and so what waits in the interactive one is received first.
+    passive(&channel, &queue).await?;
+    passive(&channel, &queue).await?;
+    let (broken, is_lost) = (Notify::new(), watch::channel(false).0);
+    Ok((Arc::new(Lease { id: shared.next_id(), channel, broken, is_lost }), consumer))
+}
+
+struct Listener {
+    shared: Arc<Shared>,
+    stage: StageName,
+    source: Source,
+    lease: Arc<Lease>,
+    moves: Moves,
+}
+
+impl Listener {
+    async fn listen(&mut self, mut consumer: Consumer) -> End {
+        let mut probe = interval(self.shared.config.heartbeat());
+        probe.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (shared, lease) = (Arc::clone(&self.shared), Arc::clone(&self.lease));
+        let queue = shared.names.queue(self.stage, self.source);
+        loop {
+            tokio::select! {
+                delivery = consumer.next() => match delivery {
+                    Some(Ok(delivery)) => self.accept(delivery),
+                    Some(Err(error)) => return End::Lost(chain(&error)),
+                    None => return End::Lost("the broker cancelled the consumer".to_owned()),
+                },
+                Some(()) = self.moves.next() => {}
+                () = lease.broken.notified() => return End::Lost("an acknowledgement was refused".to_owned()),
+                _ = probe.tick() => if let Err(fault) = ask(&shared, &lease, &queue).await {
+                    return End::Lost(fault);
+                },
+                () = until(&shared.stage(self.stage).is_wanted, false) => return self.release(consumer).await,
+            }
+        }
+    }
+
+    fn accept(&mut self, delivery: Delivery) {
+        self.shared.counters.delivered.add(1);
+        let (message, num_delivered) = Message::of_delivery(&delivery, self.source.lane());
+        let answer = Answer { acker: delivery.acker, lease: Arc::clone(&self.lease) };
+        let num_unanswered = message.num_unanswered.saturating_add(num_delivered);
+        let job = match message.job() {
+            Ok(job) => job,
+            Err(fault) => return self.bury(message, answer, fault),
+        };
+        let (stage, source, channel) = (self.stage, self.source, self.lease.id);
+        let held = Held { stage, source, message, job, num_unanswered, answer, channel };
+        if source != Source::Suspect && num_unanswered >= SUSPECT_AFTER {
+            return self.isolate(held);
+        }
+        let stage = self.shared.stage(stage);
+        stage.inbox().put(held);
+        stage.ready.notify_waiters();
+    }
+
+    /// What is no job can never be worked on.
+    fn bury(&self, message: Message, answer: Answer, fault: String) {
+        let (shared, stage) = (Arc::clone(&self.shared), self.stage);
+        let code = ErrorKind::Invalid.code();
+        self.moves.push(Box::pin(async move {
+            let letter = shared.to_dead(&message, stage, code, &fault);
+            or_warn(settle::replace(&shared, letter, &answer)).await;
+        }));
+    }
+
+    /// Whatever was in the hands of a consumer that went away comes here, good and bad; alone, each shows what it is.
+    fn isolate(&self, mut held: Held<Answer>) {
+        let shared = Arc::clone(&self.shared);
+        held.message.num_unanswered = 0;
+        self.moves.push(Box::pin(async move {
+            tracing::warn!(job = %held.job, "went unanswered {} times: a suspect", held.num_unanswered);
+            let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
+            or_warn(settle::replace(&shared, suspect, &held.answer)).await;
+        }));
+    }
+
+    /// No further deliveries. What nobody received goes back without a count; what is in somebody's hands can be answered
+    /// as long as its channel lives.
+    async fn release(&mut self, mut consumer: Consumer) -> End {
+        let cancelled = self.lease.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await;
+        if let Err(error) = cancelled {
+            return End::Lost(chain(&error));
+        }
+        while let Some(Ok(delivery)) = consumer.next().await {
+            self.accept(delivery);
+        }
+        let waiting = self.shared.stage(self.stage).inbox().take_waiting(self.source);
+        for held in waiting {
+            let shared = Arc::clone(&self.shared);
+            self.moves.push(Box::pin(async move {
+                or_warn(settle::give_back(&shared, held, Duration::ZERO)).await;
+            }));
+        }
+        while self.moves.next().await.is_some() {}
+        End::Released
+    }
+}
+
+/// Makes sure that there is a consumer, and that the broker answers: a stream that stays silent tells neither.
+async fn ask(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
+    let limit = shared.config.heartbeat();
+    match timeout(limit, passive(&lease.channel, queue)).await {
+        Ok(Ok(queue)) if queue.consumer_count() == 0 => Err("the broker has no consumer".to_owned()),
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err(format!("no answer within {limit:?}")),
+    }
+}
+
+/// Nothing is lost: without an answer the message comes back.
+async fn or_warn(moved: impl Future<Output = Result<(), BrokerError>>) {
+    if let Err(error) = moved.await {
+        tracing::warn!("a message was not moved: {}", chain(&error));
+    }
+}

@@ -1,0 +1,148 @@
+//! The dead-letter queue, read like a list.
+//!
+//! AMQP has no way to look at a message without taking it: a walk takes messages one by one and gives them back at its
+//! end, in their order. Who walks at the same time from another process sees an emptier queue; dead letters are for people,
+//! who ask again.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::{MessageId, StageName};
+use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind};
+use lapin::Channel;
+use lapin::message::BasicGetMessage;
+use lapin::options::{BasicAckOptions, BasicGetOptions, BasicNackOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use tokio::time::{Instant, sleep};
+
+use crate::broker::{RabbitMqBroker, Shared};
+use crate::error::broker_error;
+use crate::message::{Message, header_text, text};
+use crate::topology::{Source, parse_routing_key, passive};
+
+const CODE: &str = "code";
+const CHAIN: &str = "message";
+const STAGE: &str = "stage";
+/// The broker's own, on what it gave up by itself.
+const DEATH_REASON: &str = "x-first-death-reason";
+/// Headers travel in one frame.
+const MAX_CHAIN_BYTES: usize = 16 * 1024;
+/// How long what was given back may take to be there again.
+const RETURN_DEADLINE: Duration = Duration::from_secs(5);
+
+/// What a dead letter has beside the headers of any message.
+pub(crate) fn headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
+    let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
+    [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
+}
+
+fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
+    let headers = taken.properties.headers().clone().unwrap_or_default();
+    let route = parse_routing_key(taken.routing_key.as_str());
+    let (message, _) = Message::of_delivery(&taken.delivery, route.map_or(Source::Bulk, |(_, source)| source).lane());
+    let job = message.job().ok();
+    let named = header_text(&headers, STAGE).and_then(|stage| StageName::parse(&stage));
+    let stage = named.or(route.map(|(stage, _)| stage)).or(job.as_ref().map(|job| job.stage()));
+    let (code, chain) = cause(&headers);
+    DeadLetter {
+        id: message.id,
+        stage: stage.unwrap_or(StageName::Sync),
+        lane: message.lane,
+        job,
+        body: String::from_utf8_lossy(&message.body).into_owned(),
+        code,
+        message: chain,
+        num_failed_attempts: message.num_failed_attempts,
+    }
+}
+
+fn cause(headers: &FieldTable) -> (String, String) {
+    let ours = header_text(headers, CODE).zip(header_text(headers, CHAIN));
+    ours.unwrap_or_else(|| {
+        let reason = header_text(headers, DEATH_REASON).unwrap_or_else(|| "unknown".to_owned());
+        ("crash".to_owned(), format!("given up by the broker: {reason}"))
+    })
+}
+
+impl Shared {
+    async fn walk_channel(&self, operation: &'static str) -> Result<Channel, BrokerError> {
+        let queue = self.names.dead_queue();
+        let Some(up) = self.consuming.current() else {
+            return Err(BrokerError::new(ErrorKind::Unavailable, operation, queue).because("no connection"));
+        };
+        up.connection.create_channel().await.map_err(|error| broker_error(operation, queue, error))
+    }
+}
+
+/// The letters that were taken, and the message of the last one if it is the one that was sought.
+async fn walk(
+    channel: &Channel,
+    queue: &str,
+    limit: usize,
+    sought: Option<MessageId>,
+) -> lapin::Result<(Vec<DeadLetter>, Option<BasicGetMessage>)> {
+    let mut letters = Vec::new();
+    while letters.len() < limit
+        && let Some(taken) = channel.basic_get(queue.into(), BasicGetOptions::default()).await?
+    {
+        let letter = dead_letter(&taken);
+        let is_sought = Some(letter.id) == sought;
+        letters.push(letter);
+        if is_sought {
+            return Ok((letters, Some(taken)));
+        }
+    }
+    Ok((letters, None))
+}
+
+/// Gives back all that the channel took, and waits until it is there: the next walk must find it.
+async fn give_back(channel: &Channel, queue: &str, num_before: u32) -> lapin::Result<()> {
+    let all = BasicNackOptions { multiple: true, requeue: true };
+    channel.basic_nack(0, all).await?;
+    let deadline = Instant::now() + RETURN_DEADLINE;
+    while passive(channel, queue).await?.message_count() < num_before && Instant::now() < deadline {
+        sleep(Duration::from_millis(5)).await;
+    }
+    channel.close(200, "done".into()).await
+}
+
+async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec<DeadLetter>> {
+    let num_before = passive(channel, queue).await?.message_count();
+    let (letters, _) = walk(channel, queue, limit, None).await?;
+    if !letters.is_empty() {
+        give_back(channel, queue, num_before).await?;
+    }
+    Ok(letters)
+}
+
+async fn take(channel: &Channel, queue: &str, id: MessageId) -> lapin::Result<Option<DeadLetter>> {
+    let num_before = passive(channel, queue).await?.message_count();
+    let (mut letters, found) = walk(channel, queue, usize::MAX, Some(id)).await?;
+    let letter = match found {
+        // Refused means that the channel is gone: then the letter is still there.
+        Some(taken) if taken.acker.ack(BasicAckOptions::default()).await? => letters.pop(),
+        _ => None,
+    };
+    if !letters.is_empty() {
+        give_back(channel, queue, num_before.saturating_sub(u32::from(letter.is_some()))).await?;
+    }
+    Ok(letter)
+}
+
+#[async_trait]
+impl DeadLetters for RabbitMqBroker {
+    async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError> {
+        let _alone = self.shared.dead_letter_walk.lock().await;
+        let channel = self.shared.walk_channel("list").await?;
+        let queue = self.shared.names.dead_queue();
+        list(&channel, &queue, limit).await.map_err(|error| broker_error("list", queue, error))
+    }
+
+    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+        let _alone = self.shared.dead_letter_walk.lock().await;
+        let channel = self.shared.walk_channel("take").await?;
+        let taken = take(&channel, &self.shared.names.dead_queue(), id).await;
+        let taken = taken.map_err(|error| broker_error("take", id.to_string(), error))?;
+        taken.ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", id.to_string()))
+    }
+}

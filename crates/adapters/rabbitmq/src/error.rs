@@ -1,0 +1,31 @@
+//! From lapin's errors to the port's.
+
+use cairn_ports::{BrokerError, ErrorKind};
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+
+/// What a lapin error means to whoever called the port. Without a connection the broker is unavailable: callers pause.
+pub(crate) fn kind_of(error: &lapin::Error) -> ErrorKind {
+    use lapin::ErrorKind as Lapin;
+    match error.kind() {
+        Lapin::ProtocolError(protocol) => match protocol.kind() {
+            AMQPErrorKind::Soft(AMQPSoftError::NOTFOUND) => ErrorKind::NotFound,
+            AMQPErrorKind::Soft(AMQPSoftError::ACCESSREFUSED) => ErrorKind::Forbidden,
+            AMQPErrorKind::Soft(AMQPSoftError::PRECONDITIONFAILED) => ErrorKind::Conflict,
+            _ => ErrorKind::Unavailable,
+        },
+        Lapin::SerialisationError(_) => ErrorKind::Invalid,
+        _ => ErrorKind::Unavailable,
+    }
+}
+
+pub(crate) fn broker_error(operation: &'static str, key: impl Into<String>, error: lapin::Error) -> BrokerError {
+    BrokerError::new(kind_of(&error), operation, key).because(error)
+}
+
+/// An error and everything below it, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", chain(cause)),
+        None => error.to_string(),
+    }
+}

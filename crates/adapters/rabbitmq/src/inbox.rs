@@ -1,0 +1,147 @@
+//! What the broker handed to this process for one stage: waiting to be received, or in the hands of a worker. Values and
+//! rules, without waiting.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use cairn_domain::StageName;
+use cairn_ports::Delivery;
+use cairn_wire::Job;
+
+use crate::message::Message;
+use crate::topology::Source;
+
+/// A job that the broker gave us and that has no answer yet. `A` is what answers it.
+pub(crate) struct Held<A> {
+    pub(crate) stage: StageName,
+    pub(crate) source: Source,
+    pub(crate) message: Message,
+    pub(crate) job: Job,
+    /// Deliveries without an answer: of a suspect, since it is one.
+    pub(crate) num_unanswered: u32,
+    pub(crate) answer: A,
+    /// Names the channel that it came over: with the channel it is gone.
+    pub(crate) channel: u64,
+}
+
+pub(crate) struct Inbox<A> {
+    prefetch: usize,
+    waiting: BTreeMap<Source, VecDeque<Held<A>>>,
+    outstanding: BTreeMap<u64, Held<A>>,
+}
+
+impl<A> Inbox<A> {
+    pub(crate) fn new(prefetch: usize) -> Self {
+        Self { prefetch, waiting: BTreeMap::new(), outstanding: BTreeMap::new() }
+    }
+
+    pub(crate) fn put(&mut self, held: Held<A>) {
+        self.waiting.entry(held.source).or_default().push_back(held);
+    }
+
+    /// Hands out the next job under `tag`, if the prefetch allows one.
+    pub(crate) fn next(&mut self, tag: u64) -> Option<Delivery> {
+        if self.outstanding.len() >= self.prefetch {
+            return None;
+        }
+        // The map has the sources in the order in which they are served.
+        let held = self.waiting.values_mut().find_map(VecDeque::pop_front)?;
+        let delivery = Delivery {
+            tag,
+            job: held.job.clone(),
+            lane: held.message.lane,
+            num_failed_attempts: held.message.num_failed_attempts,
+            num_unanswered: held.num_unanswered,
+            is_suspect: held.source == Source::Suspect,
+        };
+        self.outstanding.insert(tag, held);
+        Some(delivery)
+    }
+
+    /// Takes a delivery out, to be answered.
+    pub(crate) fn take(&mut self, tag: u64) -> Option<Held<A>> {
+        self.outstanding.remove(&tag)
+    }
+
+    /// Forgets all that came over a channel that is gone: the broker delivers it again.
+    pub(crate) fn abandon(&mut self, channel: u64) {
+        self.outstanding.retain(|_, held| held.channel != channel);
+        for waiting in self.waiting.values_mut() {
+            waiting.retain(|held| held.channel != channel);
+        }
+    }
+
+    /// What nobody received yet, to be given back.
+    pub(crate) fn take_waiting(&mut self, source: Source) -> VecDeque<Held<A>> {
+        self.waiting.remove(&source).unwrap_or_default()
+    }
+
+    pub(crate) fn num_unsettled(&self) -> usize {
+        self.outstanding.len() + self.waiting.values().map(VecDeque::len).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{Key128, Lane, MessageId, RepositoryId, Tenant};
+    use cairn_wire::SyncJob;
+
+    use super::*;
+
+    fn held(source: Source, request: u64, channel: u64) -> Held<()> {
+        let repository = RepositoryId(Key128([1; 16]));
+        let message = Message {
+            id: MessageId(Key128([request as u8; 16])),
+            body: Vec::new(),
+            lane: source.lane(),
+            num_failed_attempts: 0,
+            num_unanswered: 0,
+            first_seen_ms: 0,
+            traceparent: None,
+        };
+        let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository, request });
+        Held { stage: StageName::Sync, source, message, job, num_unanswered: 0, answer: (), channel }
+    }
+
+    fn request(delivery: &Delivery) -> u64 {
+        match &delivery.job {
+            Job::Sync(job) => job.request,
+            Job::Part(_) => 0,
+        }
+    }
+
+    #[test]
+    fn interactive_comes_first_and_bulk_last() {
+        let mut inbox = Inbox::new(9);
+        for (source, number) in [(Source::Bulk, 1), (Source::Suspect, 2), (Source::Interactive, 3), (Source::Bulk, 4)] {
+            inbox.put(held(source, number, 0));
+        }
+        let order: Vec<u64> = (0..4).filter_map(|tag| inbox.next(tag)).map(|delivery| request(&delivery)).collect();
+        assert_eq!(order, [3, 2, 1, 4]);
+    }
+
+    #[test]
+    fn the_prefetch_holds_across_sources() {
+        let mut inbox = Inbox::new(2);
+        for number in 0..4 {
+            inbox.put(held(if number % 2 == 0 { Source::Bulk } else { Source::Interactive }, number, 0));
+        }
+        assert!(inbox.next(1).is_some() && inbox.next(2).is_some() && inbox.next(3).is_none());
+        assert!(inbox.take(1).is_some() && inbox.take(1).is_none());
+        assert!(inbox.next(3).is_some() && inbox.next(4).is_none());
+        assert_eq!(inbox.num_unsettled(), 3);
+    }
+
+    #[test]
+    fn what_came_over_a_lost_channel_is_forgotten() {
+        let mut inbox = Inbox::new(9);
+        for channel in [7, 8, 7, 8] {
+            inbox.put(held(Source::Bulk, channel, channel));
+        }
+        inbox.next(1);
+        inbox.next(2);
+        inbox.abandon(7);
+        assert_eq!(inbox.num_unsettled(), 2);
+        assert!(inbox.take(1).is_none() && inbox.take(2).is_some());
+        assert_eq!(inbox.next(3).map(|delivery| (request(&delivery), delivery.lane)), Some((8, Lane::Bulk)));
+    }
+}

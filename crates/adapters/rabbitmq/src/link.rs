@@ -1,0 +1,155 @@
+//! One supervised connection: opened, watched, and opened again for as long as it takes.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt;
+use lapin::uri::AMQPUri;
+use lapin::{Connection, ConnectionProperties, Event};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::backoff::Backoff;
+use crate::config::RabbitMqConfig;
+use crate::error::chain;
+use crate::health::{HealthBook, Kind};
+use crate::secret_url::SecretUrl;
+use crate::statistics::Counters;
+
+/// How often the state of a connection is looked at, beside the events that it sends.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A connection that is open, as far as anybody knows.
+#[derive(Clone)]
+pub(crate) struct Up {
+    pub(crate) connection: Arc<Connection>,
+    /// Another number for each connection.
+    pub(crate) epoch: u64,
+}
+
+pub(crate) struct Link {
+    name: &'static str,
+    config: Arc<RabbitMqConfig>,
+    state: watch::Sender<Option<Up>>,
+    health: Arc<HealthBook>,
+    counters: Arc<Counters>,
+    /// Position of the node to try next.
+    next_url: AtomicUsize,
+}
+
+impl Link {
+    pub(crate) fn new(
+        name: &'static str,
+        config: Arc<RabbitMqConfig>,
+        health: Arc<HealthBook>,
+        counters: Arc<Counters>,
+    ) -> Self {
+        health.down(name, Kind::Connection, "not connected yet");
+        let (state, _) = watch::channel(None);
+        Self { name, config, state, health, counters, next_url: AtomicUsize::new(0) }
+    }
+
+    /// The connection; waits for it.
+    pub(crate) async fn up(&self) -> Up {
+        let mut state = self.state.subscribe();
+        loop {
+            if let Some(up) = state.borrow_and_update().clone() {
+                return up;
+            }
+            // The sender lives as long as `self`.
+            let _ = state.changed().await;
+        }
+    }
+
+    pub(crate) fn current(&self) -> Option<Up> {
+        self.state.borrow().clone()
+    }
+
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.current().is_some_and(|up| up.connection.status().blocked())
+    }
+
+    /// Keeps the connection up. Never returns.
+    pub(crate) async fn run(&self) {
+        let mut backoff = Backoff::new(
+            Duration::from_millis(self.config.backoff_min_ms),
+            Duration::from_millis(self.config.backoff_max_ms),
+        );
+        for epoch in 1.. {
+            let connection = self.connect(&mut backoff).await;
+            self.counters.connected.add(1);
+            self.health.up(self.name, Kind::Connection);
+            tracing::info!(connection = self.name, epoch, "connected to RabbitMQ");
+            self.state.send_replace(Some(Up { connection: Arc::clone(&connection), epoch }));
+            let fault = self.until_lost(&connection).await;
+            self.state.send_replace(None);
+            tracing::warn!(connection = self.name, epoch, "lost the connection to RabbitMQ: {fault}");
+            self.health.down(self.name, Kind::Connection, fault);
+            sleep(backoff.next()).await;
+        }
+    }
+
+    async fn connect(&self, backoff: &mut Backoff) -> Arc<Connection> {
+        loop {
+            self.health.tick(self.name);
+            let at = self.next_url.fetch_add(1, Ordering::Relaxed) % self.config.urls.len().max(1);
+            let Some(url) = self.config.urls.get(at) else { return std::future::pending().await };
+            match connect(&self.config, url, self.name).await {
+                Ok(connection) => {
+                    backoff.reset();
+                    return Arc::new(connection);
+                }
+                Err(fault) => {
+                    tracing::warn!(connection = self.name, "cannot connect to RabbitMQ: {fault}");
+                    self.health.down(self.name, Kind::Connection, fault);
+                }
+            }
+            sleep(backoff.next()).await;
+        }
+    }
+
+    async fn until_lost(&self, connection: &Connection) -> String {
+        let mut events = pin!(connection.events_listener());
+        let mut fault = "closed".to_owned();
+        loop {
+            self.health.tick(self.name);
+            if let Ok(Some(Event::Error(error))) = timeout(TICK, events.next()).await {
+                fault = chain(&error);
+            }
+            // Events tell of a loss at once, but not of every one; errors of single channels come as events as well.
+            if !connection.status().connected() {
+                return fault;
+            }
+        }
+    }
+}
+
+/// One attempt at each node. Fails with what each of them said.
+pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<Connection, String> {
+    let mut faults = Vec::new();
+    for url in &config.urls {
+        match connect(config, url, name).await {
+            Ok(connection) => return Ok(connection),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    Err(faults.join("; "))
+}
+
+async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result<Connection, String> {
+    let mut uri: AMQPUri = url.expose().parse().map_err(|_| format!("{url} is not an address of RabbitMQ"))?;
+    // A peer is given up after twice the announced time and the half of it between two looks: within twice the setting.
+    let announced = (u32::from(config.heartbeat_seconds) * 4 / 5).max(1);
+    uri.query.heartbeat = Some(u16::try_from(announced).unwrap_or(u16::MAX));
+    uri.query.connection_timeout = Some(config.connect_timeout_ms);
+    // Recovery by lapin stays off, which is the default: it forgets what it does not know, and would race with ours.
+    let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
+    let deadline = Duration::from_millis(config.connect_timeout_ms);
+    match timeout(deadline, Connection::connect_uri(uri, properties)).await {
+        Ok(Ok(connection)) => Ok(connection),
+        Ok(Err(error)) => Err(format!("{url}: {}", chain(&error))),
+        Err(_) => Err(format!("{url}: no answer within {deadline:?}")),
+    }
+}

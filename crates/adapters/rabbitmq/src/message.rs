@@ -1,0 +1,130 @@
+//! A message and its headers.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cairn_domain::{Digester, Key128, Lane, MessageId};
+use cairn_ports::{BrokerError, ErrorKind};
+use cairn_wire::Job;
+use lapin::BasicProperties;
+use lapin::message::Delivery;
+use lapin::types::{AMQPValue, FieldTable};
+
+/// Bodies point to artifacts; a larger one is a mistake of whoever made it.
+pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
+
+const ATTEMPT: &str = "attempt";
+const UNANSWERED: &str = "unanswered";
+const LANE: &str = "lane";
+const FIRST_SEEN: &str = "first_seen";
+const TRACE: &str = "traceparent";
+/// The broker's own: how often it took the message back from consumers of the queue that it is in.
+const DELIVERY_COUNT: &str = "x-delivery-count";
+const PERSISTENT: u8 = 2;
+
+/// What travels. It is the same in a work queue, in a delay, and as a dead letter.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Message {
+    pub(crate) id: MessageId,
+    pub(crate) body: Vec<u8>,
+    pub(crate) lane: Lane,
+    pub(crate) num_failed_attempts: u32,
+    /// Deliveries without an answer, those of the current queue not counted.
+    pub(crate) num_unanswered: u32,
+    /// When it was first published, in milliseconds since 1970. For people only.
+    pub(crate) first_seen_ms: u64,
+    pub(crate) traceparent: Option<String>,
+}
+
+impl Message {
+    pub(crate) fn of_job(job: &Job, lane: Lane, traceparent: Option<String>) -> Result<Self, BrokerError> {
+        let (id, body) = (job.id(), job.to_json().into_bytes());
+        if body.len() > MAX_BODY_BYTES {
+            let cause = format!("{} bytes, and at most {MAX_BODY_BYTES} may travel", body.len());
+            return Err(BrokerError::new(ErrorKind::TooLarge, "publish", job.to_string()).because(cause));
+        }
+        let first_seen_ms = now_ms();
+        Ok(Self { id, body, lane, num_failed_attempts: 0, num_unanswered: 0, first_seen_ms, traceparent })
+    }
+
+    /// What the broker handed over, and how often before from this queue. `lane` is for messages that do not say.
+    pub(crate) fn of_delivery(delivery: &Delivery, lane: Lane) -> (Self, u32) {
+        let headers = delivery.properties.headers().clone().unwrap_or_default();
+        let text = |name: &str| header_text(&headers, name);
+        let number = |name: &str| header_number(&headers, name).unwrap_or_default();
+        let id = delivery.properties.message_id().as_ref().and_then(|id| Key128::parse(id.as_str()));
+        let message = Self {
+            id: MessageId(id.unwrap_or_else(|| Digester::new("foreign message").bytes(&delivery.data).key())),
+            body: delivery.data.clone(),
+            lane: text(LANE).and_then(|lane| Lane::parse(&lane)).unwrap_or(lane),
+            num_failed_attempts: number(ATTEMPT) as u32,
+            num_unanswered: number(UNANSWERED) as u32,
+            first_seen_ms: number(FIRST_SEEN),
+            traceparent: text(TRACE),
+        };
+        (message, number(DELIVERY_COUNT) as u32)
+    }
+
+    pub(crate) fn job(&self) -> Result<Job, String> {
+        let text = std::str::from_utf8(&self.body).map_err(|error| error.to_string())?;
+        Job::from_json(text)
+    }
+
+    pub(crate) fn message_id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// `own` are headers beside the usual ones.
+    pub(crate) fn properties(&self, own: &[(&'static str, AMQPValue)]) -> BasicProperties {
+        let mut headers = FieldTable::default();
+        let mut set = |name: &str, value: AMQPValue| {
+            headers.insert(name.into(), value);
+        };
+        set(ATTEMPT, AMQPValue::LongLongInt(self.num_failed_attempts.into()));
+        set(UNANSWERED, AMQPValue::LongLongInt(self.num_unanswered.into()));
+        set(LANE, text(self.lane.as_str()));
+        set(FIRST_SEEN, AMQPValue::LongLongInt(i64::try_from(self.first_seen_ms).unwrap_or(i64::MAX)));
+        if let Some(traceparent) = &self.traceparent {
+            set(TRACE, text(traceparent));
+        }
+        for (name, value) in own {
+            set(name, value.clone());
+        }
+        BasicProperties::default()
+            .with_delivery_mode(PERSISTENT)
+            .with_content_type("application/json".into())
+            .with_message_id(self.message_id().into())
+            .with_headers(headers)
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn text(value: &str) -> AMQPValue {
+    AMQPValue::LongString(value.into())
+}
+
+pub(crate) fn header_text(headers: &FieldTable, name: &str) -> Option<String> {
+    match headers.inner().get(name)? {
+        AMQPValue::LongString(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
+        AMQPValue::ShortString(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// Brokers and plugins choose the width of numbers by themselves.
+pub(crate) fn header_number(headers: &FieldTable, name: &str) -> Option<u64> {
+    match headers.inner().get(name)? {
+        AMQPValue::ShortShortUInt(number) => Some((*number).into()),
+        AMQPValue::ShortUInt(number) => Some((*number).into()),
+        AMQPValue::LongUInt(number) => Some((*number).into()),
+        AMQPValue::ShortShortInt(number) => u64::try_from(*number).ok(),
+        AMQPValue::ShortInt(number) => u64::try_from(*number).ok(),
+        AMQPValue::LongInt(number) => u64::try_from(*number).ok(),
+        AMQPValue::LongLongInt(number) => u64::try_from(*number).ok(),
+        AMQPValue::Timestamp(number) => Some(*number),
+        _ => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! Publishing that is over only when the broker has everything.
+//!
+//! Each call has a channel to itself while it lasts. lapin attaches a returned message to some confirmation of the same
+//! channel, not always to its own, so all confirmations of a round are gathered before one is judged, and a returned message
+//! is recognised by the id that we gave it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cairn_ports::{BrokerError, ErrorKind};
+use futures::FutureExt;
+use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
+use lapin::{BasicProperties, Channel, Confirmation, PublisherConfirm};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
+
+use crate::backoff::Backoff;
+use crate::config::RabbitMqConfig;
+use crate::error::chain;
+use crate::link::Link;
+use crate::statistics::Counters;
+
+/// Bounds of the wait before messages that a full queue refused are offered again.
+const OFFER_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// A message on its way.
+#[derive(Clone)]
+pub(crate) struct Outgoing {
+    pub(crate) exchange: String,
+    pub(crate) key: String,
+    pub(crate) id: String,
+    pub(crate) body: Vec<u8>,
+    pub(crate) properties: BasicProperties,
+}
+
+pub(crate) struct Publisher {
+    link: Arc<Link>,
+    config: Arc<RabbitMqConfig>,
+    counters: Arc<Counters>,
+    /// Channels that no call uses, with the connection that they belong to.
+    idle: Mutex<Vec<(u64, Channel)>>,
+}
+
+/// How one round went.
+struct Round {
+    /// What is to be published again.
+    refused: Vec<Outgoing>,
+    /// Why, for the error when the deadline passes.
+    reason: String,
+    /// Every message got its answer, so the channel can serve another call.
+    is_sound: bool,
+}
+
+impl Publisher {
+    pub(crate) fn new(link: Arc<Link>, config: Arc<RabbitMqConfig>, counters: Arc<Counters>) -> Self {
+        Self { link, config, counters, idle: Mutex::default() }
+    }
+
+    /// Returns when all messages are confirmed. Waits for the connection, and while a queue is full, until the deadline of
+    /// the settings.
+    pub(crate) async fn publish(&self, messages: Vec<Outgoing>) -> Result<(), BrokerError> {
+        let deadline = Instant::now() + Duration::from_millis(self.config.publish_deadline_ms);
+        let (mut pending, mut backoff) = (messages, Backoff::new(OFFER_AGAIN.0, OFFER_AGAIN.1));
+        let mut reason = "no connection".to_owned();
+        while !pending.is_empty() {
+            let Ok((epoch, channel)) = timeout_at(deadline, self.channel(&mut reason)).await else {
+                return Err(unavailable(&pending, &reason));
+            };
+            let round = self.round(&channel, pending).await;
+            if round.is_sound {
+                self.idle().push((epoch, channel));
+            }
+            (pending, reason) = (round.refused, round.reason);
+            if !pending.is_empty() {
+                let next = Instant::now() + backoff.next();
+                if next >= deadline {
+                    return Err(unavailable(&pending, &reason));
+                }
+                sleep_until(next).await;
+            }
+        }
+        Ok(())
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Channel)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A channel in confirm mode, of a connection that is not blocked: what is written to a blocked one only piles up.
+    async fn channel(&self, reason: &mut String) -> (u64, Channel) {
+        let mut backoff = Backoff::new(
+            Duration::from_millis(self.config.backoff_min_ms),
+            Duration::from_millis(self.config.backoff_max_ms),
+        );
+        loop {
+            let up = self.link.up().await;
+            if up.connection.status().blocked() {
+                "the broker blocks publishing because of an alarm".clone_into(reason);
+            } else {
+                if let Some(channel) = self.idle_channel(up.epoch) {
+                    return (up.epoch, channel);
+                }
+                let limit = Duration::from_millis(self.config.confirm_timeout_ms);
+                match timeout(limit, open(&up.connection)).await {
+                    Ok(Ok(channel)) => return (up.epoch, channel),
+                    Ok(Err(error)) => *reason = chain(&error),
+                    Err(_) => *reason = format!("no channel within {limit:?}"),
+                }
+            }
+            sleep(backoff.next()).await;
+        }
+    }
+
+    fn idle_channel(&self, epoch: u64) -> Option<Channel> {
+        let mut idle = self.idle();
+        idle.retain(|(of, channel)| *of == epoch && channel.status().connected());
+        idle.pop().map(|(_, channel)| channel)
+    }
+
+    /// Publishes all once, with at most the window unconfirmed.
+    async fn round(&self, channel: &Channel, messages: Vec<Outgoing>) -> Round {
+        let (mut confirms, mut outcomes) = (VecDeque::new(), Vec::with_capacity(messages.len()));
+        for message in &messages {
+            if confirms.len() >= self.config.publish_window {
+                outcomes.push(self.confirmation(&mut confirms).await);
+            }
+            if outcomes.iter().any(Result::is_err) {
+                break;
+            }
+            confirms.push_back(self.send(channel, message).await);
+        }
+        while !confirms.is_empty() {
+            outcomes.push(self.confirmation(&mut confirms).await);
+            if outcomes.last().is_some_and(Result::is_err) {
+                // What is wrong with one is wrong with all that have no answer yet: no use in waiting for each.
+                outcomes.extend(confirms.drain(..).map(answer_by_now));
+            }
+        }
+        self.judge(messages, outcomes)
+    }
+
+    async fn send(&self, channel: &Channel, message: &Outgoing) -> Result<PublisherConfirm, String> {
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let (exchange, key) = (message.exchange.as_str().into(), message.key.as_str().into());
+        let sending = channel.basic_publish(exchange, key, options, &message.body, message.properties.clone());
+        self.in_time(sending).await
+    }
+
+    /// The oldest open confirmation.
+    async fn confirmation(
+        &self,
+        confirms: &mut VecDeque<Result<PublisherConfirm, String>>,
+    ) -> Result<Confirmation, String> {
+        match confirms.pop_front() {
+            Some(Ok(confirm)) => self.in_time(confirm).await,
+            Some(Err(fault)) => Err(fault),
+            None => Err("not sent".to_owned()),
+        }
+    }
+
+    async fn in_time<T>(&self, future: impl Future<Output = lapin::Result<T>>) -> Result<T, String> {
+        let limit = Duration::from_millis(self.config.confirm_timeout_ms);
+        match timeout(limit, future).await {
+            Ok(outcome) => outcome.map_err(|error| chain(&error)),
+            Err(_) => Err(format!("no confirm within {limit:?}")),
+        }
+    }
+
+    fn judge(&self, messages: Vec<Outgoing>, outcomes: Vec<Result<Confirmation, String>>) -> Round {
+        let mut returned = BTreeSet::new();
+        let mut round = Round { refused: Vec::new(), reason: String::new(), is_sound: true };
+        let mut judged: Vec<Verdict> = outcomes.into_iter().map(|outcome| verdict(outcome, &mut returned)).collect();
+        judged.resize_with(messages.len(), || Verdict::Unknown("not sent".to_owned()));
+        for (message, verdict) in messages.into_iter().zip(judged) {
+            let is_returned = returned.contains(&message.id);
+            match verdict {
+                Verdict::Taken if !is_returned => {
+                    self.counters.published.add(1);
+                    continue;
+                }
+                Verdict::Taken | Verdict::Refused if is_returned => {
+                    self.counters.returned.add(1);
+                    round.reason = format!("no queue takes `{}`: apply the topology", message.key);
+                }
+                Verdict::Taken | Verdict::Refused => {
+                    self.counters.refused.add(1);
+                    round.reason = format!("the queue for `{}` is full", message.key);
+                }
+                Verdict::Unknown(fault) => {
+                    self.counters.unconfirmed.add(1);
+                    (round.reason, round.is_sound) = (fault, false);
+                }
+            }
+            round.refused.push(message);
+        }
+        round
+    }
+}
+
+fn answer_by_now(confirm: Result<PublisherConfirm, String>) -> Result<Confirmation, String> {
+    let answer = confirm?.now_or_never().unwrap_or_else(|| Ok(Confirmation::NotRequested));
+    answer.map_err(|error| chain(&error))
+}
+
+enum Verdict {
+    /// Unless it is found among the returned.
+    Taken,
+    Refused,
+    Unknown(String),
+}
+
+fn verdict(outcome: Result<Confirmation, String>, returned: &mut BTreeSet<String>) -> Verdict {
+    let confirmation = match outcome {
+        Ok(Confirmation::NotRequested) => return Verdict::Unknown("the channel does not confirm".to_owned()),
+        Ok(confirmation) => confirmation,
+        Err(fault) => return Verdict::Unknown(fault),
+    };
+    let verdict = if confirmation.is_ack() { Verdict::Taken } else { Verdict::Refused };
+    if let Some(message) = confirmation.take_message() {
+        returned.extend(message.delivery.properties.message_id().as_ref().map(ToString::to_string));
+    }
+    verdict
+}
+
+async fn open(connection: &lapin::Connection) -> lapin::Result<Channel> {
+    let channel = connection.create_channel().await?;
+    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    Ok(channel)
+}
+
+fn unavailable(pending: &[Outgoing], reason: &str) -> BrokerError {
+    let key = pending.first().map(|message| message.key.clone()).unwrap_or_default();
+    let cause = format!("{} messages are not confirmed: {reason}", pending.len());
+    BrokerError::new(ErrorKind::Unavailable, "publish", key).because(cause)
+}

@@ -1,0 +1,52 @@
+//! Says what of the topology is missing, and changes nothing.
+
+use lapin::options::{ExchangeDeclareOptions, QueueDeclareOptions};
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use lapin::types::FieldTable;
+use lapin::{Channel, Connection};
+
+use super::plan::Topology;
+
+/// Names each exchange and queue that is missing, as `exchange …` or `queue …`. Bindings cannot be asked for over AMQP;
+/// one that is missing shows when a message comes back.
+pub async fn check(connection: &Connection, topology: &Topology) -> lapin::Result<Vec<String>> {
+    let mut missing = Vec::new();
+    let mut channel = connection.create_channel().await?;
+    for exchange in &topology.exchanges {
+        if is_missing(passive_exchange(&channel, &exchange.name).await)? {
+            missing.push(format!("exchange `{}`", exchange.name));
+            channel = connection.create_channel().await?;
+        }
+    }
+    for queue in &topology.queues {
+        if is_missing(passive(&channel, &queue.name).await.map(drop))? {
+            missing.push(format!("queue `{}`", queue.name));
+            channel = connection.create_channel().await?;
+        }
+    }
+    Ok(missing)
+}
+
+fn is_missing(outcome: lapin::Result<()>) -> lapin::Result<bool> {
+    let Err(error) = outcome else { return Ok(false) };
+    match error.kind() {
+        lapin::ErrorKind::ProtocolError(protocol)
+            if protocol.kind() == &AMQPErrorKind::Soft(AMQPSoftError::NOTFOUND) =>
+        {
+            Ok(true)
+        }
+        _ => Err(error),
+    }
+}
+
+async fn passive_exchange(channel: &Channel, name: &str) -> lapin::Result<()> {
+    let options = ExchangeDeclareOptions { passive: true, ..ExchangeDeclareOptions::default() };
+    // The kind is not compared with what there is.
+    channel.exchange_declare(name.into(), lapin::ExchangeKind::Direct, options, FieldTable::default()).await
+}
+
+/// Asks for a queue as it is.
+pub(crate) async fn passive(channel: &Channel, queue: &str) -> lapin::Result<lapin::Queue> {
+    let options = QueueDeclareOptions { passive: true, durable: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare(queue.into(), options, FieldTable::default()).await
+}

@@ -1,0 +1,93 @@
+//! Exchanges, queues, bindings and policies as data, and what makes them exist.
+//!
+//! `apply` is for one command (`cairn topology apply`); workers only `check`. A queue's type is an argument of its
+//! declaration, and an argument can never be changed; all else is policy, which can. A change that does not fit is a new
+//! `version`: both topologies exist until the old queues are empty.
+
+mod apply;
+mod check;
+mod names;
+mod plan;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+pub use apply::{Applied, TopologyError, apply};
+pub use check::check;
+pub(crate) use check::passive;
+pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
+pub use plan::Topology;
+
+/// What the topology is made of.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TopologyConfig {
+    /// First part of every name; tells installations on one broker apart.
+    pub prefix: String,
+    /// Last part of every name. Another one makes another topology beside the old one.
+    pub version: String,
+    /// Jobs that may wait in one queue; beyond that, publishing waits. Retries are never refused.
+    pub capacity: u32,
+    /// Delays of the retry ladder, shortest first. Each is a queue per stage.
+    pub retry_delays_ms: Vec<u64>,
+    /// Names of provider keys that one process at a time may own.
+    pub owned_keys: Vec<String>,
+}
+
+impl Default for TopologyConfig {
+    fn default() -> Self {
+        Self {
+            prefix: "cairn".to_owned(),
+            version: "v1".to_owned(),
+            capacity: 100_000,
+            retry_delays_ms: [10, 60, 600, 3600].map(|seconds| seconds * 1000).to_vec(),
+            owned_keys: Vec::new(),
+        }
+    }
+}
+
+impl TopologyConfig {
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let is_word =
+            |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let words = [("prefix", &self.prefix), ("version", &self.version)];
+        let keys = self.owned_keys.iter().map(|key| ("owned_keys", key));
+        for (name, word) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
+            faults.push(format!("`topology.{name}`: `{word}` has other characters than letters, digits, `-` and `_`"));
+        }
+        if self.capacity == 0 {
+            faults.push("`topology.capacity` must be at least 1".to_owned());
+        }
+        let delays = &self.retry_delays_ms;
+        if delays.is_empty() || delays[0] == 0 || !delays.is_sorted_by(|left, right| left < right) {
+            faults
+                .push("`topology.retry_delays_ms` must be positive delays, each longer than the one before".to_owned());
+        }
+        faults
+    }
+
+    /// The rung whose delay is the smallest that is not shorter, or the longest.
+    pub(crate) fn rung(&self, after: Duration) -> u64 {
+        let wanted = after.as_millis();
+        let long_enough = self.retry_delays_ms.iter().find(|delay| u128::from(**delay) >= wanted);
+        long_enough.or(self.retry_delays_ms.last()).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_takes_the_next_longer_rung() {
+        let config = TopologyConfig::default();
+        let check = |seconds: u64, expect: u64| assert_eq!(config.rung(Duration::from_secs(seconds)), expect * 1000);
+        check(0, 10);
+        check(10, 10);
+        check(11, 60);
+        check(3600, 3600);
+        check(9999, 3600);
+    }
+}

@@ -1,0 +1,190 @@
+//! The whole topology as values.
+
+use cairn_domain::StageName;
+use serde_json::{Value, json};
+
+use super::TopologyConfig;
+use super::names::{Names, Source, label};
+
+/// So many that the broker never gives a message up by itself: isolating suspects is ours, and the default of 4.x (20) would
+/// dead-letter innocent messages while connections flap. Set explicitly because 3.10 knows no value for "never".
+const NO_DELIVERY_LIMIT: u32 = 1_000_000;
+/// Above what an operator's catch-all policy usually has: only one policy acts on a queue.
+const POLICY_PRIORITY: u32 = 50;
+
+/// What must exist.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Topology {
+    pub exchanges: Vec<Exchange>,
+    pub queues: Vec<Queue>,
+    pub bindings: Vec<Binding>,
+    pub policies: Vec<Policy>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exchange {
+    pub name: String,
+    pub kind: ExchangeKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExchangeKind {
+    Direct,
+    Topic,
+    Fanout,
+}
+
+/// A durable quorum queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Queue {
+    pub name: String,
+    /// Of several consumers one gets everything, until it is gone. An argument: no policy can set it.
+    pub has_single_active_consumer: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    pub exchange: String,
+    pub queue: String,
+    pub key: String,
+}
+
+/// What applies to the queues whose names match.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Policy {
+    pub name: String,
+    pub pattern: String,
+    pub priority: u32,
+    pub definition: Value,
+}
+
+impl Topology {
+    pub fn new(config: &TopologyConfig) -> Self {
+        let names = Names::new(config);
+        let mut topology = Self {
+            exchanges: exchanges(&names, config),
+            queues: Vec::new(),
+            bindings: Vec::new(),
+            policies: policies(&names, config),
+        };
+        for stage in StageName::ALL {
+            topology.add_stage(&names, config, *stage);
+        }
+        topology.add_queue(names.dead_queue(), &names.dead_exchange(), "");
+        for key in &config.owned_keys {
+            topology.queues.push(Queue { name: names.owner_queue(key), has_single_active_consumer: true });
+        }
+        topology
+    }
+
+    fn add_stage(&mut self, names: &Names, config: &TopologyConfig, stage: StageName) {
+        for source in Source::ALL {
+            let key = super::names::routing_key(stage, source);
+            self.add_queue(names.queue(stage, source), &names.work_exchange(), &key);
+        }
+        for delay_ms in &config.retry_delays_ms {
+            let key = format!("{}.*", stage.as_str());
+            self.add_queue(names.retry_queue(stage, *delay_ms), &names.retry_exchange(*delay_ms), &key);
+        }
+    }
+
+    fn add_queue(&mut self, queue: String, exchange: &str, key: &str) {
+        let binding = Binding { exchange: exchange.to_owned(), queue: queue.clone(), key: key.to_owned() };
+        self.bindings.push(binding);
+        self.queues.push(Queue { name: queue, has_single_active_consumer: false });
+    }
+}
+
+fn exchanges(names: &Names, config: &TopologyConfig) -> Vec<Exchange> {
+    let exchange = |name, kind| Exchange { name, kind };
+    let mut exchanges = vec![
+        exchange(names.work_exchange(), ExchangeKind::Direct),
+        exchange(names.dead_exchange(), ExchangeKind::Fanout),
+    ];
+    for delay_ms in &config.retry_delays_ms {
+        // One queue per stage and delay: messages of one queue expire at its head only, so delays must not mix, and a
+        // stage whose work queue is full must not hold up the retries of others.
+        exchanges.push(exchange(names.retry_exchange(*delay_ms), ExchangeKind::Topic));
+    }
+    exchanges
+}
+
+fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
+    let stages: Vec<&str> = StageName::ALL.iter().map(|stage| stage.as_str()).collect();
+    let of_stages = |queue: &str| format!("({})\\.{queue}", stages.join("|"));
+    let dead = Some(names.dead_exchange());
+    // A queue takes one message more than its length says before it refuses.
+    let waits_when_full = json!({"max-length": config.capacity - 1});
+    let newest_only = json!({"max-length": 1, "overflow": "drop-head"});
+    let mut policies = vec![
+        policy(names, "work", &of_stages("(interactive|bulk)"), waits_when_full, dead.clone()),
+        policy(names, "suspect", &of_stages("suspect"), json!({}), dead),
+        policy(names, "dead", "dead", json!({}), None),
+        policy(names, "owner", "owner\\.[A-Za-z0-9_-]+", newest_only, None),
+    ];
+    for delay_ms in &config.retry_delays_ms {
+        let name = format!("retry.{}", label(*delay_ms));
+        let (definition, work) = (json!({"message-ttl": delay_ms}), Some(names.work_exchange()));
+        policies.push(policy(names, &name, &of_stages(&name.replace('.', "\\.")), definition, work));
+    }
+    policies
+}
+
+/// With a dead-letter exchange, dead-lettering is at-least-once. That also takes `reject-publish`: with the default
+/// overflow the broker silently falls back to at-most-once.
+fn policy(names: &Names, name: &str, middle: &str, own: Value, dead_letters_to: Option<String>) -> Policy {
+    let mut definition = json!({"delivery-limit": NO_DELIVERY_LIMIT, "overflow": "reject-publish"});
+    if let Some(exchange) = dead_letters_to {
+        definition["dead-letter-exchange"] = exchange.into();
+        definition["dead-letter-strategy"] = "at-least-once".into();
+    }
+    if let (Some(definition), Value::Object(own)) = (definition.as_object_mut(), own) {
+        definition.extend(own);
+    }
+    Policy { name: names.policy(name), pattern: names.pattern(middle), priority: POLICY_PRIORITY, definition }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topology() -> Topology {
+        Topology::new(&TopologyConfig {
+            owned_keys: vec!["voyage-1".to_owned(), "bulk".to_owned()],
+            ..TopologyConfig::default()
+        })
+    }
+
+    #[test]
+    fn every_queue_has_exactly_one_policy() {
+        let topology = topology();
+        assert_eq!(topology.queues.len(), 9 * 7 + 3);
+        for queue in &topology.queues {
+            let matching = topology
+                .policies
+                .iter()
+                .filter(|policy| regex::Regex::new(&policy.pattern).expect("a pattern").is_match(&queue.name));
+            assert_eq!(matching.count(), 1, "{}", queue.name);
+        }
+    }
+
+    #[test]
+    fn dead_lettering_is_at_least_once() {
+        for policy in topology().policies {
+            assert!(policy.definition.get("delivery-limit").is_some(), "{}", policy.name);
+            if policy.definition.get("dead-letter-exchange").is_some() {
+                assert_eq!(policy.definition["dead-letter-strategy"], "at-least-once", "{}", policy.name);
+                assert_eq!(policy.definition["overflow"], "reject-publish", "{}", policy.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_queue_that_is_published_to_is_bound() {
+        let topology = topology();
+        for queue in topology.queues.iter().filter(|queue| !queue.has_single_active_consumer) {
+            let binding = topology.bindings.iter().find(|binding| binding.queue == queue.name).expect("a binding");
+            assert!(topology.exchanges.iter().any(|exchange| exchange.name == binding.exchange), "{}", queue.name);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The suite of the port. A consumer is lost by a reset of its connection.
+
+use std::cell::RefCell;
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use cairn_conformance::broker::{self, BrokerUnderTest};
+use cairn_conformance::suite;
+use cairn_ports::{Broker, DeadLetters, Delivery};
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_servers::{FaultProxy, Rules, Vhost, given};
+use futures::future::join_all;
+
+use crate::space::{Space, wait_for};
+
+struct Subject {
+    broker: RabbitMqBroker,
+    proxy: FaultProxy,
+}
+
+#[async_trait]
+impl BrokerUnderTest for Subject {
+    fn broker(&self) -> &dyn Broker {
+        &self.broker
+    }
+
+    fn dead_letters(&self) -> &dyn DeadLetters {
+        &self.broker
+    }
+
+    async fn lose_consumer(&self, _: &Delivery) -> Result<()> {
+        let num_attached = self.broker.statistics().num_attached;
+        self.proxy.set(Rules::RESET);
+        wait_for("the loss is noticed", || self.broker.health().num_consumers_attached == 0).await?;
+        self.proxy.set(Rules::PASS);
+        wait_for("consumers are attached", || self.broker.statistics().num_attached == num_attached + 3).await.map(drop)
+    }
+}
+
+/// Opens subjects one after the other; the space of the one before is removed.
+#[derive(Default)]
+struct Subjects(RefCell<Option<Vhost>>);
+
+impl Subjects {
+    async fn open(&self) -> Result<Box<dyn BrokerUnderTest>> {
+        self.remove().await?;
+        let space = Space::given_with(|config| {
+            config.topology.capacity = broker::CAPACITY as u32;
+            config.topology.retry_delays_ms =
+                [broker::QUIET / 2, broker::DELAY].map(|delay| delay.as_millis() as u64).to_vec();
+            config.prefetch = broker::PREFETCH as u16;
+        });
+        let space = space.await?.context("no server was given")?;
+        let proxy = FaultProxy::start(space.vhost.url()).await?;
+        let broker = space.broker_at(proxy.url(space.vhost.url())?)?;
+        wait_for("connected", || broker.health().connected_since.is_some()).await?;
+        self.0.replace(Some(space.vhost));
+        Ok(Box::new(Subject { broker, proxy }))
+    }
+
+    async fn remove(&self) -> Result<()> {
+        let vhost = self.0.take();
+        if let Some(vhost) = vhost {
+            vhost.delete().await?;
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rabbitmq_keeps_the_contract() -> Result<()> {
+    if given::rabbitmq_url().is_none() {
+        return Ok(());
+    }
+    let subjects = Subjects::default();
+    suite::passes(&broker::checks(), async || subjects.open().await).await?;
+    subjects.remove().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_suite_catches_planted_faults() -> Result<()> {
+    if given::rabbitmq_url().is_none() {
+        return Ok(());
+    }
+    // Each fault has spaces of its own, and most of the time goes by in waiting: all at once.
+    let faults = broker::faults();
+    let outcomes = faults.chunks(1).map(async |fault| {
+        let subjects = Subjects::default();
+        suite::catches(&broker::checks(), fault, async || subjects.open().await).await?;
+        subjects.remove().await
+    });
+    join_all(outcomes).await.into_iter().collect()
+}

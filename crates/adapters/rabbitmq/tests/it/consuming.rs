@@ -1,0 +1,160 @@
+//! Deliveries: who gets what, what is no job, and what kills.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use cairn_domain::Lane;
+use cairn_ports::{Broker, DeadLetters, ErrorKind, Settlement};
+use cairn_servers::{FaultProxy, Rules, given};
+use lapin::BasicProperties;
+use lapin::options::BasicPublishOptions;
+
+use crate::space::{PATIENCE, STAGE, Space, complete, job, next, number, publish, wait_for, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_job_becomes_a_dead_letter_as_it_came() -> Result<()> {
+    let Some(space) = Space::given().await? else { return Ok(()) };
+    let (client, broker) = (space.client().await?, space.broker()?);
+    for body in [&b"{\"version\": 99}"[..], b"\xff\xfe", b""] {
+        let (exchange, key) = ("cairn.work.v1".into(), "parse.interactive".into());
+        let properties = BasicProperties::default();
+        client.channel.basic_publish(exchange, key, BasicPublishOptions::default(), body, properties).await?;
+    }
+    publish(&broker, 0..1).await?;
+    assert_eq!(number(&next(&broker).await?), 0);
+    let limit = PATIENCE;
+    wait_until("three dead letters", limit, async || Ok(broker.dead_letters(9).await?.len() == 3)).await?;
+    let letters = broker.dead_letters(9).await?;
+    let first = &letters[0];
+    assert_eq!((first.code.as_str(), first.body.as_str(), first.job.as_ref()), ("invalid", "{\"version\": 99}", None));
+    assert_eq!((first.stage, first.lane), (STAGE, Lane::Interactive));
+    assert!(first.message.contains("version 99"), "{}", first.message);
+    assert_eq!(broker.take(letters[1].id).await?.body, "\u{fffd}\u{fffd}");
+    assert_eq!(broker.dead_letters(9).await?.len(), 2);
+    space.vhost.delete().await
+}
+
+/// Fault case 11: one job kills whoever has it, with fifteen others in the same hands.
+#[tokio::test(flavor = "multi_thread")]
+async fn exactly_the_poison_dies() -> Result<()> {
+    const POISON: u32 = 7;
+    let space = Space::given_with(|config| config.prefetch = 16).await?;
+    let Some(space) = space else { return Ok(()) };
+    let proxy = FaultProxy::start(space.vhost.url()).await?;
+    let broker = space.broker_at(proxy.url(space.vhost.url())?)?;
+    publish(&broker, 0..16).await?;
+    let (mut done, mut num_kills) = (Vec::new(), 0);
+    while done.len() < 16 {
+        let delivery = next(&broker).await?;
+        if number(&delivery) != POISON {
+            // Neighbours of the poison are still being worked on when it kills, and end as soon as they are alone.
+            if delivery.is_suspect {
+                broker.settle(delivery.tag, Settlement::Ack).await?;
+                done.push(number(&delivery));
+            }
+        } else if delivery.is_suspect && delivery.num_unanswered == 1 {
+            let settlement = Settlement::DeadLetter { code: "crash".to_owned(), message: "it kills".to_owned() };
+            broker.settle(delivery.tag, settlement).await?;
+            done.push(POISON);
+        } else {
+            num_kills += 1;
+            proxy.set(Rules::RESET);
+            wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
+            proxy.set(Rules::PASS);
+            complete(&broker).await?;
+        }
+    }
+    done.sort_unstable();
+    assert_eq!(done, (0..16).collect::<Vec<u32>>());
+    assert_eq!(num_kills, 3, "twice among others, once alone");
+    let letters = broker.dead_letters(9).await?;
+    assert_eq!(letters.iter().map(|letter| letter.id).collect::<Vec<_>>(), [job(POISON).id()]);
+    assert_eq!(broker.depth(STAGE).await?, 0);
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_released_goes_to_others_without_a_count() -> Result<()> {
+    let Some(space) = Space::given().await? else { return Ok(()) };
+    let (broker, other) = (space.broker()?, space.broker()?);
+    publish(&broker, 0..2).await?;
+    let kept = next(&broker).await?;
+    wait_for("both are here", || broker.statistics().num_delivered == 2).await?;
+    broker.release(STAGE);
+    let given_back = next(&other).await?;
+    assert_eq!((number(&given_back), given_back.num_unanswered), (1, 0));
+    broker.settle(kept.tag, Settlement::Ack).await?;
+    other.settle(given_back.tag, Settlement::Ack).await?;
+    wait_for("no consumers", || broker.health().num_consumers_wanted == 0).await?;
+    // The next one who asks starts it again.
+    other.release(STAGE);
+    publish(&broker, 2..3).await?;
+    broker.settle(next(&broker).await?.tag, Settlement::Ack).await?;
+    assert_eq!(broker.depth(STAGE).await?, 0);
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn suspects_come_one_at_a_time_and_answers_clear_them() -> Result<()> {
+    let space = Space::given_with(|config| config.prefetch = 8).await?;
+    let Some(space) = space else { return Ok(()) };
+    let proxy = FaultProxy::start(space.vhost.url()).await?;
+    let broker = space.broker_at(proxy.url(space.vhost.url())?)?;
+    publish(&broker, 0..3).await?;
+    for _ in 0..2 {
+        for _ in 0..3 {
+            next(&broker).await?;
+        }
+        proxy.set(Rules::RESET);
+        wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
+        proxy.set(Rules::PASS);
+    }
+    let suspect = next(&broker).await?;
+    assert!(suspect.is_suspect && suspect.num_unanswered == 0);
+    let second = tokio::time::timeout(Duration::from_millis(500), broker.receive(STAGE)).await;
+    assert!(second.is_err(), "{second:?}");
+    // Still a suspect, with what is known of it.
+    broker.settle(suspect.tag, Settlement::Requeue { after: Duration::ZERO }).await?;
+    let mut left = 3;
+    while left > 0 {
+        let delivery = next(&broker).await?;
+        if delivery.is_suspect {
+            broker.settle(delivery.tag, Settlement::Retry { after: Duration::ZERO }).await?;
+        } else {
+            assert_eq!((delivery.num_failed_attempts, delivery.num_unanswered), (1, 0));
+            broker.settle(delivery.tag, Settlement::Ack).await?;
+            left -= 1;
+        }
+    }
+    assert_eq!(broker.depth(STAGE).await?, 0);
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_management_api_a_depth_counts_what_others_hold() -> Result<()> {
+    let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
+        return Ok(());
+    };
+    let holder = space.broker()?;
+    let viewer = cairn_rabbitmq::RabbitMqBroker::new(space.management_config(&management_url))?;
+    publish(&holder, 0..5).await?;
+    next(&holder).await?;
+    wait_for("connected", || viewer.health().connected_since.is_some()).await?;
+    wait_until("all five count", PATIENCE, async || Ok(viewer.depth(STAGE).await? == 5)).await?;
+    assert_eq!(holder.depth(STAGE).await?, 5);
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stage_without_queues_is_not_ready_and_says_why() -> Result<()> {
+    let Some(space) = Space::given().await? else { return Ok(()) };
+    let broker = space.broker()?;
+    let stage = cairn_domain::StageName::Sweep;
+    let waiting = tokio::time::timeout(Duration::from_millis(1500), broker.receive(stage)).await;
+    assert!(waiting.is_err());
+    let health = broker.health();
+    assert!(!health.is_ready());
+    assert!(health.faults.iter().any(|fault| fault.contains("cairn.sweep.interactive.v1")), "{:?}", health.faults);
+    assert_eq!(broker.depth(stage).await.map_err(|error| error.kind), Err(ErrorKind::NotFound));
+    space.vhost.delete().await
+}

@@ -1,0 +1,111 @@
+//! The topology as a broker has it.
+
+use anyhow::Result;
+use cairn_ports::{Broker, DeadLetters, Settlement};
+use cairn_rabbitmq::topology::{Topology, TopologyError, apply};
+use cairn_servers::given;
+use lapin::options::{ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::FieldTable;
+
+use crate::space::{PATIENCE, Space, complete, next, publish, wait_for, wait_until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn applying_twice_changes_nothing_and_leaves_nothing_missing() -> Result<()> {
+    let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
+        return Ok(());
+    };
+    let config = space.management_config(&management_url);
+    let whole = Topology::new(&config.topology);
+    let first = apply(&config, &whole).await?;
+    assert_eq!(apply(&config, &whole).await?, first);
+    let broker = space.broker()?;
+    wait_for("connected", || broker.health().connected_since.is_some()).await?;
+    assert_eq!(broker.missing().await?, Vec::<String>::new());
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queues_live_under_their_policies() -> Result<()> {
+    let Some(space) = Space::given().await? else { return Ok(()) };
+    let check = async |name: &str, key: &str, expect: serde_json::Value| {
+        // The management API learns of new queues with its next tick.
+        let is_so = async || {
+            let queue = space.queue(name).await?;
+            Ok(queue["type"] == "quorum" && queue["effective_policy_definition"][key] == expect)
+        };
+        wait_until(&format!("{key} of {name} is {expect}"), PATIENCE, is_so).await
+    };
+    check("cairn.parse.bulk.v1", "max-length", 99_999.into()).await?;
+    check("cairn.parse.bulk.v1", "dead-letter-exchange", "cairn.dead.v1".into()).await?;
+    check("cairn.parse.suspect.v1", "dead-letter-strategy", "at-least-once".into()).await?;
+    check("cairn.parse.retry.200ms.v1", "message-ttl", 200.into()).await?;
+    check("cairn.embed.retry.1500ms.v1", "dead-letter-exchange", "cairn.work.v1".into()).await?;
+    check("cairn.dead.v1", "overflow", "reject-publish".into()).await?;
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_exists_in_another_form_is_named() -> Result<()> {
+    let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
+        return Ok(());
+    };
+    let client = space.client().await?;
+    let queue = "cairn.parse.bulk.v1";
+    client.channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await?;
+    let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
+    client.channel.queue_declare(queue.into(), options, FieldTable::default()).await?;
+    match apply(&space.management_config(&management_url), &space.topology).await {
+        Err(TopologyError::Incompatible(what)) => assert!(what.len() == 1 && what[0].contains(queue), "{what:?}"),
+        other => panic!("{other:?}"),
+    }
+    space.vhost.delete().await
+}
+
+/// Fault case 12: without its dead-letter exchange a worker is not ready and drops nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_exchange_is_named_and_costs_no_message() -> Result<()> {
+    let Some(space) = Space::given().await? else { return Ok(()) };
+    let (client, broker) = (space.client().await?, space.broker()?);
+    client.channel.exchange_delete("cairn.dead.v1".into(), ExchangeDeleteOptions::default()).await?;
+    publish(&broker, 0..1).await?;
+    let delivery = next(&broker).await?;
+    let missing = broker.missing().await?;
+    assert!(missing.contains(&"exchange `cairn.dead.v1`".to_owned()), "{missing:?}");
+    let settlement = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
+    let settling = broker.settle(delivery.tag, settlement);
+    let healing = async {
+        wait_for("the first try fails", || broker.statistics().num_unconfirmed > 0).await?;
+        assert_eq!(client.num_ready("cairn.dead.v1").await?, 0);
+        assert_eq!(broker.depth(crate::space::STAGE).await?, 0);
+        let (config, management_url) = (&space.config, given::rabbitmq_management_url().unwrap_or_default());
+        let config =
+            cairn_rabbitmq::RabbitMqConfig { management_url: Some(management_url.as_str().into()), ..config.clone() };
+        Ok::<_, anyhow::Error>(apply(&config, &space.topology).await?)
+    };
+    let (settled, healed) = tokio::join!(settling, healing);
+    healed?;
+    settled?;
+    assert_eq!(broker.dead_letters(9).await?.len(), 1);
+    space.vhost.delete().await
+}
+
+/// Fault case 9: a queue is deleted under its consumer, and comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_comes_back_is_consumed_again() -> Result<()> {
+    let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
+        return Ok(());
+    };
+    let (client, broker) = (space.client().await?, space.broker()?);
+    publish(&broker, 0..1).await?;
+    broker.settle(next(&broker).await?.tag, Settlement::Ack).await?;
+    complete(&broker).await?;
+    client.channel.queue_delete("cairn.parse.bulk.v1".into(), QueueDeleteOptions::default()).await?;
+    wait_for("the loss is noticed", || broker.health().faults.iter().any(|fault| fault.contains("parse.bulk"))).await?;
+    assert!(broker.health().is_alive());
+    apply(&space.management_config(&management_url), &space.topology).await?;
+    let limit = std::time::Duration::from_secs(10);
+    wait_until("consumed again", limit, async || Ok(broker.health().incomplete_since.is_none())).await?;
+    publish(&broker, 1..2).await?;
+    broker.settle(next(&broker).await?.tag, Settlement::Ack).await?;
+    space.vhost.delete().await
+}

@@ -1,0 +1,75 @@
+//! Repeats an attempt that may succeed at once, within the deadline of the operation.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use cairn_ports::{BlobStoreError, ErrorKind};
+use tokio::time::{sleep, timeout};
+
+use crate::S3BlobStore;
+use crate::fault::Fault;
+
+/// After the first attempt. More would only load a server that has no room.
+const NUM_REPEATS: usize = 3;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+impl S3BlobStore {
+    pub(crate) async fn attempt<T, A>(
+        &self,
+        operation: &'static str,
+        key: &str,
+        attempt: impl Fn() -> A + Send,
+    ) -> Result<T, BlobStoreError>
+    where
+        A: Future<Output = Result<T, Fault>> + Send,
+    {
+        let mut last = None;
+        let attempts = async {
+            for pause in pauses() {
+                match attempt().await {
+                    Err(fault) if is_worth_another(&fault) => last = Some(fault),
+                    outcome => return outcome,
+                }
+                sleep(pause).await;
+            }
+            attempt().await
+        };
+        let outcome = timeout(self.deadline, attempts).await;
+        // What the server said before the time ran out says more than the clock.
+        let outcome = outcome.unwrap_or_else(|_| Err(last.unwrap_or_else(|| self.too_slow())));
+        outcome.map_err(|fault| fault.into_error(operation, key))
+    }
+
+    fn too_slow(&self) -> Fault {
+        Fault::new(ErrorKind::Timeout, format!("not finished after {:?}", self.deadline))
+    }
+}
+
+fn pauses() -> impl Iterator<Item = Duration> + Send {
+    ExponentialBuilder::default()
+        .with_min_delay(FIRST_PAUSE)
+        .with_factor(3.0)
+        .with_max_delay(LONGEST_PAUSE)
+        .with_max_times(NUM_REPEATS)
+        .with_jitter()
+        .build()
+}
+
+/// A server that says how long it wants to be left alone is left alone: the consumer pauses.
+fn is_worth_another(fault: &Fault) -> bool {
+    match fault.kind {
+        ErrorKind::ConnectionLost | ErrorKind::TransactionConflict | ErrorKind::Unavailable => true,
+        ErrorKind::Throttled { retry_after } => retry_after.is_none(),
+        ErrorKind::Timeout
+        | ErrorKind::NotFound
+        | ErrorKind::Forbidden
+        | ErrorKind::Invalid
+        | ErrorKind::Corrupt
+        | ErrorKind::TooLarge
+        | ErrorKind::Conflict
+        | ErrorKind::AlreadyExists
+        | ErrorKind::Cancelled
+        | ErrorKind::Io => false,
+    }
+}

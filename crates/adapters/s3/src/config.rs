@@ -1,0 +1,219 @@
+//! Where the bucket is and how it is spoken to.
+
+use cairn_ports::check_blob_key;
+use serde::Deserialize;
+use url::Url;
+
+use crate::SecretReference;
+
+/// Settings of the artifacts' bucket.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct S3Config {
+    pub bucket: String,
+    /// Before every key, with a slash between. Empty: the bucket holds nothing else.
+    #[serde(default)]
+    pub prefix: String,
+    /// `https://HOST[:PORT]` of any server but AWS.
+    #[serde(default)]
+    pub endpoint: Option<String>,
+    #[serde(default = "default_region")]
+    pub region: String,
+    /// The bucket stands in the path and not in the name of the host. By default so for every server but AWS.
+    #[serde(default)]
+    pub force_path_style: Option<bool>,
+    #[serde(default)]
+    pub checksums: Checksums,
+    #[serde(default = "default_access_key_id")]
+    pub access_key_id: SecretReference,
+    #[serde(default = "default_secret_access_key")]
+    pub secret_access_key: SecretReference,
+    /// Of temporary credentials.
+    #[serde(default)]
+    pub session_token: Option<SecretReference>,
+    #[serde(default = "default_connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    /// Of a whole operation, with all that is tried again. A list has it for each page.
+    #[serde(default = "default_operation_timeout_ms")]
+    pub operation_timeout_ms: u64,
+}
+
+/// Checksums beside those of the artifacts themselves. Some servers refuse those that the protocol does not require.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checksums {
+    #[default]
+    WhenSupported,
+    WhenRequired,
+}
+
+fn default_region() -> String {
+    "us-east-1".to_owned()
+}
+
+fn default_access_key_id() -> SecretReference {
+    SecretReference::Env("AWS_ACCESS_KEY_ID".to_owned())
+}
+
+fn default_secret_access_key() -> SecretReference {
+    SecretReference::Env("AWS_SECRET_ACCESS_KEY".to_owned())
+}
+
+fn default_connect_timeout_ms() -> u64 {
+    5_000
+}
+
+fn default_operation_timeout_ms() -> u64 {
+    60_000
+}
+
+/// Everything that is wrong with the settings, each with what to do.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("invalid settings of s3: {}", faults.join("; "))]
+pub struct InvalidS3Config {
+    pub faults: Vec<String>,
+}
+
+impl S3Config {
+    /// Everything but the bucket as it is by default, on AWS.
+    pub fn new(bucket: impl Into<String>) -> Self {
+        Self {
+            bucket: bucket.into(),
+            prefix: String::new(),
+            endpoint: None,
+            region: default_region(),
+            force_path_style: None,
+            checksums: Checksums::default(),
+            access_key_id: default_access_key_id(),
+            secret_access_key: default_secret_access_key(),
+            session_token: None,
+            connect_timeout_ms: default_connect_timeout_ms(),
+            operation_timeout_ms: default_operation_timeout_ms(),
+        }
+    }
+
+    /// The server at `http://KEY:SECRET@HOST:PORT`. What is no URL is kept for `validate` to refuse.
+    pub fn at(url: &str, bucket: impl Into<String>) -> Self {
+        let config = Self::new(bucket);
+        let Ok(mut endpoint) = Url::parse(url) else { return Self { endpoint: Some(url.to_owned()), ..config } };
+        let secret = |text: &str| SecretReference::Value(text.into());
+        let (key, password) = (secret(endpoint.username()), endpoint.password().map(secret));
+        let is_cleared = endpoint.set_username("").and_then(|()| endpoint.set_password(None)).is_ok();
+        match password {
+            Some(password) if is_cleared => {
+                Self { endpoint: Some(endpoint.into()), access_key_id: key, secret_access_key: password, ..config }
+            }
+            _ => Self { endpoint: Some(endpoint.into()), ..config },
+        }
+    }
+
+    /// Everything that is wrong, at once.
+    pub fn validate(&self) -> Result<(), InvalidS3Config> {
+        let mut faults = Vec::new();
+        let mut check = |is_right: bool, fault: &str| {
+            if !is_right {
+                faults.push(fault.to_owned());
+            }
+        };
+        check(
+            is_bucket(&self.bucket),
+            "`bucket` must have 3 to 63 letters (small ones), digits, `-` and `.`, and begin and end with a letter or digit",
+        );
+        check(
+            self.prefix.is_empty() || check_blob_key(&self.prefix).is_ok(),
+            "`prefix` must be parts of letters, digits, `.`, `_` and `-` with `/` between them",
+        );
+        check(self.endpoint.as_deref().is_none_or(is_endpoint), "`endpoint` must be `https://HOST[:PORT]` and no more");
+        check(!self.region.is_empty(), "`region` is empty; servers other than AWS take any, such as `us-east-1`");
+        check(self.connect_timeout_ms > 0, "`connect_timeout_ms` must not be 0");
+        check(self.operation_timeout_ms > 0, "`operation_timeout_ms` must not be 0");
+        if faults.is_empty() { Ok(()) } else { Err(InvalidS3Config { faults }) }
+    }
+
+    pub(crate) fn has_path_style(&self) -> bool {
+        self.force_path_style.unwrap_or(self.endpoint.is_some())
+    }
+}
+
+fn is_bucket(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    let is_outer = |character: char| character.is_ascii_alphanumeric();
+    (3..=63).contains(&name.len())
+        && name.bytes().all(is_inner)
+        && name.starts_with(is_outer)
+        && name.ends_with(is_outer)
+        && !name.contains("..")
+}
+
+/// Credentials in it would end in logs; a path would be taken for a bucket.
+fn is_endpoint(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.path() == "/"
+        && url.query().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    #[test]
+    fn all_faults_are_named_at_once() {
+        let config = S3Config {
+            prefix: "/a/".to_owned(),
+            endpoint: Some("http://key:secret@host:9000".to_owned()),
+            region: String::new(),
+            connect_timeout_ms: 0,
+            operation_timeout_ms: 0,
+            ..S3Config::new("No")
+        };
+        let invalid = config.validate().expect_err("all of it");
+        assert_eq!(invalid.faults.len(), 6, "{invalid}");
+        assert!(!invalid.to_string().contains("secret"), "{invalid}");
+        assert_eq!(S3Config::new("artifacts").validate(), Ok(()));
+    }
+
+    #[test]
+    fn endpoints_and_buckets() {
+        for good in ["https://s3.example.org", "http://127.0.0.1:9000", "http://127.0.0.1:9000/"] {
+            assert!(is_endpoint(good), "{good}");
+        }
+        for bad in ["", "host:9000", "ftp://host", "https://host/bucket", "https://key@host", "https://host/?a=b"] {
+            assert!(!is_endpoint(bad), "{bad}");
+        }
+        for good in ["abc", "cairn-artifacts", "a.b-c1"] {
+            assert!(is_bucket(good), "{good}");
+        }
+        for bad in ["", "ab", "Upper", "a_b", "-ab", "ab-", "a..b", "a/b"] {
+            assert!(!is_bucket(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_taken_out_of_an_address() {
+        let config = S3Config::at("http://key:secret@127.0.0.1:9000", "artifacts");
+        assert_eq!(config.validate(), Ok(()));
+        assert_eq!(config.endpoint.as_deref(), Some("http://127.0.0.1:9000/"));
+        assert_eq!(config.access_key_id.read().expect("a key").expose_secret(), "key");
+        assert_eq!(config.secret_access_key.read().expect("a secret").expose_secret(), "secret");
+        assert!(!format!("{config:?}").contains("secret@") && config.has_path_style());
+        assert!(S3Config::at("no address", "artifacts").validate().is_err());
+    }
+
+    #[test]
+    fn a_file_of_settings_is_read() {
+        let text = "bucket = \"artifacts\"\nendpoint = \"https://s3.local\"\nchecksums = \"when_required\"\n\
+                    access_key_id = { env = \"KEY\" }\nsecret_access_key = { file = \"/run/secret\" }\n";
+        let config: S3Config = toml::from_str(text).expect("settings");
+        assert_eq!(config.checksums, Checksums::WhenRequired);
+        assert!(matches!(config.secret_access_key, SecretReference::File(_)));
+        assert_eq!((config.connect_timeout_ms, config.has_path_style()), (5_000, true));
+        let unknown = toml::from_str::<S3Config>("bucket = \"a\"\nbukket = \"b\"").expect_err("an unknown key");
+        assert!(unknown.to_string().contains("bukket"), "{unknown}");
+    }
+}

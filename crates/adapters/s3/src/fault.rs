@@ -1,0 +1,145 @@
+//! What went wrong with one request, in the ports' terms.
+
+use std::error::Error;
+use std::time::Duration;
+
+use aws_sdk_s3::config::http::HttpResponse;
+use aws_sdk_s3::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use cairn_ports::{BlobStoreError, ErrorKind};
+
+/// The outcome of one attempt that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Fault {
+    pub kind: ErrorKind,
+    text: String,
+}
+
+impl Fault {
+    pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
+    /// The connection or the body broke, or the server was not reached.
+    pub fn of_transport(error: &(dyn Error + 'static)) -> Self {
+        let text = DisplayErrorContext(error).to_string();
+        Self { kind: kind_of_transport(&text), text }
+    }
+
+    pub fn into_error(self, operation: &'static str, key: &str) -> BlobStoreError {
+        BlobStoreError::new(self.kind, operation, key).because(self)
+    }
+}
+
+impl<E> From<SdkError<E, HttpResponse>> for Fault
+where
+    E: ProvideErrorMetadata + Error + 'static,
+{
+    fn from(error: SdkError<E, HttpResponse>) -> Self {
+        match &error {
+            SdkError::ServiceError(answer) => {
+                let meta = answer.err().meta();
+                let (code, message) = (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
+                let status = answer.raw().status().as_u16();
+                let retry_after = answer.raw().headers().get("retry-after").and_then(seconds);
+                Self::new(kind_of_answer(status, code, retry_after), format!("{status} {code} {message}"))
+            }
+            SdkError::ConstructionFailure(_) => Self { kind: ErrorKind::Invalid, ..Self::of_transport(&error) },
+            _ => Self::of_transport(&error),
+        }
+    }
+}
+
+/// The form that is a date is not used by any server of S3.
+fn seconds(header: &str) -> Option<Duration> {
+    header.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// By the code where it says more than the status. A bucket that is not there, or credentials that ran out, are a fault of
+/// the installation and not of the part at hand: the consumer waits until somebody has mended it.
+fn kind_of_answer(status: u16, code: &str, retry_after: Option<Duration>) -> ErrorKind {
+    match code {
+        "SlowDown"
+        | "SlowDownRead"
+        | "SlowDownWrite"
+        | "Throttling"
+        | "ThrottlingException"
+        | "RequestLimitExceeded"
+        | "TooManyRequests" => return ErrorKind::Throttled { retry_after },
+        "NoSuchBucket" | "ExpiredToken" | "TokenRefreshRequired" | "RequestTimeTooSkewed" => {
+            return ErrorKind::Unavailable;
+        }
+        // The body arrived in another shape than it was sent in, or not in time.
+        "BadDigest" | "IncompleteBody" | "XAmzContentChecksumMismatch" => return ErrorKind::ConnectionLost,
+        "RequestTimeout" => return ErrorKind::Timeout,
+        "EntityTooLarge" => return ErrorKind::TooLarge,
+        _ => {}
+    }
+    match status {
+        401 | 403 => ErrorKind::Forbidden,
+        404 => ErrorKind::NotFound,
+        408 => ErrorKind::Timeout,
+        409 => ErrorKind::TransactionConflict,
+        412 => ErrorKind::AlreadyExists,
+        413 => ErrorKind::TooLarge,
+        429 => ErrorKind::Throttled { retry_after },
+        501 => ErrorKind::Invalid,
+        500..=599 => ErrorKind::Unavailable,
+        _ => ErrorKind::Invalid,
+    }
+}
+
+/// The SDK hides the types of its transport; what it prints of them is held by tests against real sockets.
+fn kind_of_transport(text: &str) -> ErrorKind {
+    let says = |sign: &str| text.contains(sign);
+    if says("(Connect)") || says("dns error") {
+        ErrorKind::Unavailable
+    } else if says("checksum") {
+        ErrorKind::Corrupt
+    } else if says("timeout") || says("minimum throughput") {
+        ErrorKind::Timeout
+    } else {
+        ErrorKind::ConnectionLost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_ports::ErrorClass;
+
+    use super::*;
+
+    #[test]
+    fn answers_have_their_kinds() {
+        let after = Some(Duration::from_secs(3));
+        let check = |status: u16, code: &str, expect: ErrorKind| {
+            assert_eq!(kind_of_answer(status, code, after), expect, "{status} {code}");
+        };
+        check(503, "SlowDown", ErrorKind::Throttled { retry_after: after });
+        check(429, "", ErrorKind::Throttled { retry_after: after });
+        check(503, "ServiceUnavailable", ErrorKind::Unavailable);
+        check(500, "InternalError", ErrorKind::Unavailable);
+        check(507, "XMinioStorageFull", ErrorKind::Unavailable);
+        check(404, "NoSuchKey", ErrorKind::NotFound);
+        check(404, "", ErrorKind::NotFound);
+        check(404, "NoSuchBucket", ErrorKind::Unavailable);
+        check(403, "AccessDenied", ErrorKind::Forbidden);
+        check(403, "RequestTimeTooSkewed", ErrorKind::Unavailable);
+        check(400, "ExpiredToken", ErrorKind::Unavailable);
+        check(400, "EntityTooLarge", ErrorKind::TooLarge);
+        check(400, "BadDigest", ErrorKind::ConnectionLost);
+        check(400, "InvalidArgument", ErrorKind::Invalid);
+        check(409, "ConditionalRequestConflict", ErrorKind::TransactionConflict);
+        check(412, "PreconditionFailed", ErrorKind::AlreadyExists);
+        check(416, "InvalidRange", ErrorKind::Invalid);
+        check(501, "NotImplemented", ErrorKind::Invalid);
+    }
+
+    #[test]
+    fn no_fault_of_the_installation_fails_a_part_for_good() {
+        for (status, code) in [(404, "NoSuchBucket"), (400, "ExpiredToken"), (503, ""), (500, "InternalError")] {
+            let class = kind_of_answer(status, code, None).class();
+            assert_eq!(class, ErrorClass::Pause { retry_after: None }, "{status} {code}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading objects, whole or in part, and listing them.
+
+use std::ops::Range;
+
+use aws_sdk_s3::operation::get_object::GetObjectOutput;
+use aws_sdk_s3::operation::list_objects_v2::ListObjectsV2Output;
+use bytes::Bytes;
+use cairn_ports::{BlobMeta, BlobStoreError, ErrorKind, check_blob_key};
+
+use crate::S3BlobStore;
+use crate::fault::Fault;
+
+impl S3BlobStore {
+    pub(crate) async fn read(&self, key: &str) -> Result<Bytes, BlobStoreError> {
+        self.attempt("get", key, || async {
+            let request = self.client.get_object().bucket(&self.bucket).key(self.object(key));
+            whole_body(request.send().await?).await
+        })
+        .await
+    }
+
+    pub(crate) async fn read_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
+        self.attempt("get_range", key, || async {
+            if range.is_empty() { self.check_empty(key, &range).await } else { self.read_part(key, &range).await }
+        })
+        .await
+    }
+
+    /// No request can ask for no bytes.
+    async fn check_empty(&self, key: &str, range: &Range<u64>) -> Result<Bytes, Fault> {
+        let head = self.client.head_object().bucket(&self.bucket).key(self.object(key)).send().await?;
+        let size = head.content_length().and_then(|size| u64::try_from(size).ok());
+        let is_inside = range.start == range.end && size.is_some_and(|size| range.end <= size);
+        if is_inside { Ok(Bytes::new()) } else { Err(past_the_end(range, size)) }
+    }
+
+    async fn read_part(&self, key: &str, range: &Range<u64>) -> Result<Bytes, Fault> {
+        let request = self.client.get_object().bucket(&self.bucket).key(self.object(key));
+        let header = format!("bytes={}-{}", range.start, range.end - 1);
+        let answer = request.range(header).send().await?;
+        let Some(size) = answer.content_range().and_then(size_of) else {
+            return Err(Fault::new(ErrorKind::Invalid, "the server answers a range without saying which"));
+        };
+        // A server cuts a range at the object's end without a word.
+        if range.end > size {
+            return Err(past_the_end(range, Some(size)));
+        }
+        let body = whole_body(answer).await?;
+        check_length(&body, range.end - range.start)?;
+        Ok(body)
+    }
+
+    /// All pages. The last one may say that there are more, and an empty one follow.
+    pub(crate) async fn read_list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
+        let mut found = Vec::new();
+        let mut next = None;
+        loop {
+            let page = self.attempt("list", prefix, || self.read_page(prefix, next.clone())).await?;
+            found.extend(page.contents().iter().filter_map(|object| self.meta(object)));
+            match next_page(&page, next.as_deref()).map_err(|fault| fault.into_error("list", prefix))? {
+                Some(token) => next = Some(token),
+                None => break,
+            }
+        }
+        // AWS sorts by bytes; not every server does.
+        found.sort_by(|left: &BlobMeta, right| left.key.cmp(&right.key));
+        Ok(found)
+    }
+
+    async fn read_page(&self, prefix: &str, token: Option<String>) -> Result<ListObjectsV2Output, Fault> {
+        let request = self.client.list_objects_v2().bucket(&self.bucket).prefix(self.object(prefix));
+        Ok(request.set_continuation_token(token).send().await?)
+    }
+
+    /// None for what is no artifact, such as the markers of folders that other programs make.
+    fn meta(&self, object: &aws_sdk_s3::types::Object) -> Option<BlobMeta> {
+        let key = object.key()?.strip_prefix(&self.prefix)?;
+        check_blob_key(key).ok()?;
+        Some(BlobMeta {
+            key: key.to_owned(),
+            size_bytes: object.size().and_then(|size| u64::try_from(size).ok())?,
+            modified_at: object.last_modified()?.secs(),
+        })
+    }
+}
+
+/// The body, if it has the length that the server announced.
+async fn whole_body(answer: GetObjectOutput) -> Result<Bytes, Fault> {
+    let announced = answer.content_length().and_then(|length| u64::try_from(length).ok());
+    let body = answer.body.collect().await.map_err(|error| Fault::of_transport(&error))?.into_bytes();
+    if let Some(announced) = announced {
+        check_length(&body, announced)?;
+    }
+    Ok(body)
+}
+
+fn check_length(body: &Bytes, expected: u64) -> Result<(), Fault> {
+    if body.len() as u64 == expected {
+        return Ok(());
+    }
+    Err(Fault::new(ErrorKind::ConnectionLost, format!("{} bytes came of {expected}", body.len())))
+}
+
+fn past_the_end(range: &Range<u64>, size: Option<u64>) -> Fault {
+    let size = size.map_or_else(|| "unknown size".to_owned(), |size| format!("{size} bytes"));
+    Fault::new(ErrorKind::Invalid, format!("bytes {}..{} of an object of {size}", range.start, range.end))
+}
+
+/// Of `bytes 0-9/123`.
+fn size_of(content_range: &str) -> Option<u64> {
+    content_range.rsplit_once('/')?.1.parse().ok()
+}
+
+/// A list that silently stops early would make a sweep or a reader miss objects, and one without end would hang it.
+fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
+    match page.next_continuation_token() {
+        _ if page.is_truncated() != Some(true) => Ok(None),
+        Some(next) if Some(next) != current => Ok(Some(next.to_owned())),
+        _ => Err(Fault::new(ErrorKind::Invalid, "the server says that the list goes on, and not where")),
+    }
+}

@@ -1,0 +1,86 @@
+//! Asks the server at start whether its create-only writes are create-only.
+
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use cairn_ports::{BlobStore, BlobStoreError, Put};
+use futures::future::try_join_all;
+
+use crate::S3BlobStore;
+
+const FOLDER: &str = "self-test";
+const NUM_WRITERS: u8 = 8;
+/// Rounds of racing writers: a server that first looks and then writes loses one of them.
+const NUM_RACES: usize = 4;
+/// What a killed test left behind.
+const FORGOTTEN_AFTER_SECONDS: i64 = 3600;
+
+/// The server cannot hold artifacts.
+#[derive(Debug, thiserror::Error)]
+pub enum SelfTestError {
+    #[error(
+        "the S3 server ignores conditional writes: a second `PutObject` with `If-None-Match: *` on one key was accepted. \
+         Artifacts would be overwritten; use AWS S3, MinIO or another server that honours the header"
+    )]
+    Overwrites,
+    #[error(
+        "the S3 server's conditional writes are not atomic: of {NUM_WRITERS} writers that raced for one key with \
+         `If-None-Match: *`, {num_winners} were told that they had created it. Use AWS S3, MinIO or another server that \
+         checks and writes in one step"
+    )]
+    Races { num_winners: usize },
+    #[error("the S3 server gives back other bytes than the first writer of a key wrote")]
+    OtherBytes,
+    #[error("the S3 server cannot be tested")]
+    Store(#[from] BlobStoreError),
+}
+
+impl S3BlobStore {
+    /// Writes, races and removes a few small objects below `self-test/`. To be run before the store is relied on.
+    pub async fn self_test(&self) -> Result<(), SelfTestError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let space = format!("{FOLDER}/{:x}-{}", now.as_nanos(), process::id());
+        let tested = self.test_in(&space).await;
+        let removed = self.remove_tests(&space, now.as_secs() as i64).await;
+        tested.and(removed.map_err(SelfTestError::Store))
+    }
+
+    async fn test_in(&self, space: &str) -> Result<(), SelfTestError> {
+        let key = format!("{space}/second");
+        self.put(&key, Bytes::from_static(b"first")).await?;
+        if self.put(&key, Bytes::from_static(b"second")).await? == Put::Created {
+            return Err(SelfTestError::Overwrites);
+        }
+        if self.get(&key).await? != "first" {
+            return Err(SelfTestError::OtherBytes);
+        }
+        for race in 0..NUM_RACES {
+            self.race(&format!("{space}/race-{race}")).await?;
+        }
+        Ok(())
+    }
+
+    async fn race(&self, key: &str) -> Result<(), SelfTestError> {
+        let puts = (0..NUM_WRITERS).map(|writer| self.put(key, Bytes::from(vec![writer; 64])));
+        let puts = try_join_all(puts).await?;
+        let winners: Vec<usize> = (0..puts.len()).filter(|writer| puts[*writer] == Put::Created).collect();
+        // None can be: the winner's answer was lost, and it then found its own object.
+        let (num_winners, bytes) = (winners.len(), self.get(key).await?);
+        match winners.first() {
+            _ if num_winners > 1 => Err(SelfTestError::Races { num_winners }),
+            Some(winner) if bytes != vec![*winner as u8; 64] => Err(SelfTestError::OtherBytes),
+            _ => Ok(()),
+        }
+    }
+
+    async fn remove_tests(&self, space: &str, now: i64) -> Result<(), BlobStoreError> {
+        for object in self.list(&format!("{FOLDER}/")).await? {
+            let is_forgotten = object.modified_at + FORGOTTEN_AFTER_SECONDS < now;
+            if is_forgotten || object.key.starts_with(space) {
+                self.delete(&object.key).await?;
+            }
+        }
+        Ok(())
+    }
+}

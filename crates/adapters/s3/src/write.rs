@@ -1,0 +1,109 @@
+//! Create-only writes, deletions, and the bucket itself.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration, MetadataDirective};
+use bytes::Bytes;
+use cairn_ports::{BlobStoreError, ErrorKind, Put};
+
+use crate::S3BlobStore;
+use crate::fault::Fault;
+
+/// How often a write begins anew because the object that was in its way disappeared.
+const NUM_ROUNDS: usize = 4;
+/// An object that was written just now needs no new time.
+const NEW_FOR: Duration = Duration::from_secs(2);
+/// The region whose buckets must not name it.
+const FIRST_REGION: &str = "us-east-1";
+
+impl S3BlobStore {
+    /// Makes the bucket if it is not there. For the operator's set-up and for tests; services only use it.
+    pub async fn prepare(&self) -> Result<(), BlobStoreError> {
+        let made = self.attempt("prepare", &self.bucket, || self.create_bucket()).await;
+        match made {
+            Err(error) if error.kind == ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
+    }
+
+    async fn create_bucket(&self) -> Result<(), Fault> {
+        let mut request = self.client.create_bucket().bucket(&self.bucket);
+        if self.region != FIRST_REGION {
+            let region = BucketLocationConstraint::from(self.region.as_str());
+            request = request
+                .create_bucket_configuration(CreateBucketConfiguration::builder().location_constraint(region).build());
+        }
+        match request.send().await {
+            Ok(_) => Ok(()),
+            // Somebody else's bucket of that name is `BucketAlreadyExists`, which stays an error.
+            Err(error) if error.as_service_error().is_some_and(|error| error.is_bucket_already_owned_by_you()) => {
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The first writer wins. Whoever finds the object there makes it new, because it has not named it anywhere yet and
+    /// a sweep that goes by age must not take it for forgotten.
+    pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
+        for _ in 0..NUM_ROUNDS {
+            if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {
+                return Ok(Put::Created);
+            }
+            if self.attempt("put", key, || self.renew(key)).await? {
+                return Ok(Put::AlreadyThere);
+            }
+        }
+        let text = "the object is being removed again and again";
+        Err(Fault::new(ErrorKind::TransactionConflict, text).into_error("put", key))
+    }
+
+    async fn create_once(&self, key: &str, bytes: Bytes) -> Result<Put, Fault> {
+        let request = self.client.put_object().bucket(&self.bucket).key(self.object(key));
+        match request.if_none_match("*").body(bytes.into()).send().await {
+            Ok(_) => Ok(Put::Created),
+            Err(error) => match Fault::from(error) {
+                Fault { kind: ErrorKind::AlreadyExists, .. } => Ok(Put::AlreadyThere),
+                fault => Err(fault),
+            },
+        }
+    }
+
+    /// Gives an old object a new time of modification; false if it is gone.
+    async fn renew(&self, key: &str) -> Result<bool, Fault> {
+        let object = self.object(key);
+        let modified_at = match self.client.head_object().bucket(&self.bucket).key(&object).send().await {
+            Ok(head) => head.last_modified().map_or(0, aws_sdk_s3::primitives::DateTime::secs),
+            Err(error) => return gone_or(error.into()),
+        };
+        if now_seconds() - modified_at < NEW_FOR.as_secs() as i64 {
+            return Ok(true);
+        }
+        // A copy of an object onto itself must replace something; there is no metadata, so nothing changes but the time.
+        let copy = self.client.copy_object().copy_source(format!("{}/{object}", self.bucket));
+        let copy = copy.bucket(&self.bucket).key(&object).metadata_directive(MetadataDirective::Replace);
+        match copy.send().await {
+            Ok(_) => Ok(true),
+            Err(error) => gone_or(error.into()),
+        }
+    }
+
+    pub(crate) async fn remove(&self, key: &str) -> Result<(), BlobStoreError> {
+        self.attempt("delete", key, || async {
+            match self.client.delete_object().bucket(&self.bucket).key(self.object(key)).send().await {
+                Ok(_) => Ok(()),
+                // Some servers say so instead of success.
+                Err(error) => gone_or(error.into()).map(drop),
+            }
+        })
+        .await
+    }
+}
+
+fn gone_or(fault: Fault) -> Result<bool, Fault> {
+    if fault.kind == ErrorKind::NotFound { Ok(false) } else { Err(fault) }
+}
+
+fn now_seconds() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
+}

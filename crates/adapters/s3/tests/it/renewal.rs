@@ -1,0 +1,31 @@
+//! Objects that are found again are new for a sweep that goes by age.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use cairn_ports::{BlobStore, Put};
+use cairn_s3::S3BlobStore;
+use tokio::time::{Instant, sleep};
+
+use crate::bucket;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn a_write_that_finds_an_old_object_makes_it_new() -> Result<()> {
+    let Some(config) = bucket::new().await? else { return Ok(()) };
+    let store = S3BlobStore::open(&config)?;
+    let modified_at = async || Ok::<_, anyhow::Error>(store.list("").await?.first().context("the object")?.modified_at);
+    assert_eq!(store.put("a", Bytes::from_static(b"first")).await?, Put::Created);
+    let created_at = modified_at().await?;
+    let deadline = Instant::now() + DEADLINE;
+    // The object has to grow older than what counts as new.
+    while modified_at().await? == created_at {
+        ensure!(Instant::now() < deadline, "the object never gets a new time");
+        assert_eq!(store.put("a", Bytes::from_static(b"second")).await?, Put::AlreadyThere);
+        sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(store.get("a").await?, "first");
+    bucket::empty(&config).await
+}

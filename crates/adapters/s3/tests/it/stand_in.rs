@@ -1,0 +1,135 @@
+//! A tiny HTTP server that answers what a test wants. It knows nothing of S3.
+
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use cairn_s3::S3Config;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// `GET /bucket/key HTTP/1.1`, the headers in small letters, and the body.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub method: String,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+}
+
+impl Request {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The raw bytes of an answer; the connection is closed after one that is not whole.
+pub(crate) struct Answer {
+    head: String,
+    body: Vec<u8>,
+    is_whole: bool,
+}
+
+pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Answer {
+    let head = format!("HTTP/1.1 {status} Status\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    Answer { head, body: body.into(), is_whole: true }
+}
+
+/// An error as S3 words it.
+pub(crate) fn refusal(status: u16, code: &str) -> Answer {
+    answer(
+        status,
+        "Content-Type: application/xml\r\n",
+        &format!("<Error><Code>{code}</Code><Message>no</Message></Error>"),
+    )
+}
+
+/// Announces more bytes than come.
+pub(crate) fn cut_short(announced: usize, body: &str) -> Answer {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {announced}\r\n\r\n");
+    Answer { head, body: body.into(), is_whole: false }
+}
+
+pub(crate) struct StandIn {
+    address: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+    server: JoinHandle<()>,
+}
+
+impl StandIn {
+    /// `script` answers the requests, which it also gets the number of.
+    pub async fn start(script: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = format!("http://key:secret@{}", listener.local_addr()?);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (script, seen) = (Arc::new(script), Arc::clone(&requests));
+        let server = tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
+                tokio::spawn(async move { serve(connection, &*script, &seen).await });
+            }
+        });
+        Ok(Self { address, requests, server })
+    }
+
+    pub fn config(&self) -> S3Config {
+        S3Config::at(&self.address, "bucket")
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().expect("no test panics while it holds it").clone()
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn serve(
+    connection: TcpStream,
+    script: &(impl Fn(usize, &Request) -> Answer + ?Sized),
+    seen: &Mutex<Vec<Request>>,
+) -> Result<()> {
+    let mut connection = BufReader::new(connection);
+    loop {
+        let request = read(&mut connection).await?;
+        let number = {
+            let mut seen = seen.lock().expect("no test panics while it holds it");
+            seen.push(request.clone());
+            seen.len() - 1
+        };
+        let answer = script(number, &request);
+        connection.write_all(answer.head.as_bytes()).await?;
+        if request.method != "HEAD" {
+            connection.write_all(&answer.body).await?;
+        }
+        connection.flush().await?;
+        if !answer.is_whole {
+            return Ok(connection.shutdown().await?);
+        }
+    }
+}
+
+async fn read(connection: &mut BufReader<TcpStream>) -> Result<Request> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        connection.read_line(&mut line).await?;
+        match line.trim_end() {
+            "" => break,
+            line => lines.push(line.to_owned()),
+        }
+    }
+    let (first, headers) = lines.split_first().context("the end of the connection")?;
+    let mut words = first.split(' ').map(ToOwned::to_owned);
+    let headers = headers.iter().filter_map(|line| line.split_once(": "));
+    let request = Request {
+        method: words.next().context("a method")?,
+        path: words.next().context("a path")?,
+        headers: headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect(),
+    };
+    let length = request.header("content-length").map_or(Ok(0), str::parse)?;
+    connection.read_exact(&mut vec![0; length]).await?;
+    Ok(request)
+}

@@ -1,0 +1,130 @@
+//! The artifact of a batch: its key and its bytes.
+
+use bytes::Bytes;
+use cairn_domain::{ContentHash, DenseVector, Digester, ModelId, Tenant, VectorKey};
+use serde::{Deserialize, Serialize};
+
+/// Kind and version of the artifact. Another layout gets another one.
+const MAGIC: [u8; 8] = *b"CAIRNVE1";
+
+/// Folder of the artifacts of a tenant and a model.
+///
+/// Names of tenants and models may hold what a key cannot, so their digests stand for them; a model's dimensions are
+/// readable, for those who look for what an old model left behind.
+pub(crate) fn folder(tenant: &Tenant, model: &ModelId) -> String {
+    let digest = Digester::new("vector-model").text(&model.name).key();
+    format!("{}{digest}-{}/", folder_of_tenant(tenant), model.dimensions)
+}
+
+pub(crate) fn folder_of_tenant(tenant: &Tenant) -> String {
+    format!("vectors/{}/", Digester::new("vector-tenant").text(tenant.as_str()).key())
+}
+
+/// An artifact's name is the hash of its bytes.
+pub(crate) fn name(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Vectors of one model, sorted by content.
+#[derive(Serialize, Deserialize)]
+struct Layout {
+    model: String,
+    dimensions: u16,
+    contents: Vec<[u8; 32]>,
+    /// One after the other, in the order of the contents.
+    values: Vec<i8>,
+}
+
+/// The bytes depend on the entries alone, not on their order.
+pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) -> Result<Bytes, postcard::Error> {
+    let mut sorted = entries.to_vec();
+    sorted.sort_by_key(|(key, _)| key.content);
+    sorted.dedup_by_key(|(key, _)| key.content);
+    let layout = Layout {
+        model: model.name.clone(),
+        dimensions: model.dimensions,
+        contents: sorted.iter().map(|(key, _)| key.content.0).collect(),
+        values: sorted.iter().flat_map(|(_, vector)| vector.0.iter().copied()).collect(),
+    };
+    let bytes = postcard::to_extend(&layout, MAGIC.to_vec())?;
+    Ok(bytes.into())
+}
+
+/// None if the bytes are not those of the name, or no batch.
+pub(crate) fn decode(expected_name: &str, bytes: &[u8]) -> Option<Vec<(VectorKey, DenseVector)>> {
+    if name(bytes) != expected_name {
+        return None;
+    }
+    let layout: Layout = postcard::from_bytes(bytes.strip_prefix(&MAGIC)?).ok()?;
+    let Layout { model, dimensions, contents, values } = layout;
+    let model = ModelId { name: model, dimensions };
+    let length = usize::from(dimensions);
+    if length == 0 || values.len() != contents.len().checked_mul(length)? {
+        return None;
+    }
+    let key = |content: [u8; 32]| VectorKey { model: model.clone(), content: ContentHash(content) };
+    let vectors = values.chunks(length).map(|values| DenseVector(values.to_vec()));
+    Some(contents.into_iter().map(key).zip(vectors).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Vec<(VectorKey, DenseVector)> {
+        let model = ModelId { name: "m/1 ü".to_owned(), dimensions: 3 };
+        let entry = |text: &str, value: i8| {
+            let key = VectorKey { model: model.clone(), content: ContentHash::of(text) };
+            (key, DenseVector(vec![value, -127, 127]))
+        };
+        vec![entry("a", 1), entry("b", 2), entry("c", -128)]
+    }
+
+    fn encoded(entries: &[(VectorKey, DenseVector)]) -> Bytes {
+        let entries: Vec<_> = entries.iter().map(|(key, vector)| (key, vector)).collect();
+        encode(&entries[0].0.model, &entries).expect("encoded")
+    }
+
+    #[test]
+    fn a_batch_comes_back_in_the_order_of_its_contents() {
+        let mut sorted = entries();
+        sorted.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut reversed = entries();
+        reversed.reverse();
+        let bytes = encoded(&entries());
+        assert_eq!(encoded(&reversed), bytes);
+        assert_eq!(decode(&name(&bytes), &bytes), Some(sorted));
+    }
+
+    /// What was written once must be read for ever.
+    #[test]
+    fn the_layout_is_the_first_version() {
+        assert_eq!(name(&encoded(&entries())), "c3b4b0843656bac3492aeb30d90712ac062ce89ac8050fd660b211adc1c1dde8");
+    }
+
+    #[test]
+    fn damaged_batches_are_noticed() {
+        let bytes = encoded(&entries());
+        let expected = name(&bytes);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.to_vec();
+            damaged[at] ^= 1;
+            assert_eq!(decode(&expected, &damaged), None);
+            // Even if the name fits, reading gives a value or none, never a panic.
+            decode(&name(&damaged), &damaged);
+            decode(&name(&bytes[..at]), &bytes[..at]);
+        }
+    }
+
+    #[test]
+    fn folders_tell_tenants_and_models_apart() {
+        let folder = |tenant: &str, name: &str, dimensions| {
+            folder(&Tenant::new(tenant), &ModelId { name: name.to_owned(), dimensions })
+        };
+        let all = [folder("a", "m", 3), folder("b", "m", 3), folder("a", "n", 3), folder("a", "m", 4)];
+        for (at, one) in all.iter().enumerate() {
+            assert!(one.starts_with("vectors/") && one.ends_with('/'));
+            assert!(!all[..at].contains(one));
+        }
+    }
+}

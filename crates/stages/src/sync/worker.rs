@@ -1,0 +1,57 @@
+//! Syncs as jobs: what was asked of a repository is looked up, done and answered.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{RunId, Scope};
+use cairn_pipeline::{StageError, Syncer};
+use cairn_ports::{Catalogue, Clock, ErrorKind, Requests, SourceCache};
+use cairn_wire::SyncJob;
+
+use super::settings::INVALID;
+use super::{Sync, SyncRequest, Synced};
+
+/// May be run twice and stopped anywhere: a request that was answered is not met again, and a sync whose run has begun
+/// finds the run.
+pub struct SyncWorker {
+    pub sync: Sync,
+    pub catalogue: Arc<dyn Catalogue>,
+    pub requests: Arc<dyn Requests>,
+    pub clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Syncer for SyncWorker {
+    async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError> {
+        let Some(asked) = self.requests.asked(job.repository, job.request).await? else { return Ok(None) };
+        let scope = Scope::only(job.tenant.clone(), [job.repository]);
+        let Some(repository) = self.catalogue.repositories(&scope).await?.pop() else { return Ok(None) };
+        let request =
+            SyncRequest { repository, cache: SourceCache::default(), rebuild: asked.rebuild, lane: asked.lane };
+        let run = match self.sync.run(request).await {
+            Ok(Synced::Unchanged { .. }) => None,
+            Ok(Synced::Begun { run, .. }) => Some(run),
+            Err(error) if error.code == INVALID => {
+                // A run that failed says so already; asking again without a change would say the same.
+                self.answer(job, Some((error.code.to_owned(), error.chain()))).await?;
+                return Ok(None);
+            }
+            Err(error) if error.code == ErrorKind::Conflict.code() => {
+                return Err(StageError::occupied(error.chain()));
+            }
+            Err(error) => return Err(error),
+        };
+        self.answer(job, None).await?;
+        Ok(run)
+    }
+
+    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {
+        self.answer(job, Some((code, message))).await
+    }
+}
+
+impl SyncWorker {
+    async fn answer(&self, job: &SyncJob, failure: Option<(String, String)>) -> Result<(), StageError> {
+        Ok(self.requests.answer(job.repository, job.request, failure, self.clock.now_ms()).await?)
+    }
+}

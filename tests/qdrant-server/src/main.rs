@@ -1,0 +1,86 @@
+//! A server for tests that speaks Qdrant's gRPC protocol on top of Qdrant's own embedded engine.
+//!
+//! No registry has a Qdrant server to install, and an adapter that was only ever run against a mock is not tested. The
+//! engine, the protocol's types and the service traits are Qdrant's; only the translation between them is ours. It is
+//! never shipped. What it does not know, it refuses with `UNIMPLEMENTED` and the method's name.
+//!
+//! What holds: a write that was answered is applied and survives SIGKILL; the next read sees it.
+
+mod collection;
+mod convert;
+mod journal;
+mod service;
+mod settings;
+mod store;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use qdrant_client::qdrant::collections_server::CollectionsServer;
+use qdrant_client::qdrant::points_server::PointsServer;
+use qdrant_client::qdrant::qdrant_server::QdrantServer;
+
+use crate::service::Service;
+use crate::store::Store;
+
+const USAGE: &str = "usage: qdrant-server --listen 127.0.0.1:PORT --storage DIRECTORY";
+
+/// Time for requests that are being answered when the end is asked for.
+const DRAIN: Duration = Duration::from_secs(2);
+
+struct Arguments {
+    listen: SocketAddr,
+    storage: PathBuf,
+}
+
+impl Arguments {
+    fn parse(mut words: impl Iterator<Item = String>) -> Result<Self> {
+        let (mut listen, mut storage) = (None, None);
+        while let Some(word) = words.next() {
+            let value = words.next().with_context(|| format!("`{word}` lacks a value; {USAGE}"))?;
+            match word.as_str() {
+                "--listen" => listen = Some(value.parse().with_context(|| format!("`{value}` is no address"))?),
+                "--storage" => storage = Some(PathBuf::from(value)),
+                _ => bail!("`{word}` is not known; {USAGE}"),
+            }
+        }
+        Ok(Self { listen: listen.context(USAGE)?, storage: storage.context(USAGE)? })
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let listener = tokio::net::TcpListener::bind(arguments.listen).await.context("cannot listen")?;
+    let storage = arguments.storage.clone();
+    let store = tokio::task::spawn_blocking(move || Store::open(&storage)).await??;
+    let store = Arc::new(store);
+    let service = Service::new(Arc::clone(&store));
+    println!("listening on {}", listener.local_addr()?);
+    let incoming = tonic::transport::server::TcpIncoming::from(listener).with_nodelay(Some(true));
+    let serving = tonic::transport::Server::builder()
+        .add_service(PointsServer::new(service.clone()).max_decoding_message_size(usize::MAX))
+        .add_service(CollectionsServer::new(service.clone()).max_decoding_message_size(usize::MAX))
+        .add_service(QdrantServer::new(service))
+        .serve_with_incoming_shutdown(incoming, stopped());
+    tokio::select! {
+        served = serving => served?,
+        // Clients that keep their connections open do not keep us.
+        () = async { stopped().await; tokio::time::sleep(DRAIN).await } => {}
+    }
+    tokio::task::spawn_blocking(move || store.close()).await?;
+    Ok(())
+}
+
+/// Ends on SIGTERM or SIGINT.
+async fn stopped() {
+    let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+    let Ok(mut terminate) = terminate else { return };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
