@@ -122,6 +122,11 @@ impl Fields {
         Self::new(name, fields)
     }
 
+    /// The id of the point.
+    pub(crate) fn point(&self) -> &str {
+        &self.point
+    }
+
     pub(crate) fn damaged(&self, what: &str) -> Fault {
         Fault::damaged(&self.point, what)
     }

@@ -111,13 +111,13 @@ pub(crate) async fn scroll(
     }
 }
 
-/// Sorted by key, each once: a point that is being moved between segments may be listed twice.
+/// Sorted by key, each version once: a point that is being moved between segments may be listed twice.
 fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
     let mut records = BTreeMap::new();
     for point in points {
         let fields = Fields::of(point.id.as_ref(), point.payload);
         let chunk = fields.chunk()?;
-        records.insert(chunk.key, (chunk, fields.vector_digest()?));
+        records.insert((chunk.key, fields.point().to_owned()), (chunk, fields.vector_digest()?));
     }
     Ok(records.into_values().collect())
 }
