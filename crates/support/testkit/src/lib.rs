@@ -6,11 +6,13 @@
 mod blobs;
 mod clock;
 mod fake_index;
+mod keys;
 mod memory_runs;
 mod repository;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
 pub use fake_index::{FakeContent, FakeIndex, INDEXED_AT_MS};
+pub use keys::MemoryKeys;
 pub use memory_runs::MemoryRuns;
 pub use repository::FixtureRepository;
