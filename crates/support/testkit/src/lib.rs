@@ -6,9 +6,11 @@
 mod blobs;
 mod clock;
 mod fake_index;
+mod keys;
 mod repository;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
 pub use fake_index::{FakeContent, FakeIndex, INDEXED_AT_MS};
+pub use keys::MemoryKeys;
 pub use repository::FixtureRepository;
