@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench trees embedding-model
+.PHONY: help setup build demo test lint soak bench trees embedding-model sim
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -20,6 +20,9 @@ demo: build ## Indexes a real repository and asks it a question. REPO=path picks
 
 test: setup ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
 	@scripts/test
+
+sim: setup ## Simulates runs: 10,000 seeds of trouble. SEEDS=N runs more, FROM=N others.
+	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture

@@ -11,6 +11,7 @@ mod harness;
 mod hostile;
 mod mutation;
 mod readers;
+mod remote;
 mod runs;
 mod secrets;
 mod since;

@@ -192,7 +192,7 @@ fn every_command_answers_in_json() {
         assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer}");
     }
     assert_eq!(index.json(&["remove", "r"]), serde_json::json!({ "removed": "r" }));
-    assert_eq!(index.json(&["repos"]), serde_json::json!({ "repositories": [] }));
+    assert_eq!(index.json(&["repos"])["repositories"], serde_json::json!([]));
 }
 
 #[test]

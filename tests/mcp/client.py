@@ -343,7 +343,7 @@ class Checks:
         assert repository.suggestions()[0][1]["repository"] == ["demo"], repository.text
         await self.bad("not_found", "index_status", repository="nothing-like-it")
         await self.bad("not_found", "index_status", path="lib/dates.py")
-        await self.bad("not_found", "index_status", run_id=4711)
+        await self.bad("not_found", "index_status", run_id="r4711")
         await self.bad("not_found", "serch_code", query="date")
 
     async def check_foreign_cursors_are_refused(self):

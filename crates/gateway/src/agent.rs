@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RunId, RunState};
-use cairn_search::{SearchError, Searcher};
+use cairn_search::{SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 
 /// A service that answers agents: one directory's index, or a cluster.
@@ -21,8 +21,48 @@ pub trait Agent: Send + Sync + 'static {
     /// `ValidationError` names the field of the call that is wrong; `NotFound` says that there is nothing at the target.
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError>;
 
+    /// Where the index is, if that is a place of this machine.
+    fn home(&self) -> Option<String> {
+        None
+    }
+
+    /// What the index takes on disk, if that is known.
+    fn size_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// How much one answer may hold. Whoever asks their own machine may ask for anything.
+    fn caps(&self) -> Caps {
+        Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX }
+    }
+
+    /// Whether the caller may read causes of our own faults: they name inner things.
+    fn shows_causes(&self) -> bool {
+        true
+    }
+
     /// Ends an unfinished run; what was published before stays. False if it had ended.
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+}
+
+/// The most that one answer holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caps {
+    pub edges: usize,
+    pub runs: usize,
+    pub tokens: usize,
+}
+
+impl dyn Agent + '_ {
+    /// An error as the caller may read it.
+    pub(crate) fn outward(&self, error: SearchError) -> SearchError {
+        use SearchErrorCode::{Corrupt, InternalError, ModelMismatch};
+        if self.shows_causes() || !matches!(error.code, Corrupt | InternalError | ModelMismatch) {
+            return error;
+        }
+        tracing::error!(code = error.code.as_str(), "{}", error.message);
+        SearchError::new(InternalError, "an internal error; try again, or tell whoever runs this service")
+    }
 }
 
 /// What to index. `Default` brings the repository at the target up to date with the settings that it had.
@@ -44,8 +84,11 @@ pub struct IndexCall {
 #[derive(Clone, PartialEq, Debug)]
 pub struct IndexStatus {
     pub repository: String,
-    /// None if nothing had changed, so that no run was needed.
-    pub run: Option<RunId>,
+    /// What callers call the run (`Searcher::run_id`). None if nothing had changed, so that no run was needed, or if the
+    /// run is yet to begin.
+    pub run: Option<String>,
+    /// Number of the repository's request that waits for its run to begin.
+    pub request: Option<u64>,
     /// `Running` if the call stopped waiting and the run goes on.
     pub state: RunState,
     /// Of the finished run, or what is known so far.

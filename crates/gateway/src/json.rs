@@ -1,14 +1,15 @@
 //! Answers as JSON: the same fields on the command line, over MCP and over HTTP.
 
 use cairn_domain::{NodeRecord, PatternRecord, SymbolEntry};
-use cairn_ports::{PublishedGeneration, RunRecord};
+use cairn_ports::PublishedGeneration;
 use cairn_ranking::Cut;
 use cairn_search::{
-    Code, Coverage, Fingerprint, Found, GraphAnswer, GraphEdge, KnownRepository, NextCall, NothingFound, PatternAnswer,
-    SampledEdge, SearchAnswer, SearchError, Stamp, Why,
+    Code, Coverage, Fingerprint, Found, GraphAnswer, GraphEdge, KnownRepository, KnownRun, NextCall, NothingFound,
+    PatternAnswer, SampledEdge, SearchAnswer, SearchError, Stamp, Why,
 };
 use serde_json::{Map, Value, json};
 
+use crate::IndexStatus;
 use crate::time::rfc3339;
 
 pub fn stamps(stamps: &[Stamp]) -> Value {
@@ -81,6 +82,8 @@ pub fn search(answer: &SearchAnswer, explain: bool) -> Value {
         "cut": cut(answer.cut),
         "next_cursor": answer.next_cursor,
         "message": answer.hidden_by_scope,
+        "nothing_found": answer.nothing_found.as_ref().map(nothing_found),
+        "index_version": answer.index_version,
         "sources": stamps(&answer.stamps),
     })
 }
@@ -254,7 +257,7 @@ pub fn repository(known: &KnownRepository) -> Value {
         "name": known.record.name.as_str(),
         "source": known.record.source.location(),
         "branch": known.published.as_ref().and_then(|published| published.branch.clone()),
-        "published": known.published.as_ref().map(published),
+        "published": published(known),
     })
 }
 
@@ -272,21 +275,26 @@ pub fn repository_summary(known: &KnownRepository) -> Value {
     json!({ "name": known.record.name.as_str(), "source": known.record.source.location(), "published": published })
 }
 
-pub fn published(published: &PublishedGeneration) -> Value {
-    json!({
-        "commit": published.revision,
-        "indexed_at": rfc3339(published.indexed_at_ms),
-        "state": published.state.as_str(),
-        "generation": published.run.generation.0,
-        "model": published.model,
-        "result": published.result,
-    })
+/// What is published of a repository; null if nothing is.
+pub fn published(known: &KnownRepository) -> Value {
+    let published = |published: &PublishedGeneration| {
+        json!({
+            "commit": published.revision,
+            "indexed_at": rfc3339(published.indexed_at_ms),
+            "state": published.state.as_str(),
+            "run_id": known.run_id,
+            "model": published.model,
+            "result": published.result,
+        })
+    };
+    known.published.as_ref().map_or(Value::Null, published)
 }
 
-pub fn run(name: &str, run: &RunRecord) -> Value {
+pub fn run(known: &KnownRun) -> Value {
+    let run = &known.record;
     json!({
-        "run_id": run.id.generation.0,
-        "repository": name,
+        "run_id": known.id,
+        "repository": known.repository,
         "state": run.state.as_str(),
         "commit": run.revision,
         "num_parts": run.num_parts,
@@ -332,5 +340,16 @@ pub fn fingerprint(fingerprint: &Fingerprint) -> Value {
         "commit": fingerprint.commit,
         "digest": fingerprint.digest.to_string(),
         "kinds": kinds,
+    })
+}
+
+pub fn index_status(status: &IndexStatus) -> Value {
+    json!({
+        "repository": status.repository,
+        "run_id": status.run,
+        "request": status.request,
+        "state": if status.request.is_some() { "requested" } else { status.state.as_str() },
+        "message": status.message,
+        "result": status.result,
     })
 }

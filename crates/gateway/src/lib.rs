@@ -1,8 +1,13 @@
 //! Transports: the only code that knows MCP, and the JSON form of answers that every transport shares.
 
 mod agent;
+pub mod auth;
+pub mod http;
+mod indexing;
 pub mod json;
 pub mod mcp;
+pub mod questions;
 pub mod time;
 
-pub use agent::{Agent, IndexCall, IndexStatus};
+pub use agent::{Agent, Caps, IndexCall, IndexStatus};
+pub use indexing::{Indexing, LedgerIndexing};

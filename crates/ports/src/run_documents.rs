@@ -76,6 +76,7 @@ pub trait RunDocuments: Send + Sync {
     /// The ended parts of a run, in the order of their ids.
     async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError>;
 
-    /// Forgets the views of publications before `until_ms`, but for the newest.
+    /// Forgets the views of publications that were followed by another one before `until_ms`: until then, each was what
+    /// questions saw.
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError>;
 }

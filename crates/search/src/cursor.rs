@@ -1,149 +1,220 @@
 //! Cursors: where the next page of an answer starts, in the view of the first page.
 //!
-//! Opaque and signed. A cursor holds a hash of the question, so that it cannot be used with another one, the view, so
-//! that no result is lost or repeated across a publish, and the time, since views are only kept for a while.
+//! A cursor says which question it continues, in the view of which publication, from which result on, and since when,
+//! for views are only kept for a while. It is encrypted, for the number of the publication counts those of all tenants,
+//! and of one length whatever it says. The nonce is the authentication tag of what it says, for whom (SIV): so a cursor
+//! needs no random numbers, a change anywhere is noticed, and only the caller whom it was given to can use it.
 
-use std::collections::BTreeSet;
+use cairn_domain::{Digest, PublishedSeq};
 
-use cairn_domain::{Digest, GenerationId, Key128, PublishedSeq, RepositoryId, View};
-use cairn_wire::{Decode, Encode, Reader};
-
+use crate::caller::Caller;
 use crate::{SearchError, SearchErrorCode};
 
 /// How long a cursor is good for. Sweeping waits longer.
 const LIFE_MS: i64 = 10 * 60 * 1000;
-const SIGNATURE_BYTES: usize = 16;
+const TAG_BYTES: usize = 16;
+const QUESTION_BYTES: usize = 16;
+const BODY_BYTES: usize = QUESTION_BYTES + 3 * 8;
+const REPEAT: &str = "repeat the search without `cursor` to start from the first page";
 
-/// The key that cursors are signed with.
+/// The key that cursors are sealed with. Every replica that answers the same callers has the same.
 #[derive(Clone, Copy)]
 pub struct CursorKey(pub [u8; 32]);
 
+impl std::fmt::Debug for CursorKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("CursorKey(…)")
+    }
+}
+
+impl CursorKey {
+    /// A key for one purpose, from which the others cannot be told.
+    pub(crate) fn derive(self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(&format!("cairn 2026 {purpose}"), &self.0)
+    }
+}
+
 /// What a cursor says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cursor {
     /// Of the question that the pages answer.
     pub question: Digest,
-    pub view: View,
+    /// The publication whose view the pages read.
+    pub seq: PublishedSeq,
     /// Results on the pages before.
     pub offset: u64,
     pub issued_at_ms: i64,
 }
 
 impl Cursor {
-    pub(crate) fn sign(&self, key: CursorKey) -> String {
-        let mut body = Vec::new();
-        self.question.0.encode(&mut body);
-        self.view.seq.0.encode(&mut body);
-        self.view.next_gen.encode(&mut body);
-        let hidden: Vec<u64> = self.view.hidden.iter().map(|generation| generation.0).collect();
-        hidden.encode(&mut body);
-        let repositories: Vec<[u8; 16]> = self.view.hidden_repositories.iter().map(|id| id.0.0).collect();
-        repositories.encode(&mut body);
-        self.offset.encode(&mut body);
-        self.issued_at_ms.encode(&mut body);
-        body.extend_from_slice(&signature(&body, key));
-        body.iter().map(|byte| format!("{byte:02x}")).collect()
+    pub(crate) fn seal(&self, key: CursorKey, caller: &Caller) -> String {
+        let mut body = [0; BODY_BYTES];
+        let (question, numbers) = body.split_at_mut(QUESTION_BYTES);
+        question.copy_from_slice(short(&self.question));
+        let values = [self.seq.0, self.offset, self.issued_at_ms.cast_unsigned()];
+        for (place, value) in numbers.chunks_exact_mut(8).zip(values) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+        let tag = tag(&body, key, caller);
+        encrypt(&mut body, &tag, key);
+        tag.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads a cursor for the question that it is given with.
-    pub(crate) fn read(text: &str, key: CursorKey, question: Digest, now_ms: i64) -> Result<Self, SearchError> {
-        let invalid = |message: &str| {
-            Err(SearchError::new(SearchErrorCode::InvalidCursor, message)
-                .hint("repeat the search without `cursor` to start from the first page"))
+    /// Reads a cursor for the question that it is given with. The cursor's own question is the one that was asked.
+    pub(crate) fn open(
+        text: &str,
+        key: CursorKey,
+        caller: &Caller,
+        question: Digest,
+        now_ms: i64,
+    ) -> Result<Self, SearchError> {
+        let Some(mut body) = opened(text, key, caller) else {
+            return Err(invalid("the cursor is not one that was given to you, or it was altered"));
         };
-        let Some(cursor) = hex(text).and_then(|bytes| verified(&bytes, key)) else {
-            return invalid("the cursor is not one that this index gave out, or it was altered");
-        };
-        if cursor.question != question {
-            return invalid("the cursor belongs to another query or other filters");
+        let (asked, numbers) = body.split_at_mut(QUESTION_BYTES);
+        if asked != short(&question) {
+            return Err(invalid("the cursor belongs to another query or other filters"));
         }
+        let mut values = numbers.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+        let mut value = || values.next().unwrap_or_default();
+        let cursor =
+            Self { question, seq: PublishedSeq(value()), offset: value(), issued_at_ms: value().cast_signed() };
         if now_ms - cursor.issued_at_ms > LIFE_MS {
-            return invalid("the cursor has expired (they live ten minutes)");
+            return Err(expired());
         }
         Ok(cursor)
     }
 }
 
-fn signature(body: &[u8], key: CursorKey) -> [u8; SIGNATURE_BYTES] {
-    let mut short = [0; SIGNATURE_BYTES];
-    short.copy_from_slice(&blake3::keyed_hash(&key.0, body).as_bytes()[..SIGNATURE_BYTES]);
-    short
+/// The view of the cursor is not kept any more.
+pub(crate) fn expired() -> SearchError {
+    invalid("the cursor has expired (they live ten minutes)")
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+fn invalid(message: &str) -> SearchError {
+    SearchError::new(SearchErrorCode::InvalidCursor, message).hint(REPEAT)
 }
 
-fn verified(bytes: &[u8], key: CursorKey) -> Option<Cursor> {
-    let (body, signed) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
-    // Both sides are hashes of secrets: comparing hashes of them leaks nothing about where they differ.
-    if blake3::hash(&signature(body, key)) != blake3::hash(signed) {
-        return None;
+fn short(question: &Digest) -> &[u8] {
+    &question.0[..QUESTION_BYTES]
+}
+
+fn tag(body: &[u8; BODY_BYTES], key: CursorKey, caller: &Caller) -> [u8; TAG_BYTES] {
+    let mut hasher = blake3::Hasher::new_keyed(&key.derive("cursor authentication"));
+    hasher.update(&caller.identity().digest().0);
+    hasher.update(body);
+    let mut tag = [0; TAG_BYTES];
+    hasher.finalize_xof().fill(&mut tag);
+    tag
+}
+
+/// Encrypts and decrypts alike.
+fn encrypt(body: &mut [u8; BODY_BYTES], tag: &[u8; TAG_BYTES], key: CursorKey) {
+    let mut stream = [0; BODY_BYTES];
+    let mut hasher = blake3::Hasher::new_keyed(&key.derive("cursor encryption"));
+    hasher.update(tag).finalize_xof().fill(&mut stream);
+    for (byte, pad) in body.iter_mut().zip(stream) {
+        *byte ^= pad;
     }
-    let mut reader = Reader(body);
-    let question = Digest(Decode::decode(&mut reader).ok()?);
-    let seq = PublishedSeq(u64::decode(&mut reader).ok()?);
-    let next_gen = u64::decode(&mut reader).ok()?;
-    let hidden: Vec<u64> = Decode::decode(&mut reader).ok()?;
-    let repositories: Vec<[u8; 16]> = Decode::decode(&mut reader).ok()?;
-    let view = View {
-        seq,
-        next_gen,
-        hidden: hidden.into_iter().map(GenerationId).collect::<BTreeSet<_>>(),
-        hidden_repositories: repositories.into_iter().map(|id| RepositoryId(Key128(id))).collect(),
+}
+
+fn opened(text: &str, key: CursorKey, caller: &Caller) -> Option<[u8; BODY_BYTES]> {
+    let sealed: [u8; TAG_BYTES + BODY_BYTES] = hex(text)?;
+    let (given, body) = sealed.split_at(TAG_BYTES);
+    let (given, mut body) = (given.try_into().ok()?, <[u8; BODY_BYTES]>::try_from(body).ok()?);
+    encrypt(&mut body, &given, key);
+    // Hashes are compared in constant time.
+    let is_ours = blake3::hash(&tag(&body, key, caller)) == blake3::hash(&given);
+    is_ours.then_some(body)
+}
+
+/// Reads the digits that `seal` writes, and no other spelling of them.
+fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
     };
-    let offset = u64::decode(&mut reader).ok()?;
-    let issued_at_ms = i64::decode(&mut reader).ok()?;
-    Some(Cursor { question, view, offset, issued_at_ms })
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::Tenant;
+
     use super::*;
+    use crate::Allowed;
 
     const KEY: CursorKey = CursorKey([7; 32]);
+    const QUESTION: Digest = Digest([1; 32]);
 
     fn cursor() -> Cursor {
-        Cursor {
-            question: Digest([1; 32]),
-            view: View {
-                seq: PublishedSeq(3),
-                next_gen: 9,
-                hidden: BTreeSet::from([GenerationId(4)]),
-                ..View::default()
-            },
-            offset: 20,
-            issued_at_ms: 1_000,
-        }
+        Cursor { question: QUESTION, seq: PublishedSeq(3), offset: 20, issued_at_ms: 1_000 }
+    }
+
+    fn open(text: &str) -> Result<Cursor, SearchError> {
+        Cursor::open(text, KEY, &Caller::local(), QUESTION, 2_000)
     }
 
     #[test]
-    fn a_cursor_comes_back_for_its_question_only() {
-        let text = cursor().sign(KEY);
-        assert_eq!(Cursor::read(&text, KEY, Digest([1; 32]), 2_000), Ok(cursor()));
-        let check = |text: &str, key, question, now_ms, expect: &str| {
-            let error = Cursor::read(text, key, question, now_ms).expect_err("refused");
+    fn a_cursor_comes_back_for_its_question_and_caller_only() {
+        let text = cursor().seal(KEY, &Caller::local());
+        assert_eq!(open(&text), Ok(cursor()));
+        let check = |text: &str, key, caller: &Caller, question, now_ms, expect: &str| {
+            let error = Cursor::open(text, key, caller, question, now_ms).expect_err("refused");
             assert_eq!(error.code, SearchErrorCode::InvalidCursor);
             assert!(error.message.contains(expect), "{}", error.message);
         };
-        check(&text, KEY, Digest([2; 32]), 2_000, "another query");
-        check(&text, CursorKey([8; 32]), Digest([1; 32]), 2_000, "not one that this index gave");
-        check(&text, KEY, Digest([1; 32]), 700_000, "expired");
-        check("", KEY, Digest([1; 32]), 0, "not one");
-        check("zz", KEY, Digest([1; 32]), 0, "not one");
+        let local = Caller::local();
+        check(&text, KEY, &local, Digest([2; 32]), 2_000, "another query");
+        check(&text, CursorKey([8; 32]), &local, QUESTION, 2_000, "not one that was given to you");
+        check(&text, KEY, &local, QUESTION, 700_000, "expired");
+        check("", KEY, &local, QUESTION, 0, "not one");
+        check("zz", KEY, &local, QUESTION, 0, "not one");
+        let others = [
+            Caller { tenant: Tenant::new("other"), ..Caller::local() },
+            Caller { name: "other".to_owned(), ..Caller::local() },
+            Caller { allowed: Allowed::Only(vec!["*".to_owned()]), ..Caller::local() },
+        ];
+        for other in &others {
+            check(&text, KEY, other, QUESTION, 2_000, "not one");
+        }
     }
 
     #[test]
-    fn every_altered_byte_is_noticed() {
-        let text = cursor().sign(KEY);
+    fn a_cursor_has_one_length_and_tells_nothing() {
+        let small = cursor().seal(KEY, &Caller::local());
+        let large = Cursor { seq: PublishedSeq(u64::MAX), offset: u64::MAX, issued_at_ms: i64::MAX, ..cursor() };
+        let large = large.seal(KEY, &Caller::local());
+        assert_eq!(small.len(), large.len());
+        let next = Cursor { seq: PublishedSeq(4), ..cursor() }.seal(KEY, &Caller::local());
+        let num_equal = small.bytes().zip(next.bytes()).filter(|(left, right)| left == right).count();
+        assert!(num_equal < small.len() / 4, "{num_equal} of {} digits are equal", small.len());
+        assert!(!small.contains(&"01".repeat(QUESTION_BYTES)), "{small}");
+    }
+
+    #[test]
+    fn every_other_spelling_is_refused() {
+        let text = cursor().seal(KEY, &Caller::local());
+        let mut num_refused = 0;
         for position in 0..text.len() {
-            let mut altered = text.clone().into_bytes();
-            altered[position] = if altered[position] == b'0' { b'1' } else { b'0' };
-            let altered = String::from_utf8(altered).expect("ascii");
-            assert!(Cursor::read(&altered, KEY, Digest([1; 32]), 2_000).is_err(), "position {position}");
+            for digit in (0x20..0x7f).filter(|digit| *digit != text.as_bytes()[position]) {
+                let mut altered = text.clone().into_bytes();
+                altered[position] = digit;
+                let altered = String::from_utf8(altered).expect("ascii");
+                assert!(open(&altered).is_err(), "position {position}: {altered}");
+                num_refused += 1;
+            }
+            assert!(open(&text[..position]).is_err(), "{position} digits");
         }
+        assert!(open(&format!("{text}0")).is_err() && open(&format!("{text}00")).is_err());
+        assert!(num_refused > 10_000, "{num_refused}");
     }
 }

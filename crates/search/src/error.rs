@@ -11,6 +11,8 @@ pub enum SearchErrorCode {
     ValidationError,
     NotFound,
     InvalidCursor,
+    /// The caller may see it, but not do that with it.
+    Forbidden,
     /// The index was built with another embedding model.
     ModelMismatch,
     /// A stored file is damaged; the message names it and the remedy.
@@ -24,6 +26,7 @@ impl SearchErrorCode {
             SearchErrorCode::ValidationError => "validation_error",
             SearchErrorCode::NotFound => "not_found",
             SearchErrorCode::InvalidCursor => "invalid_cursor",
+            SearchErrorCode::Forbidden => "forbidden",
             SearchErrorCode::ModelMismatch => "model_mismatch",
             SearchErrorCode::Corrupt => "corrupt",
             SearchErrorCode::InternalError => "internal_error",

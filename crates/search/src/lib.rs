@@ -2,6 +2,7 @@
 //!
 //! Knows no back end and no transport. Every question takes one view and passes it, with its scope, to every store.
 
+mod caller;
 mod code;
 mod cursor;
 mod error;
@@ -12,13 +13,14 @@ mod nothing;
 mod patterns;
 mod repositories;
 mod retrieve;
+mod runs;
 mod search;
 
 use std::sync::Arc;
 
-use cairn_domain::Tenant;
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, VectorStore};
 
+pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;
 pub use error::{NextCall, SearchError, SearchErrorCode};
@@ -28,12 +30,14 @@ pub use inventory::{Coverage, Why};
 pub use nothing::{NothingFound, RelatedModule, Restriction};
 pub use patterns::PatternAnswer;
 pub use repositories::{KnownRepository, RepositorySelection, Stamp};
+pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 
 /// Everything that questions are answered from.
 #[derive(Clone)]
 pub struct Searcher {
-    pub tenant: Tenant,
+    /// Who asks. What they may not see, no store is asked for.
+    pub caller: Caller,
     pub catalogue: Arc<dyn Catalogue>,
     pub ledger: Arc<dyn LedgerRead>,
     pub blobs: Arc<dyn BlobStore>,
@@ -42,6 +46,6 @@ pub struct Searcher {
     pub names: Arc<dyn Names>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// Signs cursors, so that an altered or foreign one is noticed.
+    /// Seals cursors, so that they tell nothing and an altered or foreign one is noticed.
     pub cursor_key: CursorKey,
 }

@@ -1,6 +1,6 @@
 //! Which repositories a question is about, and what every answer says of them.
 
-use cairn_domain::{RepositoryId, RepositoryScope, RunState, Scope, View};
+use cairn_domain::{Digester, RepositoryId, RepositoryScope, RunState, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
 use globset::GlobBuilder;
 
@@ -29,19 +29,30 @@ pub struct Stamp {
 pub struct KnownRepository {
     pub record: RepositoryRecord,
     pub published: Option<PublishedGeneration>,
+    /// What callers call the run that was published.
+    pub run_id: Option<String>,
 }
 
 impl Searcher {
-    /// All repositories, sorted by name, with what the view sees of them.
+    /// All repositories that the caller may see, sorted by name, with what the view sees of them.
     pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, SearchError> {
         let mut known = Vec::new();
-        for record in self.catalogue.repositories(&Scope::all(self.tenant.clone())).await? {
+        for record in self.allowed().await? {
             if view.sees_repository(record.id) {
                 let published = self.catalogue.published(view, record.id).await?;
-                known.push(KnownRepository { record, published });
+                let run_id = published.as_ref().map(|published| self.run_id(published.run));
+                known.push(KnownRepository { record, published, run_id });
             }
         }
         Ok(known)
+    }
+
+    /// A digest of what is published in the repositories: answers with equal versions were given from equal states.
+    pub fn index_version(&self, known: &[KnownRepository]) -> String {
+        let each = |digester: Digester, known: &KnownRepository| {
+            digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
+        };
+        Digester::new("index version").list(known, each).key().to_string()
     }
 
     /// The repositories that a selection names. A word that names none is an error with those that are near.
@@ -81,7 +92,7 @@ impl Searcher {
 
     pub(crate) fn scope_of(&self, selected: &[KnownRepository]) -> Scope {
         let ids = selected.iter().map(|known| known.record.id).collect();
-        Scope { tenant: self.tenant.clone(), repositories: RepositoryScope::Only(ids) }
+        Scope { tenant: self.caller.tenant.clone(), repositories: RepositoryScope::Only(ids) }
     }
 
     /// The scope of a search: with a time in the filter, without the repositories whose generation is older. What is undated in
@@ -92,7 +103,7 @@ impl Searcher {
             filter.since.is_none_or(|since| indexed_at_ms.is_some_and(|at_ms| at_ms.div_euclid(1000) >= since))
         };
         let ids = selected.iter().filter(is_new).map(|known| known.record.id).collect();
-        Scope { tenant: self.tenant.clone(), repositories: RepositoryScope::Only(ids) }
+        Scope { tenant: self.caller.tenant.clone(), repositories: RepositoryScope::Only(ids) }
     }
 
     pub(crate) async fn stamps(
@@ -100,16 +111,16 @@ impl Searcher {
         selected: &[KnownRepository],
         used: &[RepositoryId],
     ) -> Result<Vec<Stamp>, SearchError> {
-        let unfinished = self.ledger.unfinished().await?;
         let mut stamps = Vec::new();
         for known in selected.iter().filter(|known| used.contains(&known.record.id)) {
             let Some(published) = &known.published else { continue };
+            let newest = self.ledger.runs(Some(known.record.id), 1).await?;
             stamps.push(Stamp {
                 repository: known.record.name.to_string(),
                 commit: published.revision.clone(),
                 indexed_at_ms: published.indexed_at_ms,
                 partial: published.state == RunState::Partial,
-                run_in_progress: unfinished.iter().any(|run| run.id.repository == known.record.id),
+                run_in_progress: newest.iter().any(|run| !run.state.is_finished()),
             });
         }
         Ok(stamps)

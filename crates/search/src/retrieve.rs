@@ -156,7 +156,7 @@ impl Searcher {
         let mut found = Vec::new();
         for file in files {
             let path = ChunkFilter { paths: vec![escaped(file.path.as_str())], ..filter.clone() };
-            let only = Scope::only(self.tenant.clone(), [file.repository]);
+            let only = Scope::only(self.caller.tenant.clone(), [file.repository]);
             let all = self.vectors.search_dense(view, &only, &path, &vector, CHUNKS_OF_A_FILE).await?;
             let of_file = self.fetch(view, &only, ids(&all)).await?;
             let first = of_file.iter().filter(|(_, chunk)| chunk.path == file.path).min_by_key(|(_, chunk)| chunk.span);

@@ -4,7 +4,7 @@ use cairn_domain::{Digest, Digester, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::{Cut, QueryWords, RankedHit, TestWeight, estimate_tokens, fit, rank, truncate_lines};
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, expired};
 use crate::repositories::KnownRepository;
 use crate::{NothingFound, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
 
@@ -55,6 +55,8 @@ pub struct SearchAnswer {
     pub hidden_by_scope: Option<String>,
     /// Set if there are no results: what is known about why.
     pub nothing_found: Option<NothingFound>,
+    /// Of the repositories that were searched.
+    pub index_version: String,
 }
 
 impl Searcher {
@@ -64,8 +66,9 @@ impl Searcher {
         let now_ms = self.clock.now_ms();
         let (view, offset) = match &request.cursor {
             Some(text) => {
-                let cursor = Cursor::read(text, self.cursor_key, question, now_ms)?;
-                (cursor.view, cursor.offset as usize)
+                let cursor = Cursor::open(text, self.cursor_key, &self.caller, question, now_ms)?;
+                let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
+                (view, usize::try_from(cursor.offset).unwrap_or(usize::MAX))
             }
             None => (self.catalogue.view().await?, 0),
         };
@@ -81,12 +84,12 @@ impl Searcher {
             cut = Cut::Limit { num_left };
         }
         let end = offset + found.len();
-        let cursor = Cursor { question, view, offset: end as u64, issued_at_ms: now_ms };
+        let cursor = Cursor { question, seq: view.seq, offset: end as u64, issued_at_ms: now_ms };
         let more = end < num_results && !found.is_empty();
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
         if num_results == 0 {
-            hidden_by_scope = self.hidden_by_scope(&cursor.view, request).await?;
-            nothing_found = Some(self.nothing_found(&cursor.view, &selected, request).await?);
+            hidden_by_scope = self.hidden_by_scope(&view, request).await?;
+            nothing_found = Some(self.nothing_found(&view, &selected, request).await?);
         }
         let used: Vec<_> = if found.is_empty() {
             selected.iter().map(|known| known.record.id).collect()
@@ -99,9 +102,10 @@ impl Searcher {
             offset,
             num_results,
             cut,
-            next_cursor: more.then(|| cursor.sign(self.cursor_key)),
+            next_cursor: more.then(|| cursor.seal(self.cursor_key, &self.caller)),
             hidden_by_scope,
             nothing_found,
+            index_version: self.index_version(&selected),
         })
     }
 

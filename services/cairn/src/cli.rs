@@ -18,6 +18,12 @@ pub struct Arguments {
     /// Configuration file. Default: `config.toml` in the index directory.
     #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Ask this query service instead of an index of this machine. The key is read from `CAIRN_API_KEY` or a file.
+    #[arg(long, global = true, env = "CAIRN_SERVER", value_name = "URL")]
+    pub server: Option<String>,
+    /// File that holds the key to the server.
+    #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
+    pub api_key_file: Option<PathBuf>,
     /// Machine-readable output.
     #[arg(long, global = true)]
     pub json: bool,

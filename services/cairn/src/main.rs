@@ -1,4 +1,4 @@
-//! The command line of Cairn: local mode.
+//! The command line of Cairn: local mode, and a client of query services.
 
 mod cli;
 mod commands;
@@ -6,6 +6,7 @@ mod commands;
 mod faults;
 mod local;
 mod output;
+mod remote;
 mod stop;
 
 use std::process::ExitCode;

@@ -32,7 +32,10 @@ impl Requests for Runs {
         let query = RepositoryQuery::Asked { limit: LOOKED_AT };
         let asked = told(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        let num_syncs = asked.iter().filter(|document| document.state.requests.dispatched.is_some()).count();
+        // One that was lost takes no room: else as many as there is room for would stop all syncs for good.
+        let is_under_way =
+            |document: &&RepositoryDocument| document.state.requests.dispatched.is_some() && !may_start(document);
+        let num_syncs = asked.iter().filter(is_under_way).count();
         let room = in_flight.saturating_sub(num_runs + num_syncs);
         let mut requests = Vec::new();
         for document in asked.iter().filter(may_start).take(room) {

@@ -17,7 +17,7 @@ pub struct RepositoryState {
     /// The published generation; none before the first and after a deletion.
     pub published: Option<GenerationId>,
     pub unfinished: Option<GenerationId>,
-    /// Generations that came to nothing and are not forgotten, with the time of their end.
+    /// Generations that came to nothing, or whose repository was deleted, and that are not forgotten, with the time of that.
     pub aborted: BTreeMap<GenerationId, i64>,
 }
 
@@ -51,7 +51,11 @@ impl RepositoryState {
         registry.deletions.insert(repository, Deletion { generation, indexed_again: None });
         self.is_deleted = true;
         self.deletion = Some(generation);
-        self.published = None;
+        // A job is delivered twice, and the slower handler may still write after the publication: what was published ends
+        // now, and is waited for like what was aborted.
+        if let Some(published) = self.published.take() {
+            self.aborted.insert(published, now_ms);
+        }
         self.requests = Requests { last: self.requests.last, ..Requests::default() };
         Ok(generation)
     }

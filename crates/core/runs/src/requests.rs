@@ -41,7 +41,9 @@ impl Requests {
                 Wanted { lane: wanted.lane.min(lane), rebuild: wanted.rebuild || rebuild, ..wanted }
             }
             _ => {
-                self.last += 1;
+                // The first is at least the time, so that a repository that was deleted and registered again does not take up
+                // the numbers of its former life: a late job of that would answer what it knows nothing of.
+                self.last = if self.last == 0 { now_ms.max(1) as u64 } else { self.last + 1 };
                 Wanted { number: self.last, lane, asked_at_ms: now_ms, rebuild }
             }
         };
@@ -85,16 +87,22 @@ mod tests {
     #[test]
     fn asking_twice_is_one_request_until_it_is_under_way() {
         let mut state = RepositoryState::default();
-        assert_eq!(state.requests.ask(Lane::Bulk, false, 10), 1);
+        assert_eq!(state.requests.ask(Lane::Bulk, false, 1), 1);
         assert_eq!(state.requests.ask(Lane::Interactive, true, 20), 1);
         let wanted = state.dispatch(30, 100).expect("wanted");
-        assert_eq!(wanted, Wanted { number: 1, lane: Lane::Interactive, asked_at_ms: 10, rebuild: true });
+        assert_eq!(wanted, Wanted { number: 1, lane: Lane::Interactive, asked_at_ms: 1, rebuild: true });
         assert_eq!(state.dispatch(31, 100), None);
         assert_eq!(state.requests.ask(Lane::Bulk, false, 40), 2);
         state.requests.answer(1);
         assert_eq!(state.dispatch(50, 100).map(|wanted| wanted.number), Some(2));
         state.requests.answer(2);
         assert_eq!(state.requests, Requests { last: 2, ..Requests::default() });
+    }
+
+    #[test]
+    fn a_repository_that_comes_back_takes_up_no_number_of_its_former_life() {
+        let former = RepositoryState::default().requests.ask(Lane::Bulk, false, 1000);
+        assert!(RepositoryState::default().requests.ask(Lane::Bulk, false, 2000) > former);
     }
 
     #[test]

@@ -167,3 +167,16 @@ fn a_deleted_repository_is_hidden_and_may_come_back_before_it_is_removed() {
     assert!(world.sees(again.id.generation));
     assert_eq!(world.registry.unpublished, BTreeSet::new());
 }
+
+/// A part of the published run was delivered twice, and the slower handler has writes to make.
+#[test]
+fn a_deletion_waits_for_late_handlers_of_what_was_published() {
+    let mut world = World::new();
+    let mut run = world.begin(&[PUBLISH], 99).expect("begun");
+    world.publish(&mut run).expect("published");
+    let deletion = world.repository.delete(&mut world.registry, world.id, None, 1000).expect("deleted");
+    assert!(!world.repository.forget_deletion(&mut world.registry, world.id, deletion, 999));
+    assert!(!world.sees(run.id.generation));
+    assert!(world.repository.forget_deletion(&mut world.registry, world.id, deletion, 1000));
+    assert!(world.repository.is_gone());
+}

@@ -124,7 +124,7 @@ fn path_globs(path: &str) -> Vec<String> {
     }
 }
 
-fn nothing_found(answer: &SearchAnswer, nothing: &NothingFound, arguments: &Arguments, mut json: Value) -> Answer {
+fn nothing_found(answer: &SearchAnswer, nothing: &NothingFound, arguments: &Arguments, json: Value) -> Answer {
     let mut out = String::from("nothing found");
     let not_indexed: Vec<String> = nothing.not_indexed.iter().map(|name| one_line(name)).collect();
     if !not_indexed.is_empty() {
@@ -165,7 +165,6 @@ fn nothing_found(answer: &SearchAnswer, nothing: &NothingFound, arguments: &Argu
     if !modules.is_empty() {
         out.push_str(&format!("\nrelated modules: {}", modules.join("; ")));
     }
-    json["nothing_found"] = as_json::nothing_found(nothing);
     text::put_stamps(&mut out, &answer.stamps);
     Answer { text: out, json, num_results: 0, suggestions: candidates }
 }

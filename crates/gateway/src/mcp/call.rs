@@ -27,6 +27,7 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
             answer.into_result()
         }
         Err(mut failure) => {
+            failure.error = agent.outward(failure.error);
             let mut candidates = std::mem::take(&mut failure.suggestions);
             if failure.error.code != SearchErrorCode::InternalError {
                 candidates.push(Suggestion::guide("recovering", "says what to do when calls fail"));

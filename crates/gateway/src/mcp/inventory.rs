@@ -1,9 +1,10 @@
 //! The tools that tell what is indexed: `list_repositories`, `index_status`; and the one that changes it:
 //! `index_repository`.
 
-use cairn_domain::{RunId, RunState};
-use cairn_ports::RunRecord;
-use cairn_search::{Coverage, KnownRepository, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
+use cairn_domain::RunState;
+use cairn_search::{
+    Coverage, KnownRepository, KnownRun, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp,
+};
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
 
@@ -18,8 +19,6 @@ const LIST_LIMIT: usize = 30;
 const STATUS_LIMIT: usize = 20;
 /// Runs that a status shows.
 const NUM_RUNS: usize = 5;
-/// Runs that are looked through for the one that is asked about.
-const RUNS_SEARCHED: usize = 1_000;
 /// Errors of files that are spelled out.
 const NUM_ERRORS: usize = 5;
 
@@ -82,8 +81,8 @@ pub(super) async fn index_status(agent: &dyn Agent, arguments: &Arguments) -> An
         Some(name) => Some(name.to_owned()),
         None => agent.default_repository().await,
     };
-    if let Some(generation) = arguments.number("run_id") {
-        return one_run(searcher, named.filter(|_| arguments.text("repository").is_some()), generation).await;
+    if let Some(id) = arguments.text("run_id") {
+        return one_run(searcher, arguments.text("repository"), id).await;
     }
     let known = known(searcher).await?;
     let name = match (&named, known.as_slice()) {
@@ -150,8 +149,7 @@ fn counts(coverage: &Coverage) -> String {
 async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
     let known = known(searcher).await?;
     let found = known.iter().find(|known| known.record.name.as_str() == coverage.repository);
-    let id = found.map(|known| known.record.id);
-    let runs = searcher.ledger.runs(id, NUM_RUNS).await.map_err(SearchError::from)?;
+    let runs = searcher.runs(&RepositorySelection(vec![coverage.repository.clone()]), NUM_RUNS).await?;
     let name = one_line(&coverage.repository);
     let mut out = match found.and_then(|known| known.published.as_ref()) {
         None => format!("{name}: registered, not indexed yet\n"),
@@ -170,17 +168,18 @@ async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
     }
     put_stamps(&mut out, &coverage.stamps);
     let mut json = as_json::coverage(coverage, false);
-    json["published"] = found.and_then(|known| known.published.as_ref()).map_or(Value::Null, as_json::published);
-    json["runs"] = runs.iter().map(|run| as_json::run(&coverage.repository, run)).collect();
+    json["published"] = found.map_or(Value::Null, as_json::published);
+    json["runs"] = runs.iter().map(as_json::run).collect();
     Ok(Answer::new(out, json, 1))
 }
 
-fn run_line(run: &RunRecord) -> String {
+fn run_line(known: &KnownRun) -> String {
+    let run = &known.record;
     let ended = run.ended_at_ms.map(|at| format!(", ended {}", rfc3339(at))).unwrap_or_default();
     let message = run.message.as_deref().map(|message| format!(": {}", one_line(message))).unwrap_or_default();
     format!(
         "run {}: {}, {} of {} parts, {} failed, commit {}, started {}{ended}{message}\n",
-        run.id,
+        known.id,
         run.state.as_str(),
         run.num_ended,
         run.num_parts,
@@ -202,47 +201,34 @@ async fn overview(searcher: &Searcher, known: &[KnownRepository], arguments: &Ar
         failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
         return Err(failure);
     }
-    let runs = searcher.ledger.runs(None, arguments.count("limit", STATUS_LIMIT)).await.map_err(SearchError::from)?;
+    let runs = searcher.runs(&RepositorySelection::default(), arguments.count("limit", STATUS_LIMIT)).await?;
     let num_indexed = known.iter().filter(|known| known.published.is_some()).count();
     let mut out = format!("{} repositories, {num_indexed} indexed\n", known.len());
-    let name = |run: &RunRecord| {
-        let found = known.iter().find(|known| known.record.id == run.id.repository);
-        found.map_or_else(|| run.id.repository.to_string(), |known| known.record.name.to_string())
-    };
     for run in &runs {
-        out.push_str(&format!("{} {}", one_line(&name(run)), run_line(run)));
+        out.push_str(&format!("{} {}", one_line(&run.repository), run_line(run)));
     }
     let json = json!({
         "num_repositories": known.len(),
         "num_indexed": num_indexed,
-        "runs": runs.iter().map(|run| as_json::run(&name(run), run)).collect::<Vec<_>>(),
+        "runs": runs.iter().map(as_json::run).collect::<Vec<_>>(),
     });
     let mut answer = Answer::new(out, json, known.len());
     answer.suggestions = nothing_listed(known.len());
     Ok(answer)
 }
 
-/// The run of that number, wherever it is.
-async fn find_run(searcher: &Searcher, generation: u64) -> Result<RunRecord, Failure> {
-    let runs = searcher.ledger.runs(None, RUNS_SEARCHED).await.map_err(SearchError::from)?;
-    let found = runs.into_iter().find(|run| run.id.generation.0 == generation);
-    found.ok_or_else(|| {
-        let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run {generation}"));
-        let mut failure = Failure::from(error.hint("the newest runs are listed without `run_id`"));
-        failure.suggestions.push(Suggestion::new("index_status", "lists the newest runs", object([])));
-        failure
-    })
+/// The run of that name, in one repository or wherever it is.
+async fn find_run(searcher: &Searcher, repository: Option<&str>, id: &str) -> Result<KnownRun, SearchError> {
+    let selection = RepositorySelection(repository.map(str::to_owned).into_iter().collect());
+    searcher.find_run(&selection, id).await
 }
 
-async fn one_run(searcher: &Searcher, named: Option<String>, generation: u64) -> Answered {
-    let run = find_run(searcher, generation).await?;
-    let known = known(searcher).await?;
-    let found = known.iter().find(|known| known.record.id == run.id.repository);
-    let name = found.map_or_else(|| named.unwrap_or_default(), |known| known.record.name.to_string());
-    let mut out = format!("{} {}", one_line(&name), run_line(&run));
-    put_result(&mut out, &run.result);
-    let mut json = as_json::run(&name, &run);
-    json["result"] = json!(run.result);
+async fn one_run(searcher: &Searcher, repository: Option<&str>, id: &str) -> Answered {
+    let run = find_run(searcher, repository, id).await?;
+    let mut out = format!("{} {}", one_line(&run.repository), run_line(&run));
+    put_result(&mut out, &run.record.result);
+    let mut json = as_json::run(&run);
+    json["result"] = json!(run.record.result);
     Ok(Answer::new(out, json, 1))
 }
 
@@ -261,8 +247,8 @@ fn put_result(out: &mut String, result: &RunResult) {
 }
 
 pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -> Answered {
-    if let Some(generation) = arguments.number("cancel_run") {
-        return cancel(agent, generation).await;
+    if let Some(id) = arguments.text("cancel_run") {
+        return cancel(agent, id).await;
     }
     let target = match arguments.text("target") {
         Some(target) => target.to_owned(),
@@ -304,8 +290,8 @@ async fn stamps_of(searcher: &Searcher, name: &str) -> Result<Vec<Stamp>, Search
 
 fn follow(status: &IndexStatus) -> Suggestion {
     let mut arguments = object([("repository", json!(status.repository))]);
-    if let Some(run) = status.run {
-        arguments.insert("run_id".to_owned(), json!(run.generation.0));
+    if let Some(run) = &status.run {
+        arguments.insert("run_id".to_owned(), json!(run));
     }
     Suggestion::new("index_status", "shows the run", arguments)
 }
@@ -320,31 +306,26 @@ fn failed(status: &IndexStatus) -> Failure {
 
 fn indexed(status: &IndexStatus, stamps: &[Stamp]) -> Answer {
     let name = one_line(&status.repository);
-    let mut out = match (status.state, status.run) {
+    let mut out = match (status.state, &status.run) {
+        _ if status.request.is_some() => format!("{name}: asked for; see it begin: {}\n", follow(status).call()),
         (RunState::Running, _) => format!("{name}: still running; follow it: {}\n", follow(status).call()),
         (_, None) => format!("{name}: up to date, nothing had changed\n"),
         (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
     };
     put_result(&mut out, &status.result);
     put_stamps(&mut out, stamps);
-    let json = json!({
-        "repository": status.repository,
-        "run_id": status.run.map(|run| run.generation.0),
-        "state": status.state.as_str(),
-        "result": status.result,
-        "message": status.message,
-        "sources": as_json::stamps(stamps),
-    });
+    let mut json = as_json::index_status(status);
+    json["sources"] = as_json::stamps(stamps);
     Answer::new(out, json, 1)
 }
 
-async fn cancel(agent: &dyn Agent, generation: u64) -> Answered {
-    let run: RunId = find_run(agent.searcher(), generation).await?.id;
+async fn cancel(agent: &dyn Agent, id: &str) -> Answered {
+    let run = find_run(agent.searcher(), None, id).await?.record.id;
     let cancelled = agent.cancel(run).await?;
     let text = if cancelled {
-        format!("run {generation} is cancelled; what was indexed before stays")
+        format!("run {id} is cancelled; what was indexed before stays")
     } else {
-        format!("run {generation} had ended already")
+        format!("run {id} had ended already")
     };
-    Ok(Answer::new(text, json!({ "run_id": generation, "cancelled": cancelled }), 1))
+    Ok(Answer::new(text, json!({ "run_id": id, "cancelled": cancelled }), 1))
 }

@@ -18,4 +18,5 @@ mod tests;
 mod text;
 mod tools;
 
+pub(crate) use server::Server;
 pub use server::{ServeError, serve, serve_stdio};

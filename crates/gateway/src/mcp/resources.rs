@@ -25,9 +25,9 @@ pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> 
             .with_mime_type("text/markdown")
     });
     let searcher = agent.searcher();
-    let view = searcher.catalogue.view().await.map_err(|error| protocol_error(&error.into()))?;
-    let known =
-        searcher.select(&view, &RepositorySelection::default()).await.map_err(|error| protocol_error(&error))?;
+    let outward = |error: SearchError| protocol_error(&agent.outward(error));
+    let view = searcher.catalogue.view().await.map_err(|error| outward(error.into()))?;
+    let known = searcher.select(&view, &RepositorySelection::default()).await.map_err(outward)?;
     let repositories = known.iter().take(MAX_REPOSITORIES).map(|known| {
         let name = known.record.name.as_str();
         Resource::new(format!("cairn://repository/{name}"), name).with_mime_type("application/json")
@@ -63,7 +63,7 @@ pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceRes
         "patterns" => patterns(agent, name).await,
         _ => return Err(unknown()),
     };
-    let text = value.map_err(|error| protocol_error(&error))?.to_string();
+    let text = value.map_err(|error| protocol_error(&agent.outward(error)))?.to_string();
     let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
     Ok(ReadResourceResult::new(vec![contents]))
 }

@@ -42,7 +42,7 @@ pub async fn serve(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), ServeError> {
-    let running = match (Server { agent }).serve((input, output)).await {
+    let running = match (Server::new(agent)).serve((input, output)).await {
         Ok(running) => running,
         // A client that leaves before it has said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -51,8 +51,24 @@ pub async fn serve(
     running.waiting().await.map(|_| ()).map_err(|error| ServeError::Connection(error.to_string()))
 }
 
-struct Server {
+pub(crate) struct Server {
     agent: Arc<dyn Agent>,
+}
+
+impl Server {
+    pub(crate) fn new(agent: Arc<dyn Agent>) -> Self {
+        Self { agent }
+    }
+}
+
+/// Lists are given whole: a cursor is none of ours.
+fn without_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        Some(_) => {
+            Err(ErrorData::invalid_params("the cursor is not one that was given out; lists have one page", None))
+        }
+        None => Ok(()),
+    }
 }
 
 impl ServerHandler for Server {
@@ -65,9 +81,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        without_cursor(request)?;
         Ok(ListToolsResult::with_all_items(TOOLS.iter().map(ToolSpec::to_tool).collect()))
     }
 
@@ -86,9 +103,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        without_cursor(request)?;
         Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
 
@@ -102,17 +120,19 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        without_cursor(request)?;
         Ok(ListResourcesResult::with_all_items(resources::list(self.agent.as_ref()).await?))
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        without_cursor(request)?;
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, GenerationId, Reason, RepositoryId, RepositoryName, RunId, RunState, SymbolKind, Tenant};
 use cairn_ranking::estimate_tokens;
-use cairn_search::{CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock};
 use cairn_wire::RunResult;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -32,7 +32,7 @@ impl FakeAgent {
         let index = Arc::new(FakeIndex::new(contents).await.expect("an index"));
         let clock = Arc::new(ManualClock::new(INDEXED_AT_MS + 60_000));
         let searcher = Searcher {
-            tenant: Tenant::local(),
+            caller: Caller::local(),
             catalogue: index.clone(),
             ledger: index.clone(),
             blobs: index.blobs.clone(),
@@ -44,6 +44,12 @@ impl FakeAgent {
             cursor_key: CursorKey([7; 32]),
         };
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
+    }
+
+    /// What callers call the run of a repository that began as this generation.
+    fn run_of(&self, repository: &str, generation: u64) -> String {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(repository));
+        self.searcher.run_id(RunId { repository, generation: GenerationId(generation) })
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {
@@ -67,7 +73,11 @@ impl Agent for FakeAgent {
             let message = format!("there is nothing at `{}`", call.target);
             return Err(SearchError::new(SearchErrorCode::NotFound, message));
         }
-        let name = RepositoryName::new(call.target.clone());
+        let name = match call.target.as_str() {
+            "slow" | "broken" => "demo",
+            target => target,
+        };
+        let name = RepositoryName::new(name);
         let repository = RepositoryId::derive(&Tenant::local(), &name);
         let (state, message) = match call.target.as_str() {
             "slow" => (RunState::Running, None),
@@ -75,8 +85,15 @@ impl Agent for FakeAgent {
             _ => (RunState::Published, None),
         };
         self.indexed.lock().expect("a lock").push(call);
-        let run = Some(RunId { repository, generation: GenerationId(1) });
-        Ok(IndexStatus { repository: name.to_string(), run, state, result: RunResult::default(), message })
+        let run = Some(self.searcher.run_id(RunId { repository, generation: GenerationId(1) }));
+        Ok(IndexStatus {
+            repository: name.to_string(),
+            run,
+            request: None,
+            state,
+            result: RunResult::default(),
+            message,
+        })
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
@@ -269,7 +286,7 @@ async fn every_suggested_call_works_as_it_stands() {
         ("index_status", json!({"repository": "nope"})),
         ("index_status", json!({"path": "lib/server.rs"})),
         ("index_status", json!({"outcome": "skipped(nonsense)"})),
-        ("index_status", json!({"run_id": 99})),
+        ("index_status", json!({"run_id": "r99"})),
         ("index_repository", json!({"target": "/nowhere/x"})),
         ("index_repository", json!({"target": "broken"})),
         ("index_repository", json!({"url": 3})),
@@ -392,19 +409,20 @@ async fn status_explains_files_and_counts() {
         assert!(called.text.contains(expect), "{}", called.text);
     };
     check(json!({}), "6 paths: indexed 4, skipped(binary) 1, skipped(excluded) 1").await;
-    check(json!({}), "run 1: published, 3 of 3 parts").await;
+    check(json!({}), &format!("run {}: published, 3 of 3 parts", agent.run_of("demo", 1))).await;
     check(json!({"path": "logo.png"}), "logo.png: skipped(binary); its content is binary").await;
     check(json!({"path": "./src/date.rs"}), "it is in the index").await;
     check(json!({"outcome": "skipped"}), "2 paths of demo are skipped").await;
     check(json!({"outcome": "binary"}), "logo.png skipped(binary)").await;
-    check(json!({"run_id": 2}), "host/team/other run 2: published").await;
+    let id = agent.run_of("host/team/other", 2);
+    check(json!({"run_id": id}), &format!("host/team/other run {id}: published")).await;
 }
 
 #[tokio::test]
 async fn indexing_takes_its_target_from_where_the_caller_works() {
     let agent = agent().await;
     let called = agent.call("index_repository", json!({"changed_files": "src/date.rs"})).await.ok();
-    assert!(called.text.contains("demo: published by run 1"), "{}", called.text);
+    assert!(called.text.contains(&format!("demo: published by run {}", agent.run_of("demo", 1))), "{}", called.text);
     let call = agent.indexed.lock().expect("a lock").pop().expect("a call");
     let expect = IndexCall { target: "demo".into(), changed_files: vec!["src/date.rs".into()], ..Default::default() };
     assert_eq!(call, expect);
@@ -412,8 +430,9 @@ async fn indexing_takes_its_target_from_where_the_caller_works() {
     assert!(slow.text.contains("still running; follow it: index_status {"), "{}", slow.text);
     let broken = agent.call("index_repository", json!({"target": "broken"})).await;
     assert!(broken.is_error && broken.text.contains("unknown key `inclde`"), "{}", broken.text);
-    let cancelled = agent.call("index_repository", json!({"cancel_run": 1})).await.ok();
-    assert!(cancelled.text.contains("run 1 is cancelled"), "{}", cancelled.text);
+    let id = agent.run_of("demo", 1);
+    let cancelled = agent.call("index_repository", json!({"cancel_run": id})).await.ok();
+    assert!(cancelled.text.contains(&format!("run {id} is cancelled")), "{}", cancelled.text);
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ONE_REPOSITORY,
             optional("path", Kind::Text, "explain this file").also(&["file", "file_path"]),
             optional("outcome", Kind::Text, "list files of it, e.g. skipped(binary)").also(&["reason", "status"]),
-            optional("run_id", Kind::Number { min: 1, max: i64::MAX as u64 }, "show this run").also(&["run", "id"]),
+            optional("run_id", Kind::Text, "show this run").also(&["run", "id"]),
             optional("limit", Kind::Number { min: 1, max: 500 }, "default 20").also(&["n", "count"]),
             optional("offset", Kind::Number { min: 0, max: 10_000_000 }, "").also(&["page", "cursor", "from"]),
         ],
@@ -165,8 +165,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
             optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
             optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
-            optional("cancel_run", Kind::Number { min: 1, max: i64::MAX as u64 }, "end this run instead")
-                .also(&["cancel", "run_id"]),
+            optional("cancel_run", Kind::Text, "end this run instead").also(&["cancel", "run_id"]),
         ],
     },
     ToolSpec {

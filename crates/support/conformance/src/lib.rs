@@ -15,6 +15,7 @@ pub mod clock;
 pub mod embedder;
 pub mod file_parser;
 pub mod graph_store;
+pub mod key_store;
 pub mod names;
 pub mod run_documents;
 pub mod runs;
@@ -65,6 +66,7 @@ mod tests {
             ("embedder", super::embedder::faults().len()),
             ("file parser", super::file_parser::faults().len()),
             ("graph store", super::graph_store::faults().len()),
+            ("key store", super::key_store::faults().len()),
             ("names", super::names::faults().len()),
             ("run documents", super::run_documents::faults().len()),
             ("runs", super::runs::faults().len()),

@@ -1,14 +1,18 @@
-//! What tests of any layer share: a clock that they set, artifacts in memory, an index in memory, small
-//! repositories on disk.
+//! What tests of any layer share: a clock that they set, artifacts in memory, an index in memory, runs in
+//! memory, small repositories on disk.
 //!
 //! Nothing here reads the time, the network or the user's git configuration, so a test gives the same on any machine.
 
 mod blobs;
 mod clock;
 mod fake_index;
+mod keys;
+mod memory_runs;
 mod repository;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
 pub use fake_index::{FakeContent, FakeIndex, INDEXED_AT_MS};
+pub use keys::MemoryKeys;
+pub use memory_runs::MemoryRuns;
 pub use repository::FixtureRepository;

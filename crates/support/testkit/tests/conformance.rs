@@ -1,16 +1,23 @@
-//! The contracts of the blob store and the clock, in memory.
+//! The contracts of the blob store, the store of runs and the clock, in memory.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use cairn_conformance::clock::ClockUnderTest;
-use cairn_conformance::{blob_store, clock, suite};
-use cairn_ports::{BlobStore, Clock};
-use cairn_testkit::{ManualClock, MemoryBlobs};
+use cairn_conformance::{blob_store, clock, run_documents, suite};
+use cairn_ports::{BlobStore, Clock, RunDocuments};
+use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 
 #[tokio::test]
 async fn memory_keeps_the_contract() -> Result<()> {
     suite::passes(&blob_store::checks(), async || Ok(Box::new(MemoryBlobs::new()) as Box<dyn BlobStore>)).await
+}
+
+#[tokio::test]
+async fn runs_in_memory_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+    let open = async || Ok(Box::new(MemoryRuns::new()) as Box<dyn RunDocuments>);
+    suite::passes(&run_documents::checks(), open).await?;
+    suite::catches(&run_documents::checks(), &run_documents::faults(), open).await
 }
 
 struct Manual(ManualClock);

@@ -9,8 +9,10 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::Agent;
+use cairn_gateway::questions::{IndexQuestion, Question};
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_search::{SearchError, SearchErrorCode};
 use cairn_wire::{RequestSettings, RunResult};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -42,7 +44,7 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         progress.finish();
         match indexed {
             Ok(indexed) => {
-                show(&request.name, &indexed, json);
+                show(local, &request.name, &indexed, json);
                 match indexed.state {
                     RunState::Published => {}
                     RunState::Cancelled => worst = ExitCode::from(CANCELLED),
@@ -58,6 +60,25 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         }
     }
     Ok(worst)
+}
+
+/// What a server can be asked of this: to bring a repository that it knows up to date.
+pub(super) fn remote_question(arguments: &IndexArguments) -> anyhow::Result<Question> {
+    let wrong = |message: &str| SearchError::new(SearchErrorCode::ValidationError, message);
+    let Some(target) = arguments.target.clone() else {
+        anyhow::bail!(wrong("say which repository of the server to index: `cairn index NAME`"));
+    };
+    let is_plain = arguments.include_override.is_empty() && arguments.name.is_none() && arguments.branch.is_none();
+    if !is_plain || arguments.rebuild {
+        anyhow::bail!(wrong("--include-override, --name, --branch and --rebuild are for an index of this machine"));
+    }
+    Ok(Question::Index(IndexQuestion {
+        target,
+        include_patterns: arguments.include.clone(),
+        exclude_patterns: arguments.exclude.clone(),
+        max_file_size: arguments.max_size,
+        changed_files: Vec::new(),
+    }))
 }
 
 async fn cancelled(local: &Local, name: &RepositoryName) -> Outcome {
@@ -168,11 +189,11 @@ fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_string_lossy().to_lowercase())
 }
 
-pub(super) fn show(name: &RepositoryName, indexed: &Indexed, json: bool) {
+pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json: bool) {
     if json {
         return output::json(&serde_json::json!({
             "repository": name.as_str(),
-            "run_id": indexed.run.map(|run| run.generation.0),
+            "run_id": indexed.run.map(|run| local.searcher.run_id(run)),
             "state": indexed.state.as_str(),
             "message": indexed.message,
             "result": indexed.result,
@@ -222,7 +243,7 @@ pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcom
     local.forget_stat(record.id)?;
     let request = local.request_of(&record)?;
     let indexed = local.index(&request, &Bars::new(json)).await?;
-    show(&record.name, &indexed, json);
+    show(local, &record.name, &indexed, json);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,8 +1,11 @@
 //! What each command does.
 
-mod ask;
+mod doctor;
+mod field;
 mod index;
-mod report;
+mod print;
+mod print_inventory;
+mod question;
 mod watch;
 
 use std::path::PathBuf;
@@ -10,13 +13,16 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use cairn_config::Operator;
+use cairn_gateway::questions;
 use cairn_pipeline::StageError;
 use cairn_search::{SearchError, SearchErrorCode};
 use clap::CommandFactory;
+use serde_json::Value;
 
 use crate::cli::{Arguments, Command};
-use crate::local::{Local, find_home};
+use crate::local::{Local, LocalAgent, find_home};
 use crate::output;
+use crate::remote::{Remote, RemoteError};
 
 /// Exit codes, as the help lists them.
 pub const WRONG_USAGE: u8 = 2;
@@ -42,23 +48,22 @@ async fn dispatch(arguments: Arguments) -> Outcome {
         clap_complete::generate(shell, &mut crate::cli::Arguments::command(), "cairn", &mut std::io::stdout());
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(remote) = Remote::of(&arguments)? {
+        return ask_server(&remote, &arguments.command, json).await;
+    }
     let local = open(&arguments)?;
+    let here = if question::is_about_here(&arguments.command) {
+        local.repository_of_directory(&std::env::current_dir()?).await?
+    } else {
+        None
+    };
+    if let Some(question) = question::of(&arguments.command, here.as_deref())? {
+        let answer = questions::answer(&LocalAgent::new(local), &question).await?;
+        return Ok(print::answer(&question, &answer, json));
+    }
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,
-        Command::Search(search) => ask::search(&local, search, json).await,
-        Command::Show { repository, path } => ask::show(&local, &repository, &path, json).await,
-        Command::Graph(command) => ask::graph(&local, command, json).await,
-        Command::Patterns { name, repositories } => ask::patterns(&local, name.as_deref(), repositories, json).await,
-        Command::Repos => report::repositories(&local, json).await,
-        Command::Status => report::status(&local, json).await,
-        Command::Stats => report::stats(&local, json).await,
-        Command::Runs { action, limit, repository } => report::runs(&local, action, limit, repository, json).await,
-        Command::Coverage { repository, why, summary } => {
-            report::coverage(&local, repository, why, summary, json).await
-        }
-        Command::Secrets { repository } => report::secrets(&local, repository, json).await,
-        Command::Fingerprint { repositories } => report::fingerprint(&local, repositories, json).await,
-        Command::Doctor => report::doctor(&local, json).await,
+        Command::Doctor => doctor::doctor(&local, json).await,
         Command::Watch { repositories } => watch::watch(local, repositories, json).await,
         Command::Invalidate { path } => index::invalidate(&local, &path, json).await,
         Command::Remove { repository } => index::remove(&local, &repository, json).await,
@@ -66,8 +71,30 @@ async fn dispatch(arguments: Arguments) -> Outcome {
             cairn_gateway::mcp::serve_stdio(index::agent(local)).await?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Completions { .. } | Command::ParseWorker => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+async fn ask_server(remote: &Remote, command: &Command, json: bool) -> Outcome {
+    let question = match command {
+        Command::Index(index) => index::remote_question(index)?,
+        _ => question::of(command, None)?.ok_or_else(|| not_remote(command))?,
+    };
+    let answer = remote.ask(&question).await?;
+    Ok(print::answer(&question, &answer, json))
+}
+
+/// Why a command is not for a server, and what to do instead.
+fn not_remote(command: &Command) -> SearchError {
+    let instead = match command {
+        Command::Mcp => "agents speak to the server itself, at its path `/mcp`",
+        Command::Doctor => "whoever runs the server checks it there",
+        Command::Remove { .. } => "whoever runs the server removes repositories there",
+        Command::Watch { .. } => "the server's scheduler follows its repositories",
+        _ => "`cairn index NAME` asks the server to bring a repository up to date",
+    };
+    let message = format!("this command works on an index of this machine, not with `--server`: {instead}");
+    SearchError::new(SearchErrorCode::ValidationError, message)
 }
 
 fn open(arguments: &Arguments) -> anyhow::Result<Local> {
@@ -83,17 +110,13 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
 
 /// Says what was wrong, and where it is known what to do.
 fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
-    if let Some(error) = error.downcast_ref::<SearchError>() {
-        if json {
-            output::json(&serde_json::json!({ "error": cairn_gateway::json::error(error) }));
-        } else {
-            show_search_error(error);
-        }
-        return ExitCode::from(match error.code {
-            SearchErrorCode::NotFound => NOTHING_FOUND,
-            SearchErrorCode::ValidationError | SearchErrorCode::InvalidCursor => WRONG_USAGE,
-            _ => 1,
-        });
+    let shared = match (error.downcast_ref::<SearchError>(), error.downcast_ref::<RemoteError>()) {
+        (Some(error), _) => Some(cairn_gateway::json::error(error)),
+        (None, Some(error)) => Some(error.0.clone()),
+        (None, None) => None,
+    };
+    if let Some(error) = shared {
+        return report_shared(&error, json);
     }
     let (code, message) = code_and_message(error);
     if json {
@@ -112,18 +135,34 @@ fn code_and_message(error: &anyhow::Error) -> (&'static str, String) {
     }
 }
 
-fn show_search_error(error: &SearchError) {
-    output::error(&error.message);
-    for (label, names) in [
-        ("similar symbols", &error.similar_symbols),
-        ("similar files", &error.similar_files),
-        ("similar repositories", &error.similar_repositories),
+/// An error in the form that all front ends share.
+fn report_shared(error: &Value, json: bool) -> ExitCode {
+    if json {
+        output::json(&serde_json::json!({ "error": error }));
+    } else {
+        show_shared(error);
+    }
+    ExitCode::from(match field::text(error, "code") {
+        "not_found" => NOTHING_FOUND,
+        "validation_error" | "invalid_cursor" => WRONG_USAGE,
+        _ => 1,
+    })
+}
+
+fn show_shared(error: &Value) {
+    output::error(field::text(error, "message"));
+    let details = &error["details"];
+    for (label, name) in [
+        ("similar symbols", "similar_symbols"),
+        ("similar files", "similar_files"),
+        ("similar repositories", "similar_repositories"),
     ] {
+        let names: Vec<&str> = field::list(details, name).iter().filter_map(Value::as_str).collect();
         if !names.is_empty() {
             output::note(&format!("  {label}: {}", names.join(", ")));
         }
     }
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = details["next_action_hint"].as_str() {
         output::note(&format!("  {hint}"));
     }
 }

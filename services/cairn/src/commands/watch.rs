@@ -134,7 +134,7 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
             Err(error) => Err(error),
         };
         match indexed {
-            Ok(indexed) if indexed.run.is_some() => show(&record.name, &indexed, json),
+            Ok(indexed) if indexed.run.is_some() => show(local, &record.name, &indexed, json),
             Ok(_) => {}
             Err(error) => output::error(&format!("{}: {error:#}", record.name)),
         }

@@ -80,6 +80,14 @@ impl Agent for LocalAgent {
         self.local.repository_of_directory(&here).await.ok().flatten()
     }
 
+    fn home(&self) -> Option<String> {
+        Some(self.local.home.directory.display().to_string())
+    }
+
+    fn size_bytes(&self) -> Option<u64> {
+        Some(directory_bytes(&self.local.home.directory))
+    }
+
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
         let (request, known) = self.request(&call).await?;
         if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
@@ -93,14 +101,15 @@ impl Agent for LocalAgent {
             local.index(&request, &Quiet).await
         });
         match tokio::time::timeout(PATIENCE, run).await {
-            Ok(Ok(Ok(indexed))) => Ok(ended(&name, indexed)),
+            Ok(Ok(Ok(indexed))) => Ok(ended(self.searcher(), &name, indexed)),
             Ok(Ok(Err(error))) => Err(failed(&error)),
             Ok(Err(panic)) => Err(SearchError::new(SearchErrorCode::InternalError, panic.to_string())),
             Err(_) => {
                 let run = self.run_of(&name).await?;
                 Ok(IndexStatus {
                     repository: name.to_string(),
-                    run: run.as_ref().map(|run| run.id),
+                    run: run.as_ref().map(|run| self.searcher().run_id(run.id)),
+                    request: None,
                     state: RunState::Running,
                     result: run.map_or_else(RunResult::default, |run| run.result),
                     message: None,
@@ -114,10 +123,11 @@ impl Agent for LocalAgent {
     }
 }
 
-fn ended(name: &RepositoryName, indexed: Indexed) -> IndexStatus {
+fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexStatus {
     IndexStatus {
         repository: name.to_string(),
-        run: indexed.run,
+        run: indexed.run.map(|run| searcher.run_id(run)),
+        request: None,
         state: indexed.state,
         result: indexed.result,
         message: indexed.message,
@@ -126,6 +136,16 @@ fn ended(name: &RepositoryName, indexed: Indexed) -> IndexStatus {
 
 fn internal(error: &anyhow::Error) -> SearchError {
     SearchError::new(SearchErrorCode::InternalError, format!("{error:#}"))
+}
+
+fn directory_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(directory) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => directory_bytes(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
 }
 
 /// Settings and sources that cannot be used are the caller's; the rest is ours.

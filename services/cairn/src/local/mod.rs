@@ -12,7 +12,6 @@ use std::time::Duration;
 use anyhow::Context;
 use cairn_catalogue::Runs;
 use cairn_config::Operator;
-use cairn_domain::Tenant;
 use cairn_git::GitSources;
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_broker::{LocalBroker, QueueSettings};
@@ -23,7 +22,7 @@ use cairn_local_store::LocalStore;
 use cairn_names::NameIndex;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, Worker};
 use cairn_ports::{Broker, Clock, Embedder, Generations};
-use cairn_search::Searcher;
+use cairn_search::{Caller, Searcher};
 use cairn_stages::{
     AggregateStage, Artifacts, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage,
     RetireStage, Snapshots, Sweep, Sync, Toolchain,
@@ -66,7 +65,6 @@ impl Local {
     pub fn open(directory: &Path, operator: Operator) -> anyhow::Result<Self> {
         let home = Home::open(directory)?;
         let operator = Arc::new(operator);
-        let tenant = Tenant::local();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let num_workers = num_workers(&operator);
         let requested = Requested::default();
@@ -140,7 +138,7 @@ impl Local {
             grace_ms: sweep_grace_ms(),
         };
         let searcher = Searcher {
-            tenant,
+            caller: Caller::local(),
             catalogue: runs.clone(),
             ledger: runs.clone(),
             blobs,

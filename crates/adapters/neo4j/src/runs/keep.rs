@@ -145,8 +145,8 @@ fn forget_repository(neo4j: &Neo4j, id: RepositoryId) -> Query {
 }
 
 const FORGET_PUBLICATIONS: &str = "
-MATCH (made:Publication~) WITH max(made.seq) AS newest
-MATCH (made:Publication~) WHERE made.at_ms < $until_ms AND made.seq < newest
+MATCH (made:Publication~) WHERE made.at_ms < $until_ms WITH max(made.seq) AS newest
+MATCH (made:Publication~) WHERE made.seq < newest
 WITH made LIMIT $limit
 DELETE made
 RETURN count(*) AS forgotten";

@@ -50,6 +50,7 @@ struct FakeRepository {
 /// A repository of a fake index, as tests tell it.
 pub struct FakeContent {
     id: RepositoryId,
+    tenant: Tenant,
     name: RepositoryName,
     commit: String,
     texts: BTreeMap<RepoPath, (String, String)>,
@@ -61,9 +62,15 @@ pub struct FakeContent {
 impl FakeContent {
     /// `commit` is the label that answers are stamped with.
     pub fn new(name: &str, commit: &str) -> Self {
+        Self::of(Tenant::local(), name, commit)
+    }
+
+    /// The repository of another tenant.
+    pub fn of(tenant: Tenant, name: &str, commit: &str) -> Self {
         let name = RepositoryName::new(name);
         Self {
-            id: RepositoryId::derive(&Tenant::local(), &name),
+            id: RepositoryId::derive(&tenant, &name),
+            tenant,
             name,
             commit: commit.to_owned(),
             texts: BTreeMap::new(),
@@ -251,7 +258,7 @@ impl FakeIndex {
             ..RunResult::default()
         };
         self.runs.push(RunRecord {
-            tenant: Tenant::local(),
+            tenant: content.tenant.clone(),
             lane: Lane::Bulk,
             id: run,
             previous: None,
@@ -282,7 +289,7 @@ impl FakeIndex {
         let record = RepositoryRecord {
             last_sync: None,
             id: content.id,
-            tenant: Tenant::local(),
+            tenant: content.tenant.clone(),
             name: content.name.clone(),
             source: Source::Directory { path: format!("/somewhere/{}", content.name) },
             branch: None,
@@ -336,7 +343,8 @@ impl FakeIndex {
 
     /// The repositories in scope.
     fn within<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a FakeRepository> {
-        self.repositories.iter().filter(|repository| scope.contains(repository.record.id))
+        let is_seen = |record: &RepositoryRecord| record.tenant == scope.tenant && scope.contains(record.id);
+        self.repositories.iter().filter(move |repository| is_seen(&repository.record))
     }
 }
 

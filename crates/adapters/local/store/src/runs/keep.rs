@@ -102,7 +102,7 @@ fn publication(connection: &Connection, made: &Publication) -> Result<(), Fault>
 }
 
 pub(super) fn forget_publications(connection: &Connection, until_ms: i64) -> Result<(), Fault> {
-    let sql = "DELETE FROM publication WHERE at_ms < ?1 AND seq < (SELECT max(seq) FROM publication)";
+    let sql = "DELETE FROM publication WHERE seq < (SELECT max(seq) FROM publication WHERE at_ms < ?1)";
     connection.execute(sql, [until_ms])?;
     Ok(())
 }

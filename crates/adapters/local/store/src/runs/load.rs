@@ -48,7 +48,7 @@ pub(super) fn publication(connection: &Connection, seq: PublishedSeq) -> Result<
 }
 
 pub(super) fn has_publications(connection: &Connection, until_ms: i64) -> Result<bool, Fault> {
-    let older = "SELECT 1 FROM publication WHERE at_ms < ?1 AND seq < (SELECT max(seq) FROM publication)";
+    let older = "SELECT 1 FROM publication WHERE seq < (SELECT max(seq) FROM publication WHERE at_ms < ?1)";
     Ok(connection.prepare_cached(older)?.exists([until_ms])?)
 }
 

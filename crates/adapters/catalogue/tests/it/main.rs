@@ -1,0 +1,45 @@
+//! The contracts of catalogue and ledger, over documents in memory.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use cairn_catalogue::Runs;
+use cairn_conformance::runs::RunStore;
+use cairn_conformance::{runs, suite};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
+use cairn_ports::{Catalogue, RepositoryRecord, Requests};
+use cairn_testkit::MemoryRuns;
+
+#[tokio::test]
+async fn runs_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+    let open = async || Ok(Box::new(Runs::new(Arc::new(MemoryRuns::new()))) as Box<dyn RunStore>);
+    suite::passes(&runs::checks(), open).await?;
+    suite::catches(&runs::checks(), &runs::faults(), open).await
+}
+
+fn repository(name: &str) -> RepositoryRecord {
+    let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
+    RepositoryRecord {
+        id: RepositoryId::derive(&tenant, &name),
+        source: Source::Url { url: format!("https://example.org/{}", name.as_str()) },
+        tenant,
+        name,
+        branch: None,
+        settings: String::new(),
+        aliases: Vec::new(),
+        last_sync: None,
+    }
+}
+
+#[tokio::test]
+async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
+    let runs = Runs::new(Arc::new(MemoryRuns::new()));
+    for name in ["a", "b", "c"] {
+        runs.register(repository(name)).await?;
+        runs.ask(repository(name).id, Lane::Bulk, false, 0).await?;
+    }
+    assert_eq!(runs.dispatch(2, 0, 100).await?.len(), 2);
+    assert_eq!(runs.dispatch(2, 99, 100).await?.len(), 0, "both are under way");
+    assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "nobody took them up");
+    Ok(())
+}

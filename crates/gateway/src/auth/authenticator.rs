@@ -1,0 +1,156 @@
+//! From the `Authorization` header to the caller.
+//!
+//! Keys that were found are remembered for a few seconds: a key that is revoked opens nothing after that. Texts that open
+//! nothing are not remembered, so that a new key works at once and nobody fills the memory with guesses.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cairn_domain::Digest;
+use cairn_ports::{ApiKeyRecord, Clock, KeyStore, KeyStoreError};
+
+use super::key::{hash_of, is_key};
+
+/// Keys that are remembered, at most.
+const MAX_REMEMBERED: usize = 10_000;
+/// The last use of a key is told the store no more often.
+const TOUCH_EVERY_MS: i64 = 60_000;
+
+/// Why a request is nobody's.
+#[derive(Debug)]
+pub enum Refused {
+    /// No key, or none that opens anything. Which of the two is not said.
+    Unauthenticated,
+    /// The store cannot tell.
+    Store(KeyStoreError),
+}
+
+struct Remembered {
+    key: Arc<ApiKeyRecord>,
+    until: Duration,
+}
+
+/// Knows callers by their keys.
+pub struct Authenticator {
+    store: Arc<dyn KeyStore>,
+    clock: Arc<dyn Clock>,
+    remember_for: Duration,
+    remembered: Mutex<HashMap<Digest, Remembered>>,
+}
+
+impl Authenticator {
+    pub fn new(store: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, remember_for: Duration) -> Self {
+        Self { store, clock, remember_for, remembered: Mutex::default() }
+    }
+
+    /// The key of a header `Bearer cairn_…`.
+    pub async fn key_of(&self, authorization: Option<&str>) -> Result<Arc<ApiKeyRecord>, Refused> {
+        let bearer = authorization.and_then(|header| header.split_once(' '));
+        let (_, text) =
+            bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).ok_or(Refused::Unauthenticated)?;
+        if !is_key(text) {
+            return Err(Refused::Unauthenticated);
+        }
+        let hash = hash_of(text);
+        let key = match self.recalled(&hash) {
+            Some(key) => key,
+            None => self.found(&hash).await?,
+        };
+        if !key.is_valid(self.clock.now_ms()) {
+            return Err(Refused::Unauthenticated);
+        }
+        Ok(key)
+    }
+
+    fn recalled(&self, hash: &Digest) -> Option<Arc<ApiKeyRecord>> {
+        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = remembered.get(hash).filter(|known| self.clock.monotonic() < known.until)?;
+        Some(Arc::clone(&known.key))
+    }
+
+    async fn found(&self, hash: &Digest) -> Result<Arc<ApiKeyRecord>, Refused> {
+        let found = self.store.find(hash).await.map_err(Refused::Store)?;
+        // The store compares as it likes; this comparison takes the same time whatever it finds.
+        let is_same = |key: &ApiKeyRecord| blake3::Hash::from(key.hash.0) == blake3::Hash::from(hash.0);
+        let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
+        let now_ms = self.clock.now_ms();
+        if key.is_valid(now_ms) && key.last_used_at_ms.is_none_or(|used_ms| now_ms - used_ms >= TOUCH_EVERY_MS) {
+            // When a key was last used is good to know, but no reason to refuse it.
+            let _ = self.store.touch(&key.id, now_ms).await;
+        }
+        let now = self.clock.monotonic();
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() >= MAX_REMEMBERED {
+            remembered.retain(|_, known| now < known.until);
+        }
+        if remembered.len() < MAX_REMEMBERED {
+            remembered.insert(*hash, Remembered { key: Arc::clone(&key), until: now + self.remember_for });
+        }
+        Ok(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::Tenant;
+    use cairn_testkit::{ManualClock, MemoryKeys};
+
+    use super::*;
+    use crate::auth::{KeyRequest, NewKey, issue};
+
+    fn request(expires_at_ms: Option<i64>) -> KeyRequest {
+        KeyRequest {
+            tenant: Tenant::local(),
+            repositories: None,
+            may_index: false,
+            label: String::new(),
+            expires_at_ms,
+        }
+    }
+
+    async fn with_key(expires_at_ms: Option<i64>) -> (Arc<ManualClock>, Arc<MemoryKeys>, Authenticator, NewKey) {
+        let (clock, keys) = (Arc::new(ManualClock::new(1_000_000)), Arc::new(MemoryKeys::default()));
+        let key = issue(request(expires_at_ms), 1_000_000);
+        keys.create(key.record.clone()).await.expect("created");
+        let authenticator = Authenticator::new(keys.clone(), clock.clone(), Duration::from_secs(5));
+        (clock, keys, authenticator, key)
+    }
+
+    #[tokio::test]
+    async fn a_key_opens_and_nothing_else_does() {
+        let (_, keys, authenticator, key) = with_key(None).await;
+        let opened = authenticator.key_of(Some(&format!("bearer {}", key.text))).await.expect("opened");
+        assert_eq!(opened.id, key.record.id);
+        let stranger = issue(request(None), 1_000_000);
+        let wrong = [
+            None,
+            Some(key.text.clone()),
+            Some(format!("Basic {}", key.text)),
+            Some(format!("Bearer {}0", key.text)),
+            Some(format!("Bearer {}", stranger.text)),
+            Some("Bearer ".to_owned()),
+        ];
+        for header in wrong {
+            let refused = authenticator.key_of(header.as_deref()).await;
+            assert!(matches!(refused, Err(Refused::Unauthenticated)), "{header:?}");
+        }
+        let used = keys.find(&key.record.hash).await.expect("read").expect("a key").last_used_at_ms;
+        assert_eq!(used, Some(1_000_000));
+    }
+
+    #[tokio::test]
+    async fn a_revoked_key_is_refused_after_a_few_seconds_and_an_expired_one_at_once() {
+        let (clock, keys, authenticator, key) = with_key(Some(1_007_000)).await;
+        let header = format!("Bearer {}", key.text);
+        assert!(authenticator.key_of(Some(&header)).await.is_ok());
+        keys.revoke(&key.record.id, 1_000_000).await.expect("revoked");
+        clock.advance(Duration::from_secs(6));
+        assert!(authenticator.key_of(Some(&header)).await.is_err());
+        let (clock, _, authenticator, key) = with_key(Some(1_003_000)).await;
+        let header = format!("Bearer {}", key.text);
+        assert!(authenticator.key_of(Some(&header)).await.is_ok());
+        clock.advance(Duration::from_secs(3));
+        assert!(authenticator.key_of(Some(&header)).await.is_err(), "remembered, but expired");
+    }
+}

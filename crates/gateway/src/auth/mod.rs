@@ -1,0 +1,9 @@
+//! Who calls: API keys, and how much each may ask.
+
+mod authenticator;
+mod key;
+mod limits;
+
+pub use authenticator::{Authenticator, Refused};
+pub use key::{KeyRequest, NewKey, hash_of, issue};
+pub use limits::{Admission, Limits, LimitsConfig};

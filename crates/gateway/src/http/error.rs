@@ -1,0 +1,100 @@
+//! Errors as HTTP: a status, and the form that all front ends share.
+
+use std::time::Duration;
+
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use cairn_search::{SearchError, SearchErrorCode};
+use serde_json::{Value, json};
+
+use crate::json as as_json;
+
+/// A request that is not answered.
+#[derive(Debug)]
+pub(super) struct HttpError {
+    pub status: StatusCode,
+    body: Value,
+    retry_after: Option<Duration>,
+}
+
+impl HttpError {
+    fn new(status: StatusCode, code: &str, message: &str) -> Self {
+        Self { status, body: json!({ "code": code, "message": message, "details": {} }), retry_after: None }
+    }
+
+    pub(super) fn validation(message: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "validation_error", message)
+    }
+
+    pub(super) fn unauthenticated() -> Self {
+        let message = "send a valid API key: `Authorization: Bearer cairn_…`";
+        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
+    }
+
+    pub(super) fn forbidden(message: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    pub(super) fn no_route() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such route; `GET /v1/openapi.json` lists them")
+    }
+
+    pub(super) fn method() -> Self {
+        let message = "the route does not take this method; `GET /v1/openapi.json` says which it takes";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+    }
+
+    pub(super) fn too_large(limit_bytes: usize) -> Self {
+        let message = format!("the body is larger than {limit_bytes} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message)
+    }
+
+    pub(super) fn headers_too_large() -> Self {
+        let message = "the headers are too large";
+        Self::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", message)
+    }
+
+    pub(super) fn rate_limited(retry_after: Duration) -> Self {
+        let message = "too many requests with this key; wait as long as `Retry-After` says";
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        Self { retry_after: Some(retry_after), ..error }
+    }
+
+    pub(super) fn timeout() -> Self {
+        let message = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout_error", message)
+    }
+
+    /// What went wrong inside is for the log.
+    pub(super) fn internal() -> Self {
+        let message = "an internal error; try again, or tell whoever runs this service the `X-Request-Id`";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
+    }
+}
+
+impl From<SearchError> for HttpError {
+    fn from(error: SearchError) -> Self {
+        let status = match error.code {
+            SearchErrorCode::ValidationError | SearchErrorCode::InvalidCursor => StatusCode::BAD_REQUEST,
+            SearchErrorCode::NotFound => StatusCode::NOT_FOUND,
+            SearchErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            SearchErrorCode::ModelMismatch | SearchErrorCode::Corrupt | SearchErrorCode::InternalError => {
+                tracing::error!(code = error.code.as_str(), "{}", error.message);
+                return Self::internal();
+            }
+        };
+        Self { status, body: as_json::error(&error), retry_after: None }
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, axum::Json(self.body)).into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_millis().div_ceil(1000).max(1) as u64;
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

@@ -1,0 +1,44 @@
+//! The Model Context Protocol over streamable HTTP: the tools that `cairn mcp` has, without sessions.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+
+use super::body_of;
+use super::error::HttpError;
+use super::service::{CallerAgent, Service};
+use crate::mcp::Server;
+
+pub(super) async fn serve(
+    State(service): State<Arc<Service>>,
+    Extension(agent): Extension<CallerAgent>,
+    request: Request,
+) -> Result<Response, HttpError> {
+    let (parts, body) = request.into_parts();
+    let body = body_of(body, service.config.mcp_body_limit_bytes).await?;
+    let agent: Arc<dyn crate::Agent> = Arc::new(agent);
+    // The server of one request: it knows its caller, and nothing of it outlives the answer.
+    let server = StreamableHttpService::new(
+        move || Ok(Server::new(Arc::clone(&agent))),
+        Arc::new(NeverSessionManager::default()),
+        protocol(&service),
+    );
+    let answer = server.handle(Request::from_parts(parts, Body::from(body)));
+    let answer = tokio::time::timeout(service.config.time_for(false), answer).await;
+    answer.map(|response| response.map(Body::new).into_response()).map_err(|_| HttpError::timeout())
+}
+
+fn protocol(service: &Service) -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(service.config.mcp_body_limit_bytes)
+        .with_allowed_hosts(service.config.allowed_hosts.clone())
+        .with_allowed_origins(service.config.allowed_origins.clone())
+        .enforce_origin_validation()
+}

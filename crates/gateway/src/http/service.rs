@@ -1,0 +1,95 @@
+//! The query service as one caller sees it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_domain::RunId;
+use cairn_ports::KeyStore;
+use cairn_search::{Caller, SearchError, SearchErrorCode, Searcher};
+
+use super::config::GatewayConfig;
+use super::guard::RequestIds;
+use crate::auth::{Authenticator, Limits};
+use crate::{Agent, Caps, IndexCall, IndexStatus, Indexing};
+
+/// What the front door stands before.
+pub struct GatewayState {
+    /// Asks in the name of each caller in turn.
+    pub searcher: Searcher,
+    pub keys: Arc<dyn KeyStore>,
+    pub indexing: Arc<dyn Indexing>,
+}
+
+pub(super) struct Service {
+    pub config: GatewayConfig,
+    pub authenticator: Authenticator,
+    pub limits: Limits,
+    pub request_ids: RequestIds,
+    searcher: Searcher,
+    indexing: Arc<dyn Indexing>,
+}
+
+impl Service {
+    pub(super) fn new(state: GatewayState, config: GatewayConfig) -> Self {
+        let GatewayState { searcher, keys, indexing } = state;
+        let clock = Arc::clone(&searcher.clock);
+        let remember_for = Duration::from_millis(config.key_cache_ms);
+        Self {
+            authenticator: Authenticator::new(keys, Arc::clone(&clock), remember_for),
+            limits: Limits::new(config.limits.clone(), clock),
+            request_ids: RequestIds::new(),
+            config,
+            searcher,
+            indexing,
+        }
+    }
+}
+
+/// Answers one caller.
+#[derive(Clone)]
+pub(super) struct CallerAgent {
+    searcher: Searcher,
+    indexing: Arc<dyn Indexing>,
+    may_index: bool,
+}
+
+impl CallerAgent {
+    pub(super) fn new(service: &Service, caller: Caller, may_index: bool) -> Self {
+        Self { searcher: service.searcher.asked_by(caller), indexing: Arc::clone(&service.indexing), may_index }
+    }
+
+    fn check_may_index(&self) -> Result<(), SearchError> {
+        let message = "this API key may ask questions, but not index or cancel";
+        self.may_index.then_some(()).ok_or_else(|| SearchError::new(SearchErrorCode::Forbidden, message))
+    }
+}
+
+#[async_trait]
+impl Agent for CallerAgent {
+    fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    async fn default_repository(&self) -> Option<String> {
+        None
+    }
+
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+        self.check_may_index()?;
+        self.indexing.index(&self.searcher, call).await
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+        self.check_may_index()?;
+        self.indexing.cancel(run).await
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { edges: 500, runs: 500, tokens: 200_000 }
+    }
+
+    fn shows_causes(&self) -> bool {
+        false
+    }
+}

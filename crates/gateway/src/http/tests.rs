@@ -1,0 +1,533 @@
+//! The front door over an index in memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use cairn_domain::{EdgeKind, Reason, RunId, RunState, SymbolKind, Tenant};
+use cairn_ports::KeyStore;
+use cairn_search::{Caller, CursorKey, SearchError, Searcher};
+use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryKeys};
+use cairn_wire::RunResult;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::{GatewayConfig, GatewayState, router};
+use crate::auth::{KeyRequest, LimitsConfig, issue};
+use crate::questions::Question;
+use crate::{IndexCall, IndexStatus, Indexing};
+
+const TENANT: &str = "acme";
+const HOST: &str = "cairn.test";
+
+/// Answers as a ledger would.
+struct FakeIndexing;
+
+#[async_trait]
+impl Indexing for FakeIndexing {
+    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError> {
+        let view = searcher.catalogue.view().await?;
+        let known = searcher.select_one(&view, &call.target).await?;
+        Ok(IndexStatus {
+            repository: known.record.name.to_string(),
+            run: None,
+            request: Some(1),
+            state: RunState::Running,
+            result: RunResult::default(),
+            message: None,
+        })
+    }
+
+    async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {
+        Ok(true)
+    }
+}
+
+/// Several replicas over one index.
+struct Cluster {
+    replicas: Vec<Router>,
+    clock: Arc<ManualClock>,
+    keys: Arc<MemoryKeys>,
+}
+
+#[derive(PartialEq, Debug)]
+struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+}
+
+fn of_tenant(tenant: &str, name: &str) -> FakeContent {
+    FakeContent::of(Tenant::new(tenant), name, "0123456789abcdef0123456789abcdef01234567")
+        .file("src/date.rs", "rust", "/// Parses a date.\npub fn parse_date(text: &str) -> Date {\n    scan(text)\n}\n\nfn scan(text: &str) -> Date {\n    todo(text)\n}\n")
+        .file("src/server.rs", "rust", "pub struct Server;\n\nimpl Server {\n    fn handle(&self) {\n        parse_date(\"now\");\n    }\n}\n")
+        .file("README.md", "markdown", "# How dates are parsed\n\nThe server parses each date once.\n")
+        .skipped("logo.png", Reason::Binary)
+        .symbol("src/date.rs", "parse_date", SymbolKind::Function, (1, 4))
+        .symbol("src/date.rs", "scan", SymbolKind::Function, (6, 8))
+        .symbol("src/server.rs", "Server", SymbolKind::Struct, (1, 1))
+        .symbol("src/server.rs", "Server.handle", SymbolKind::Method, (4, 6))
+        .edge("parse_date", EdgeKind::Calls, "scan", 3, 100)
+        .edge("Server.handle", EdgeKind::Calls, "parse_date", 5, 80)
+}
+
+fn config() -> GatewayConfig {
+    GatewayConfig {
+        allowed_hosts: vec![HOST.to_owned()],
+        allowed_origins: vec!["https://cairn.test".to_owned()],
+        limits: LimitsConfig { requests_per_minute: 600_000, burst: 100_000, concurrency: 10 },
+        ..GatewayConfig::default()
+    }
+}
+
+impl Cluster {
+    /// The repositories of `acme`, and `num_others` of another tenant with the same names and texts among them. The first
+    /// half of those was indexed after, for what is there already keeps its generation.
+    async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
+        let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
+        let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];
+        let others = others.into_iter().chain((2..num_others).map(|number| format!("host/other/r{number}")));
+        contents.extend(others.take(num_others).map(|name| of_tenant("rival", &name)));
+        let index = Arc::new(FakeIndex::new(contents).await.expect("an index"));
+        let clock = Arc::new(ManualClock::new(INDEXED_AT_MS + 60_000));
+        let keys = Arc::new(MemoryKeys::default());
+        let replica = || {
+            let searcher = Searcher {
+                caller: Caller::local(),
+                catalogue: index.clone(),
+                ledger: index.clone(),
+                blobs: index.blobs.clone(),
+                vectors: index.clone(),
+                graph: index.clone(),
+                names: index.clone(),
+                embedder: index.clone(),
+                clock: clock.clone(),
+                cursor_key: CursorKey([7; 32]),
+            };
+            let state = GatewayState { searcher, keys: keys.clone(), indexing: Arc::new(FakeIndexing) };
+            router(state, config.clone())
+        };
+        let replicas = (0..num_replicas).map(|_| replica()).collect();
+        Self { replicas, clock, keys }
+    }
+
+    async fn of(num_others: usize) -> Self {
+        Self::new(num_others, 1, config()).await
+    }
+
+    /// A key with a name of its own choice, so that what it is told can be compared between clusters.
+    async fn key(&self, repositories: Option<&[&str]>, may_index: bool) -> String {
+        let repositories = repositories.map(|names| names.iter().map(ToString::to_string).collect());
+        let request = KeyRequest {
+            tenant: Tenant::new(TENANT),
+            repositories,
+            may_index,
+            label: "test".to_owned(),
+            expires_at_ms: None,
+        };
+        let mut key = issue(request, INDEXED_AT_MS);
+        key.record.id = format!("cairn_{may_index}");
+        self.keys.create(key.record).await.expect("created");
+        key.text
+    }
+
+    async fn send(&self, replica: usize, request: Request<Body>) -> Reply {
+        let router = self.replicas[replica % self.replicas.len()].clone();
+        let response = router.oneshot(request).await.expect("an answer");
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, 64 << 20).await.expect("a body");
+        let text = String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        Reply { status: parts.status, headers: parts.headers, text }
+    }
+
+    async fn post(&self, key: &str, path: &str, body: &Value) -> Reply {
+        self.send(0, request(Method::POST, path, Some(key), body.to_string())).await
+    }
+
+    async fn tool(&self, key: &str, tool: &str, arguments: &Value) -> Reply {
+        self.send(0, tool_call(key, tool, arguments)).await
+    }
+}
+
+fn request(method: Method, path: &str, key: Option<&str>, body: String) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path).header("host", HOST).header("x-request-id", "t1");
+    if let Some(key) = key {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    request.header("content-type", "application/json").body(Body::from(body)).expect("a request")
+}
+
+fn rpc(key: &str, version: &str, method: &str, params: &Value) -> Request<Body> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let mut request = request(Method::POST, "/mcp", Some(key), body.to_string());
+    let headers = request.headers_mut();
+    headers.insert("accept", "application/json, text/event-stream".parse().expect("a header"));
+    headers.insert("mcp-protocol-version", version.parse().expect("a header"));
+    request
+}
+
+fn tool_call(key: &str, tool: &str, arguments: &Value) -> Request<Body> {
+    rpc(key, "2025-11-25", "tools/call", &json!({"name": tool, "arguments": arguments}))
+}
+
+/// Questions to every route.
+fn questions() -> Vec<(&'static str, Value)> {
+    let mut questions = vec![
+        ("/v1/repositories", json!({})),
+        ("/v1/status", json!({})),
+        ("/v1/stats", json!({})),
+        ("/v1/fingerprint", json!({})),
+        ("/v1/fingerprint", json!({"repositories": ["app"]})),
+        ("/v1/patterns", json!({})),
+        ("/v1/patterns", json!({"name": "x"})),
+        ("/v1/runs", json!({})),
+        ("/v1/runs", json!({"repository": "host/team/app"})),
+        ("/v1/runs", json!({"run_id": "r000000000000"})),
+        ("/v1/runs/cancel", json!({})),
+        ("/v1/runs/cancel", json!({"run_id": "r000000000000"})),
+        ("/v1/graph/sample", json!({"class": "exact"})),
+        ("/v1/graph/sample", json!({"class": "heuristic", "kinds": ["calls"], "count": 3})),
+        ("/v1/secrets", json!({})),
+        ("/v1/search", json!({})),
+        ("/v1/search", json!({"query": "x", "limit": 0})),
+    ];
+    for name in ["host/team/app", "app", "host/team/*", "host/team/only-theirs", "only-theirs", "nothing", "host/*"] {
+        questions.push(("/v1/coverage", json!({"repository": name})));
+        questions.push(("/v1/coverage", json!({"repository": name, "why": "logo.png"})));
+        questions.push(("/v1/secrets", json!({"repository": name})));
+        questions.push(("/v1/index", json!({"target": name})));
+        questions.push(("/v1/read", json!({"repository": name, "path": "src/date.rs"})));
+        questions.push(("/v1/read", json!({"repository": name, "symbol": "scam"})));
+        for query in ["parse date", "Server.handle", "only-theirs", "zebra quilt"] {
+            questions.push(("/v1/search", json!({"query": query, "repositories": [name], "explain": true})));
+            questions.push(("/v1/search", json!({"query": query, "repositories": [name], "languages": ["cobol"]})));
+        }
+        for relation in ["callers", "callees", "dependents"] {
+            questions.push(("/v1/graph", json!({"name": "parse_date", "relation": relation, "repositories": [name]})));
+        }
+    }
+    for limit in 1..8 {
+        questions.push(("/v1/search", json!({"query": "date server", "limit": limit})));
+    }
+    questions
+}
+
+/// Calls of every tool.
+fn calls() -> Vec<(&'static str, Value)> {
+    let mut calls = vec![
+        ("list_repositories", json!({})),
+        ("index_status", json!({})),
+        ("index_status", json!({"run_id": "r000000000000"})),
+        ("workflow_guide", json!({})),
+        ("search_code", json!({"query": "date", "limit": 2})),
+        ("read_code", json!({"symbol": "Server.handle"})),
+    ];
+    for name in ["host/team/app", "only-theirs", "nothing", "other/r7"] {
+        calls.push(("list_repositories", json!({"name": name})));
+        calls.push(("index_status", json!({"repository": name})));
+        calls.push(("index_status", json!({"repository": name, "path": "logo.png"})));
+        calls.push(("index_repository", json!({"target": name})));
+        calls.push(("search_code", json!({"query": "parse date", "repository": name})));
+        calls.push(("search_code", json!({"query": "parse date", "language": "cobol", "repository": name})));
+        calls.push(("read_code", json!({"path": "src/date.rs", "repository": name})));
+        calls.push(("analyze_relationship", json!({"name": "scan", "relation": "callers", "repository": name})));
+    }
+    calls
+}
+
+/// An answer with its cursors taken out, and those.
+fn without_cursors(text: &str) -> (String, Vec<String>) {
+    let is_digit = |c: char| c.is_ascii_hexdigit();
+    let (mut rest, mut out, mut cursors) = (text, String::new(), Vec::new());
+    while let Some(start) = rest.find(is_digit) {
+        let length = rest[start..].find(|c| !is_digit(c)).unwrap_or(rest.len() - start);
+        let word = &rest[start..start + length];
+        out.push_str(&rest[..start]);
+        // Longer than any digest that an answer shows.
+        if length > 64 {
+            cursors.push(word.to_owned());
+            out.push_str(&"#".repeat(length));
+        } else {
+            out.push_str(word);
+        }
+        rest = &rest[start + length..];
+    }
+    (out + rest, cursors)
+}
+
+#[tokio::test]
+async fn what_another_tenant_holds_changes_no_byte() {
+    let mut told: Vec<Vec<(String, Reply, String)>> = Vec::new();
+    for num_others in [0, 10, 300] {
+        let cluster = Cluster::of(num_others).await;
+        let mut replies = Vec::new();
+        let keys = [cluster.key(None, true).await, cluster.key(Some(&["host/team/app"]), false).await];
+        for key in &keys {
+            for (path, body) in questions() {
+                let mut reply = cluster.post(key, path, &body).await;
+                let (text, cursors) = without_cursors(&reply.text);
+                let mut rest = String::new();
+                if let (Some(cursor), "/v1/search") = (cursors.first(), path) {
+                    let mut next = body.clone();
+                    next["cursor"] = json!(cursor);
+                    let page = cluster.post(key, path, &next).await;
+                    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+                    rest = without_cursors(&page.text).0;
+                }
+                reply.text = text;
+                replies.push((format!("{path} {body}"), reply, rest));
+            }
+            for (tool, arguments) in calls() {
+                let mut reply = cluster.tool(key, tool, &arguments).await;
+                assert_eq!(reply.status, StatusCode::OK, "{tool} {arguments}: {}", reply.text);
+                reply.text = without_cursors(&reply.text).0;
+                replies.push((format!("{tool} {arguments}"), reply, String::new()));
+            }
+        }
+        told.push(replies);
+    }
+    assert!(told[0].len() >= 100, "only {} questions", told[0].len());
+    assert!(told[0].iter().filter(|(_, _, rest)| !rest.is_empty()).count() >= 5, "pages follow");
+    for more in &told[1..] {
+        for (alone, beside) in told[0].iter().zip(more) {
+            assert_eq!(alone, beside);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_forbidden_repository_is_an_unknown_one() {
+    let cluster = Cluster::of(3).await;
+    let key = cluster.key(Some(&["host/team/app"]), true).await;
+    let names = [("host/team/secret", "host/team/absent"), ("secret", "absent"), ("host/team/s*", "host/team/a?s*")];
+    let mut num_compared = 0;
+    for (forbidden, unknown) in names {
+        let bodies = |name: &str| {
+            vec![
+                ("/v1/search", json!({"query": "parse date", "repositories": [name]})),
+                ("/v1/read", json!({"repository": name, "path": "src/date.rs"})),
+                ("/v1/graph", json!({"name": "scan", "relation": "callers", "repositories": [name]})),
+                ("/v1/graph/sample", json!({"class": "exact", "repositories": [name]})),
+                ("/v1/patterns", json!({"repositories": [name]})),
+                ("/v1/coverage", json!({"repository": name})),
+                ("/v1/coverage", json!({"repository": name, "why": "logo.png"})),
+                ("/v1/secrets", json!({"repository": name})),
+                ("/v1/fingerprint", json!({"repositories": [name]})),
+                ("/v1/runs", json!({"repository": name})),
+                ("/v1/runs/cancel", json!({"repository": name})),
+                ("/v1/index", json!({"target": name})),
+            ]
+        };
+        for ((path, first), (_, second)) in bodies(forbidden).into_iter().zip(bodies(unknown)) {
+            let (mut first, second) = (cluster.post(&key, path, &first).await, cluster.post(&key, path, &second).await);
+            assert_eq!(first.status, StatusCode::NOT_FOUND, "{path}: {}", first.text);
+            first.text = first.text.replace(forbidden, unknown);
+            first.headers.remove("content-length");
+            let mut second = second;
+            second.headers.remove("content-length");
+            assert_eq!(first, second, "{path}");
+            num_compared += 1;
+        }
+    }
+    assert_eq!(num_compared, 36);
+    let all = cluster.post(&key, "/v1/repositories", &json!({})).await;
+    assert!(!all.text.contains("team/secret") && all.text.contains("host/team/app"), "{}", all.text);
+    let wide = cluster.post(&key, "/v1/search", &json!({"query": "date", "repositories": ["all"], "limit": 50})).await;
+    assert!(!wide.text.contains("team/secret"), "{}", wide.text);
+}
+
+#[tokio::test]
+async fn no_altered_cursor_is_taken() {
+    let cluster = Cluster::of(2).await;
+    let key = cluster.key(None, false).await;
+    let body = json!({"query": "date server", "limit": 1});
+    let first = cluster.post(&key, "/v1/search", &body).await.json();
+    let cursor = first["next_cursor"].as_str().expect("a cursor").to_owned();
+    let with = |cursor: &str| {
+        let mut body = body.clone();
+        body["cursor"] = json!(cursor);
+        body
+    };
+    assert_eq!(cluster.post(&key, "/v1/search", &with(&cursor)).await.status, StatusCode::OK);
+    let mut random: u64 = 0x9E37_79B9_7F4A_7C15;
+    for _ in 0..10_000 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let mut altered = cursor.clone().into_bytes();
+        let at = (random >> 8) as usize % altered.len();
+        match random % 4 {
+            0 => altered.truncate(at),
+            1 => altered.insert(at, b"0123456789abcdefABCDEF+-"[(random >> 32) as usize % 24]),
+            _ => altered[at] = altered[at].wrapping_add(1 + (random >> 40) as u8 % 63) & 0x7f,
+        }
+        let altered = String::from_utf8_lossy(&altered).into_owned();
+        if altered == cursor {
+            continue;
+        }
+        let reply = cluster.post(&key, "/v1/search", &with(&altered)).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{altered}: {}", reply.text);
+    }
+    let other = cluster.key(None, true).await;
+    let foreign = cluster.post(&other, "/v1/search", &with(&cursor)).await;
+    assert_eq!((foreign.status, foreign.json()["code"].clone()), (StatusCode::BAD_REQUEST, json!("invalid_cursor")));
+    cluster.clock.advance(Duration::from_secs(601));
+    let late = cluster.post(&key, "/v1/search", &with(&cursor)).await;
+    assert!(late.text.contains("expired"), "{}", late.text);
+}
+
+#[tokio::test]
+async fn replicas_answer_alike_and_go_on_with_each_others_cursors() {
+    let cluster = Cluster::new(4, 3, config()).await;
+    let key = cluster.key(None, true).await;
+    for (path, body) in questions() {
+        let mut replies = Vec::new();
+        for replica in 0..3 {
+            replies.push(cluster.send(replica, request(Method::POST, path, Some(&key), body.to_string())).await);
+        }
+        assert!(replies.windows(2).all(|pair| pair[0] == pair[1]), "{path} {body}");
+    }
+    let (mut body, mut seen, mut replica) = (json!({"query": "date server", "limit": 1}), BTreeSet::new(), 0);
+    loop {
+        let page =
+            cluster.send(replica, request(Method::POST, "/v1/search", Some(&key), body.to_string())).await.json();
+        for result in page["results"].as_array().expect("results") {
+            assert!(seen.insert(result.to_string()), "twice: {result}");
+        }
+        if page["next_cursor"].is_null() {
+            assert_eq!(json!(seen.len()), page["num_results"]);
+            break;
+        }
+        body["cursor"] = page["next_cursor"].clone();
+        replica += 1;
+    }
+    assert!(replica >= 3, "{replica} pages");
+}
+
+#[tokio::test]
+async fn the_door_is_shut_to_all_others() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    let status = json!({}).to_string();
+    let good = || request(Method::POST, "/v1/status", Some(&key), status.clone());
+    assert_eq!(cluster.send(0, good()).await.status, StatusCode::OK);
+    let with = |name: &'static str, value: &str| {
+        let mut request = good();
+        request.headers_mut().insert(name, value.parse().expect("a header"));
+        request
+    };
+    let bare = |method, path| request(method, path, Some(&key), String::new());
+    let large = |path, size| request(Method::POST, path, Some(&key), "x".repeat(size));
+    let cases = [
+        (with("origin", "https://evil.test"), StatusCode::FORBIDDEN, "forbidden"),
+        (with("origin", "null"), StatusCode::FORBIDDEN, "forbidden"),
+        (with("host", "evil.test"), StatusCode::FORBIDDEN, "forbidden"),
+        (with("authorization", "Bearer nonsense"), StatusCode::UNAUTHORIZED, "unauthenticated"),
+        (request(Method::POST, "/v1/status", None, status.clone()), StatusCode::UNAUTHORIZED, "unauthenticated"),
+        (request(Method::POST, "/mcp", None, status.clone()), StatusCode::UNAUTHORIZED, "unauthenticated"),
+        (request(Method::GET, "/v1/nowhere", None, String::new()), StatusCode::UNAUTHORIZED, "unauthenticated"),
+        (bare(Method::GET, "/v1/nowhere"), StatusCode::NOT_FOUND, "not_found"),
+        (bare(Method::GET, "/v1/search"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        (bare(Method::GET, "/v1/runs/cancel"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        (bare(Method::DELETE, "/v1/status"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        (large("/v1/search", (1 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+        (large("/mcp", (4 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+        (with("x-large", &"x".repeat(20_000)), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
+        (large("/v1/search", 10), StatusCode::BAD_REQUEST, "validation_error"),
+    ];
+    for (request, status, code) in cases {
+        let what = format!("{} {} {:?}", request.method(), request.uri(), request.headers());
+        let reply = cluster.send(0, request).await;
+        assert_eq!((reply.status, &reply.json()["code"]), (status, &json!(code)), "{what}");
+        assert_eq!(reply.headers["x-request-id"], "t1", "{what}");
+    }
+    assert_eq!(cluster.send(0, with("origin", "https://cairn.test")).await.status, StatusCode::OK);
+    let cancel = cluster.post(&key, "/v1/index", &json!({"target": "app"})).await;
+    assert_eq!((cancel.status, cancel.json()["code"].clone()), (StatusCode::FORBIDDEN, json!("forbidden")));
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_shut_out_within_seconds() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::OK);
+    cluster.keys.revoke("cairn_false", INDEXED_AT_MS).await.expect("revoked");
+    cluster.clock.advance(Duration::from_secs(4));
+    assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn too_many_requests_are_told_when_to_come_again() {
+    let limits = LimitsConfig { requests_per_minute: 30, burst: 2, concurrency: 10 };
+    let cluster = Cluster::new(0, 1, GatewayConfig { limits, ..config() }).await;
+    let key = cluster.key(None, false).await;
+    for _ in 0..2 {
+        assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::OK);
+    }
+    let refused = cluster.post(&key, "/v1/status", &json!({})).await;
+    assert_eq!(
+        (refused.status, refused.json()["code"].clone()),
+        (StatusCode::TOO_MANY_REQUESTS, json!("rate_limited"))
+    );
+    assert_eq!(refused.headers["retry-after"], "2");
+    cluster.clock.advance(Duration::from_secs(2));
+    assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_document_names_the_routes_that_there_are() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let document = cluster.send(0, request(Method::GET, super::OPENAPI, None, String::new())).await.json();
+    let paths = document["paths"].as_object().expect("paths");
+    assert_eq!(paths.keys().map(String::as_str).collect::<BTreeSet<_>>(), Question::PATHS.iter().copied().collect());
+    for (path, methods) in paths {
+        for method in [Method::GET, Method::POST, Method::PUT] {
+            let is_named = methods.get(method.as_str().to_lowercase()).is_some();
+            let reply = cluster.send(0, request(method.clone(), path, Some(&key), String::new())).await;
+            let is_taken = reply.status != StatusCode::METHOD_NOT_ALLOWED;
+            assert_eq!(is_taken, is_named, "{method} {path}: {}", reply.text);
+        }
+    }
+    let text = document.to_string();
+    let references = text.split("\"$ref\":\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
+    let missing: Vec<&str> = references.filter(|name| document["components"]["schemas"][name].is_null()).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+    assert!(!text.contains("$defs"));
+}
+
+#[tokio::test]
+async fn the_protocol_is_spoken_without_sessions_in_both_versions() {
+    let cluster = Cluster::new(0, 3, config()).await;
+    let key = cluster.key(None, false).await;
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let reply = cluster.send(0, rpc(&key, "2025-11-25", "initialize", &hello)).await;
+    assert_eq!(reply.json()["result"]["serverInfo"]["name"], json!("cairn"), "{}", reply.text);
+    assert!(reply.headers.get("mcp-session-id").is_none());
+    let listed = cluster.send(1, rpc(&key, "2025-11-25", "tools/list", &json!({}))).await;
+    assert_eq!(listed.json()["result"]["tools"].as_array().map(Vec::len), Some(7), "{}", listed.text);
+    let bad = cluster.send(2, rpc(&key, "2025-11-25", "tools/list", &json!({"cursor": "x"}))).await;
+    assert_eq!(bad.json()["error"]["code"], json!(-32602), "{}", bad.text);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": "search_code", "arguments": {"query": "date"}, "_meta": meta});
+    let mut newest = rpc(&key, "2026-07-28", "tools/call", &params);
+    newest.headers_mut().insert("mcp-method", "tools/call".parse().expect("a header"));
+    newest.headers_mut().insert("mcp-name", "search_code".parse().expect("a header"));
+    let found = cluster.send(2, newest).await;
+    assert!(found.json()["result"]["structuredContent"]["results"].is_array(), "{}", found.text);
+}

@@ -1,0 +1,149 @@
+//! From a question to the JSON of its answer.
+
+use cairn_domain::{ChunkKind, EdgeKind, Resolution};
+use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_search::{
+    CodeRequest, EdgeDraw, GraphRequest, Relation, RepositorySelection, SearchError, SearchErrorCode, SearchRequest,
+    Searcher,
+};
+use serde_json::{Value, json};
+
+use super::inventory;
+use super::types::{
+    GraphQuestion, IndexQuestion, PatternsQuestion, Question, ReadQuestion, SampleQuestion, SearchQuestion, WantTests,
+};
+use crate::json as as_json;
+use crate::time::seconds_of_moment;
+use crate::{Agent, Caps, IndexCall};
+
+pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
+    let (searcher, caps) = (agent.searcher(), agent.caps());
+    match question {
+        Question::Search(question) => search(searcher, question, caps).await,
+        Question::Read(question) => read(searcher, question, caps).await,
+        Question::Graph(question) => graph(searcher, question, caps).await,
+        Question::Sample(question) => sample(searcher, question, caps).await,
+        Question::Patterns(question) => patterns(searcher, question).await,
+        Question::Repositories(_) => inventory::repositories(searcher).await,
+        Question::Status(_) => inventory::status(agent).await,
+        Question::Stats(_) => inventory::stats(agent).await,
+        Question::Runs(question) => inventory::runs(searcher, question, caps).await,
+        Question::Cancel(question) => inventory::cancel(agent, question).await,
+        Question::Coverage(question) => inventory::coverage(searcher, question).await,
+        Question::Secrets(question) => inventory::secrets(searcher, question.repository.as_deref()).await,
+        Question::Fingerprint(question) => inventory::fingerprint(searcher, &question.repositories).await,
+        Question::Index(question) => index(agent, question).await,
+    }
+}
+
+pub(super) fn wrong(message: impl Into<String>) -> SearchError {
+    SearchError::new(SearchErrorCode::ValidationError, message)
+}
+
+fn selection(names: &[String]) -> RepositorySelection {
+    RepositorySelection(names.to_vec())
+}
+
+pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, SearchError> {
+    let is_within = (1..=most).contains(&value);
+    is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must lie between 1 and {most}, not {value}")))
+}
+
+async fn search(searcher: &Searcher, question: &SearchQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let request = SearchRequest {
+        query: question.query.clone(),
+        repositories: selection(&question.repositories),
+        filter: filter(searcher, question)?,
+        limit: question.limit,
+        max_tokens: bounded("max_tokens", question.max_tokens, caps.tokens)?,
+        cursor: question.cursor.clone(),
+    };
+    Ok(as_json::search(&searcher.search(&request).await?, question.explain))
+}
+
+fn filter(searcher: &Searcher, question: &SearchQuestion) -> Result<ChunkFilter, SearchError> {
+    let kind = |word: &String| {
+        ChunkKind::parse(word).ok_or_else(|| {
+            let known: Vec<&str> = ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            wrong(format!("`{word}` is no kind of chunk; there are {}", known.join(", ")))
+        })
+    };
+    let moment = |text: &String| {
+        let wrong = || wrong(format!("`{text}` is no moment; write a day (2026-01-31) or how long ago (36h, 7d, 2w)"));
+        seconds_of_moment(text, searcher.clock.now_ms()).ok_or_else(wrong)
+    };
+    Ok(ChunkFilter {
+        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        kinds: question.kinds.iter().map(kind).collect::<Result<_, _>>()?,
+        paths: question.paths.clone(),
+        module_prefixes: question.modules.clone(),
+        include_tests: match question.tests {
+            WantTests::Include => IncludeTests::Include,
+            WantTests::Exclude => IncludeTests::Exclude,
+            WantTests::Only => IncludeTests::Only,
+        },
+        tags: question.tags.clone(),
+        since: question.since.as_ref().map(moment).transpose()?,
+    })
+}
+
+async fn read(searcher: &Searcher, question: &ReadQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let lines = match (question.start_line, question.end_line) {
+        (None, None) => None,
+        (start, end) => Some((start.unwrap_or(1), end.unwrap_or(u32::MAX))),
+    };
+    let request = CodeRequest {
+        repository: question.repository.clone(),
+        path: question.path.clone(),
+        symbol: question.symbol.clone(),
+        lines,
+        max_tokens: bounded("max_tokens", question.max_tokens, caps.tokens)?,
+    };
+    Ok(as_json::code(&searcher.read_code(&request).await?))
+}
+
+async fn graph(searcher: &Searcher, question: &GraphQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let relation = Relation::parse(&question.relation).ok_or_else(|| {
+        let known = Relation::ALL.map(Relation::as_str);
+        wrong(format!("`{}` is no relation; there are {}", question.relation, known.join(", ")))
+    })?;
+    let request = GraphRequest {
+        name: question.name.clone(),
+        relation,
+        repositories: selection(&question.repositories),
+        limit: bounded("limit", question.limit, caps.edges)?,
+    };
+    Ok(as_json::graph(&searcher.relationship(&request).await?))
+}
+
+async fn sample(searcher: &Searcher, question: &SampleQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let class = &question.class;
+    let resolution = Resolution::parse(class).ok_or_else(|| {
+        wrong(format!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous"))
+    })?;
+    let kind = |word: &String| {
+        EdgeKind::parse(&word.to_uppercase()).ok_or_else(|| {
+            let known: Vec<String> = EdgeKind::ALL.iter().map(|kind| kind.as_str().to_lowercase()).collect();
+            wrong(format!("`{word}` is no kind of edge; there are {}", known.join(", ")))
+        })
+    };
+    let draw = EdgeDraw {
+        resolution,
+        kinds: question.kinds.iter().map(kind).collect::<Result<_, _>>()?,
+        seed: question.seed,
+        count: bounded("count", question.count, caps.edges)?,
+    };
+    let edges = searcher.sample_edges(&selection(&question.repositories), &draw).await?;
+    Ok(json!({ "edges": edges.iter().map(as_json::sampled).collect::<Vec<_>>() }))
+}
+
+async fn patterns(searcher: &Searcher, question: &PatternsQuestion) -> Result<Value, SearchError> {
+    let answer = searcher.patterns(&selection(&question.repositories), question.name.as_deref()).await?;
+    Ok(as_json::patterns(&answer))
+}
+
+async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<Value, SearchError> {
+    let IndexQuestion { target, include_patterns, exclude_patterns, max_file_size, changed_files } = question.clone();
+    let call = IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files };
+    Ok(as_json::index_status(&agent.index(call).await?))
+}

@@ -1,0 +1,137 @@
+//! Answers that tell what is there.
+
+use cairn_search::{KnownRepository, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+use cairn_wire::RunResult;
+use serde_json::{Value, json};
+
+use super::answer::{bounded, wrong};
+use super::types::{CancelQuestion, CoverageQuestion, RunsQuestion};
+use crate::json as as_json;
+use crate::{Agent, Caps};
+
+async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {
+    let view = searcher.catalogue.view().await?;
+    searcher.repositories(&view).await
+}
+
+pub(super) async fn repositories(searcher: &Searcher) -> Result<Value, SearchError> {
+    let known = known(searcher).await?;
+    Ok(json!({
+        "repositories": known.iter().map(as_json::repository).collect::<Vec<_>>(),
+        "index_version": searcher.index_version(&known),
+    }))
+}
+
+pub(super) async fn status(agent: &dyn Agent) -> Result<Value, SearchError> {
+    let searcher = agent.searcher();
+    let known = known(searcher).await?;
+    let unfinished = searcher.unfinished_runs(&RepositorySelection::default()).await?;
+    let num_files: u64 = known.iter().filter_map(|known| Some(known.published.as_ref()?.result.files_indexed)).sum();
+    Ok(json!({
+        "home": agent.home(),
+        "model": searcher.embedder.model().name,
+        "num_repositories": known.len(),
+        "num_files": num_files,
+        "runs_in_progress": unfinished.iter().map(as_json::run).collect::<Vec<_>>(),
+        "repositories": known.iter().map(as_json::repository).collect::<Vec<_>>(),
+        "index_version": searcher.index_version(&known),
+    }))
+}
+
+pub(super) async fn stats(agent: &dyn Agent) -> Result<Value, SearchError> {
+    let known = known(agent.searcher()).await?;
+    let mut total = RunResult::default();
+    for published in known.iter().filter_map(|known| known.published.as_ref()) {
+        let result = &published.result;
+        total.files_indexed += result.files_indexed;
+        total.symbols += result.symbols;
+        total.chunks += result.chunks;
+        total.edges += result.edges;
+        total.patterns += result.patterns;
+        total.secrets += result.secrets;
+        for (class, count) in &result.edges_by_resolution {
+            *total.edges_by_resolution.entry(class.clone()).or_default() += count;
+        }
+        for (reason, count) in &result.unresolved {
+            *total.unresolved.entry(reason.clone()).or_default() += count;
+        }
+    }
+    Ok(json!({
+        "repositories": known.len(),
+        "files": total.files_indexed,
+        "symbols": total.symbols,
+        "chunks": total.chunks,
+        "edges": total.edges,
+        "edges_by_resolution": total.edges_by_resolution,
+        "unresolved_references": total.unresolved,
+        "patterns": total.patterns,
+        "secrets_redacted": total.secrets,
+        "size_bytes": agent.size_bytes(),
+    }))
+}
+
+fn selection(repository: Option<&String>) -> RepositorySelection {
+    RepositorySelection(repository.cloned().into_iter().collect())
+}
+
+pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let selection = selection(question.repository.as_ref());
+    if let Some(id) = &question.run_id {
+        let run = searcher.find_run(&selection, id).await?;
+        let mut json = as_json::run(&run);
+        json["result"] = json!(run.record.result);
+        return Ok(json);
+    }
+    let runs = searcher.runs(&selection, bounded("limit", question.limit, caps.runs)?).await?;
+    Ok(json!({ "runs": runs.iter().map(as_json::run).collect::<Vec<_>>() }))
+}
+
+pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, SearchError> {
+    let (searcher, selection) = (agent.searcher(), selection(question.repository.as_ref()));
+    let runs = match &question.run_id {
+        Some(id) => vec![searcher.find_run(&selection, id).await?],
+        None => searcher.unfinished_runs(&selection).await?,
+    };
+    let mut cancelled = Vec::new();
+    for run in runs {
+        if agent.cancel(run.record.id).await? {
+            cancelled.push(run.id);
+        }
+    }
+    Ok(json!({ "cancelled": cancelled }))
+}
+
+/// The repository that is named; without a name the only one that there is.
+async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, SearchError> {
+    if let Some(name) = named {
+        return Ok(name.to_owned());
+    }
+    let mut known = known(searcher).await?;
+    match (known.len(), known.pop()) {
+        (1, Some(known)) => Ok(known.record.name.to_string()),
+        (0, _) => Err(SearchError::new(SearchErrorCode::NotFound, "nothing is indexed yet")),
+        _ => Err(wrong("there are several repositories; name one")),
+    }
+}
+
+pub(super) async fn coverage(searcher: &Searcher, question: &CoverageQuestion) -> Result<Value, SearchError> {
+    let repository = only(searcher, question.repository.as_deref()).await?;
+    if let Some(path) = &question.why {
+        return Ok(as_json::why(&searcher.why(&repository, path).await?));
+    }
+    Ok(as_json::coverage(&searcher.coverage(&repository).await?, !question.summary))
+}
+
+pub(super) async fn secrets(searcher: &Searcher, repository: Option<&str>) -> Result<Value, SearchError> {
+    let repository = only(searcher, repository).await?;
+    let found = searcher.secrets(&repository).await?;
+    let findings = found
+        .iter()
+        .map(|(path, finding)| json!({ "path": path.as_str(), "line": finding.line, "rule": finding.rule }));
+    Ok(json!({ "repository": repository, "findings": findings.collect::<Vec<_>>() }))
+}
+
+pub(super) async fn fingerprint(searcher: &Searcher, repositories: &[String]) -> Result<Value, SearchError> {
+    let fingerprints = searcher.fingerprint(&RepositorySelection(repositories.to_vec())).await?;
+    Ok(json!({ "fingerprints": fingerprints.iter().map(as_json::fingerprint).collect::<Vec<_>>() }))
+}

@@ -1,0 +1,125 @@
+//! Who asks, and what of their tenant they may see.
+//!
+//! A question takes its repositories from `Searcher::repositories`, which asks the catalogue for those that are allowed and
+//! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
+//! is forbidden is not known: it takes the path of a name that nothing has.
+
+use cairn_domain::{Digester, Scope, Tenant};
+use cairn_ports::RepositoryRecord;
+use globset::GlobBuilder;
+
+use crate::{SearchError, Searcher};
+
+/// Which repositories of the tenant a caller may see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Allowed {
+    All,
+    /// Full names, or globs over them (`*` also crosses `/`). Former names and parts of names allow nothing.
+    Only(Vec<String>),
+}
+
+impl Allowed {
+    fn contains(&self, record: &RepositoryRecord) -> bool {
+        let Allowed::Only(names) = self else { return true };
+        names.iter().any(|name| {
+            let glob = GlobBuilder::new(name).literal_separator(false).build();
+            name == record.name.as_str() || glob.is_ok_and(|glob| glob.compile_matcher().is_match(record.name.as_str()))
+        })
+    }
+}
+
+/// Who asks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    pub tenant: Tenant,
+    pub allowed: Allowed,
+    /// Tells callers of one tenant apart: a cursor is good for the one whom it was given to.
+    pub name: String,
+}
+
+impl Caller {
+    /// Whoever works on this machine.
+    pub fn local() -> Self {
+        Self { tenant: Tenant::local(), allowed: Allowed::All, name: "local".to_owned() }
+    }
+
+    /// What ties a cursor to the caller and to what they were allowed when they got it.
+    pub(crate) fn identity(&self) -> Digester {
+        let digester = Digester::new("caller").text(self.tenant.as_str()).text(&self.name);
+        match &self.allowed {
+            Allowed::All => digester.flag(true),
+            Allowed::Only(names) => digester.flag(false).list(names, |digester, name| digester.text(name)),
+        }
+    }
+}
+
+impl Searcher {
+    /// The same index, asked by somebody else.
+    #[must_use]
+    pub fn asked_by(&self, caller: Caller) -> Self {
+        Self { caller, ..self.clone() }
+    }
+
+    /// The repositories that the caller may see, sorted by name.
+    pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, SearchError> {
+        let mut records = self.catalogue.repositories(&Scope::all(self.caller.tenant.clone())).await?;
+        records.retain(|record| self.caller.allowed.contains(record));
+        Ok(records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryId, RepositoryName, Source};
+
+    use super::*;
+
+    fn record(name: &str) -> RepositoryRecord {
+        let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
+        RepositoryRecord {
+            id: RepositoryId::derive(&tenant, &name),
+            tenant,
+            name,
+            source: Source::Directory { path: "/x".to_owned() },
+            branch: None,
+            settings: "{}".to_owned(),
+            aliases: vec![RepositoryName::new("host/old")],
+            last_sync: None,
+        }
+    }
+
+    #[test]
+    fn names_and_globs_allow_and_nothing_else_does() {
+        let check = |allowed: &[&str], expect: bool| {
+            let only = Allowed::Only(allowed.iter().map(ToString::to_string).collect());
+            assert_eq!(only.contains(&record("host/team/app")), expect, "{allowed:?}");
+        };
+        check(&["host/team/app"], true);
+        check(&["host/*"], true);
+        check(&["*"], true);
+        check(&["x", "host/team/*"], true);
+        check(&[], false);
+        check(&["app"], false);
+        check(&["host/old"], false);
+        check(&["host/team"], false);
+        check(&["host/team/app2", "[", "host/other/*"], false);
+        assert!(Allowed::All.contains(&record("host/team/app")));
+    }
+
+    #[test]
+    fn a_caller_is_another_with_other_rights() {
+        let of = |tenant: &str, name: &str, allowed| {
+            let caller = Caller { tenant: Tenant::new(tenant), name: name.to_owned(), allowed };
+            caller.identity().digest()
+        };
+        let all = [
+            of("a", "k", Allowed::All),
+            of("b", "k", Allowed::All),
+            of("a", "l", Allowed::All),
+            of("a", "k", Allowed::Only(Vec::new())),
+            of("a", "k", Allowed::Only(vec!["x".to_owned()])),
+        ];
+        let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+    }
+}

@@ -1,0 +1,80 @@
+//! Index runs, as callers see them.
+//!
+//! Generations are numbered across tenants, so callers see a run under a digest of its repository and generation with the
+//! key of the service: it says nothing of other tenants and stays as it is whatever they do.
+
+use cairn_domain::{Digester, RunId};
+use cairn_ports::RunRecord;
+
+use crate::repositories::KnownRepository;
+use crate::{NextCall, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+
+/// Runs of a repository that are looked through for the one that is asked about.
+const RUNS_SEARCHED: usize = 1_000;
+const RUN_ID_DIGITS: usize = 12;
+
+/// A run with what callers call it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KnownRun {
+    pub id: String,
+    /// Name of the repository.
+    pub repository: String,
+    pub record: RunRecord,
+}
+
+impl Searcher {
+    /// What callers call a run.
+    pub fn run_id(&self, run: RunId) -> String {
+        let of = Digester::new("run").key_of(run.repository.0).number(run.generation.0).digest();
+        let digest = blake3::keyed_hash(&self.cursor_key.derive("run ids"), &of.0);
+        format!("r{}", &digest.to_hex()[..RUN_ID_DIGITS])
+    }
+
+    fn known_run(&self, known: &KnownRepository, record: RunRecord) -> KnownRun {
+        KnownRun { id: self.run_id(record.id), repository: known.record.name.to_string(), record }
+    }
+
+    /// The runs of the repositories, newest first.
+    pub async fn runs(&self, selection: &RepositorySelection, limit: usize) -> Result<Vec<KnownRun>, SearchError> {
+        let view = self.catalogue.view().await?;
+        let mut runs = Vec::new();
+        for known in self.select(&view, selection).await? {
+            let of_repository = self.ledger.runs(Some(known.record.id), limit).await?;
+            runs.extend(of_repository.into_iter().map(|record| self.known_run(&known, record)));
+        }
+        runs.sort_by_key(|run| std::cmp::Reverse(run.record.id.generation));
+        runs.truncate(limit);
+        Ok(runs)
+    }
+
+    /// The unfinished runs of the repositories, oldest first.
+    pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, SearchError> {
+        // A repository has at most one, and it is the newest.
+        let view = self.catalogue.view().await?;
+        let mut runs = Vec::new();
+        for known in self.select(&view, selection).await? {
+            let newest = self.ledger.runs(Some(known.record.id), 1).await?;
+            let unfinished = newest.into_iter().filter(|run| !run.state.is_finished());
+            runs.extend(unfinished.map(|record| self.known_run(&known, record)));
+        }
+        runs.sort_by_key(|run| run.record.id.generation);
+        Ok(runs)
+    }
+
+    /// The run that a caller means.
+    pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, SearchError> {
+        let view = self.catalogue.view().await?;
+        for known in self.select(&view, selection).await? {
+            let runs = self.ledger.runs(Some(known.record.id), RUNS_SEARCHED).await?;
+            if let Some(found) = runs.into_iter().find(|run| self.run_id(run.id) == id) {
+                return Ok(self.known_run(&known, found));
+            }
+        }
+        let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run `{id}`"));
+        Err(error.hint("the newest runs are listed without `run_id`").next(NextCall {
+            tool: "index_status",
+            reason: "lists the newest runs".to_owned(),
+            arguments: Vec::new(),
+        }))
+    }
+}

@@ -1,0 +1,115 @@
+//! `cairn doctor`.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use cairn_ports::{Catalogue, LedgerRead};
+use serde_json::json;
+
+use super::Outcome;
+use crate::local::Local;
+use crate::output::{self, BAD, styled};
+
+/// One line of `doctor`.
+struct Check {
+    what: String,
+    /// What is wrong and what to do about it.
+    fault: Option<String>,
+}
+
+pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
+    let mut checks = vec![git_check(), directory_check(local), files_check(&local.home.directory)];
+    for (file, verified) in
+        [("cairn.db", local.store.verify_index().await), ("vectors.db", local.store.verify_vectors().await)]
+    {
+        let fault = verified.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
+        checks.push(Check { what: format!("database {file}"), fault });
+    }
+    for repository in local.searcher.repositories(&local.runs.view().await?).await? {
+        let fault = local
+            .verify(repository.record.id)
+            .await
+            .err()
+            .map(|error| format!("{error:#}; `cairn index --rebuild {}` writes it anew", repository.record.name));
+        checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
+        let model = &local.searcher.embedder.model().name;
+        let other = repository.published.filter(|published| published.model != *model);
+        let fault = other
+            .map(|published| format!("indexed with model {}, this build has {model}; index it again", published.model));
+        checks.push(Check { what: format!("embedding model of {}", repository.record.name), fault });
+    }
+    for run in local.runs.unfinished().await? {
+        let fault =
+            format!("{} of {} parts ended; index its repository again to finish it", run.num_ended, run.num_parts);
+        checks.push(Check { what: format!("run {}", local.searcher.run_id(run.id)), fault: Some(fault) });
+    }
+    let is_well = checks.iter().all(|check| check.fault.is_none());
+    if json {
+        let checks: Vec<_> = checks
+            .iter()
+            .map(|check| json!({ "check": check.what, "ok": check.fault.is_none(), "fault": check.fault }))
+            .collect();
+        output::json(&json!({ "ok": is_well, "checks": checks }));
+    } else {
+        for check in &checks {
+            match &check.fault {
+                None => output::line(&format!("ok    {}", check.what)),
+                Some(fault) => output::line(&format!("{} {}: {fault}", styled(BAD, "fault"), check.what)),
+            }
+        }
+    }
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn git_check() -> Check {
+    let git = std::process::Command::new("git").arg("--version").output();
+    let fault = match git {
+        Ok(output) if output.status.success() => None,
+        _ => Some("`git` is not on the path; it is needed to fetch remotes".to_owned()),
+    };
+    Check { what: "git".to_owned(), fault }
+}
+
+/// Every file of the index directory can be read to its end. What is in them is for their stores to verify.
+fn files_check(directory: &Path) -> Check {
+    let mut faults = Vec::new();
+    read_all(directory, &mut faults);
+    let (num_more, shown) = (faults.len().saturating_sub(3), faults.iter().take(3).cloned().collect::<Vec<_>>());
+    let more = if num_more > 0 { format!("; and {num_more} more") } else { String::new() };
+    let remedy = "check the disk and the permissions; what is lost for good, `cairn index --rebuild` writes anew";
+    let fault = (!faults.is_empty()).then(|| format!("{}{more}; {remedy}", shown.join("; ")));
+    Check { what: "files of the index directory".to_owned(), fault }
+}
+
+fn read_all(directory: &Path, faults: &mut Vec<String>) {
+    let mut fault = |path: &Path, error: io::Error| faults.push(format!("{} cannot be read: {error}", path.display()));
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => return fault(directory, error),
+    };
+    let mut directories = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let read = || io::copy(&mut std::fs::File::open(&path)?, &mut io::sink());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => directories.push(path),
+            // A file that is gone again was temporary.
+            Ok(kind) if kind.is_file() => match read() {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => fault(&path, error),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    for directory in directories {
+        read_all(&directory, faults);
+    }
+}
+
+fn directory_check(local: &Local) -> Check {
+    let probe = local.home.directory.join(".probe");
+    let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
+    let fault = written.err().map(|error| format!("cannot be written: {error}"));
+    Check { what: format!("index directory {}", local.home.directory.display()), fault }
+}

@@ -1,0 +1,148 @@
+//! What is typed, as a question that this machine or a server answers.
+
+use anyhow::bail;
+use cairn_gateway::questions::{
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, Nothing, PatternsQuestion, Question,
+    ReadQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
+};
+use cairn_search::{Relation, SearchError, SearchErrorCode};
+
+use crate::cli::{Command, GraphCommand, RelationArguments, RunsCommand, SearchArguments, Tests};
+
+/// What a file shows, at most.
+const SHOW_TOKENS: usize = 200_000;
+
+/// Whether the question is about the repository that the working directory belongs to, if it names none.
+pub(super) fn is_about_here(command: &Command) -> bool {
+    let is_sample = matches!(command, Command::Graph(GraphCommand::Sample { .. }));
+    !is_sample
+        && matches!(
+            command,
+            Command::Search(_) | Command::Graph(_) | Command::Coverage { .. } | Command::Secrets { .. }
+        )
+}
+
+/// The question of a command that asks; none for commands that do something. `here` is the repository of the working directory.
+pub(super) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
+    let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
+    Ok(Some(match command {
+        Command::Search(arguments) => Question::Search(search(arguments, here)),
+        Command::Show { repository, path } => Question::Read(show(repository, path)?),
+        Command::Graph(command) => graph(command, here),
+        Command::Patterns { name, repositories } => {
+            Question::Patterns(PatternsQuestion { name: name.clone(), repositories: repositories.clone() })
+        }
+        Command::Repos => Question::Repositories(Nothing {}),
+        Command::Status => Question::Status(Nothing {}),
+        Command::Stats => Question::Stats(Nothing {}),
+        Command::Runs { action: Some(RunsCommand::Cancel { repository }), .. } => {
+            Question::Cancel(CancelQuestion { repository: repository.clone(), run_id: None })
+        }
+        Command::Runs { action: None, limit, repository } => {
+            Question::Runs(RunsQuestion { repository: repository.clone(), run_id: None, limit: *limit })
+        }
+        Command::Coverage { repository, why, summary } => {
+            Question::Coverage(CoverageQuestion { repository: named(repository), why: why.clone(), summary: *summary })
+        }
+        Command::Secrets { repository } => Question::Secrets(SecretsQuestion { repository: named(repository) }),
+        Command::Fingerprint { repositories } => {
+            Question::Fingerprint(FingerprintQuestion { repositories: repositories.clone() })
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn or_here(named: &[String], here: Option<&str>) -> Vec<String> {
+    if named.is_empty() { here.map(str::to_owned).into_iter().collect() } else { named.to_vec() }
+}
+
+fn search(arguments: &SearchArguments, here: Option<&str>) -> SearchQuestion {
+    SearchQuestion {
+        query: arguments.query.clone(),
+        repositories: or_here(&arguments.repositories, here),
+        languages: arguments.language.clone(),
+        paths: arguments.path.clone(),
+        modules: arguments.module.clone(),
+        kinds: arguments.kind.clone(),
+        tests: match arguments.tests {
+            Tests::Include => WantTests::Include,
+            Tests::Exclude => WantTests::Exclude,
+            Tests::Only => WantTests::Only,
+        },
+        tags: arguments.tag.clone(),
+        since: arguments.since.clone(),
+        limit: arguments.limit,
+        max_tokens: arguments.max_tokens,
+        cursor: arguments.cursor.clone(),
+        explain: arguments.explain,
+    }
+}
+
+fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
+    let (path, lines) = path_and_lines(path)?;
+    Ok(ReadQuestion {
+        repository: Some(repository.to_owned()),
+        path: Some(path.to_owned()),
+        symbol: None,
+        start_line: lines.map(|(first, _)| first),
+        end_line: lines.map(|(_, last)| last),
+        max_tokens: SHOW_TOKENS,
+    })
+}
+
+/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon that no number follows belongs to the path.
+fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
+    let Some((path, lines)) = text.rsplit_once(':') else { return Ok((text, None)) };
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first > 0 && first <= last => Ok((path, Some((first, last)))),
+        (Ok(_), Ok(_)) => {
+            let message = format!("`{lines}` are no lines; write FIRST-LAST, counted from 1");
+            bail!(SearchError::new(SearchErrorCode::ValidationError, message))
+        }
+        _ => Ok((text, None)),
+    }
+}
+
+fn graph(command: &GraphCommand, here: Option<&str>) -> Question {
+    let relation = |arguments: &RelationArguments, relation: Relation| {
+        Question::Graph(GraphQuestion {
+            name: arguments.name.clone(),
+            relation: relation.as_str().to_owned(),
+            repositories: or_here(&arguments.repositories, here),
+            limit: arguments.limit,
+        })
+    };
+    match command {
+        GraphCommand::Callers(arguments) => relation(arguments, Relation::Callers),
+        GraphCommand::Callees(arguments) => relation(arguments, Relation::Callees),
+        GraphCommand::Deps(arguments) => relation(arguments, Relation::Dependencies),
+        GraphCommand::Dependents(arguments) => relation(arguments, Relation::Dependents),
+        GraphCommand::Inherits(arguments) => relation(arguments, Relation::Inheritance),
+        GraphCommand::Sample { class, seed, count, kinds, repositories } => Question::Sample(SampleQuestion {
+            class: class.clone(),
+            kinds: kinds.clone(),
+            seed: *seed,
+            count: *count,
+            repositories: repositories.clone(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_follow_the_last_colon() {
+        let check = |text: &str, expect: (&str, Option<(u32, u32)>)| {
+            assert_eq!(path_and_lines(text).expect("valid"), expect, "{text}");
+        };
+        check("a.rs", ("a.rs", None));
+        check("a.rs:3", ("a.rs", Some((3, 3))));
+        check("a.rs:3-9", ("a.rs", Some((3, 9))));
+        check("a:b", ("a:b", None));
+        assert!(path_and_lines("a.rs:9-3").is_err());
+        assert!(path_and_lines("a.rs:0").is_err());
+    }
+}

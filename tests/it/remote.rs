@@ -1,0 +1,238 @@
+//! `cairn --server` says what `cairn` says: the same verbs over one index, asked here and through the query service.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_catalogue::Runs;
+use cairn_domain::{RunId, Tenant};
+use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
+use cairn_gateway::http::{GatewayConfig, GatewayState, router};
+use cairn_gateway::{IndexCall, IndexStatus, Indexing};
+use cairn_local_blobs::LocalBlobs;
+use cairn_local_embedding::LocalEmbedder;
+use cairn_local_segments::SegmentStore;
+use cairn_local_store::LocalStore;
+use cairn_names::NameIndex;
+use cairn_ports::KeyStore;
+use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_testkit::{ManualClock, MemoryKeys};
+use serde_json::{Value, json};
+
+use crate::harness::{Index, commit, repository, write};
+
+/// This service only answers.
+struct NoIndexing;
+
+#[async_trait]
+impl Indexing for NoIndexing {
+    async fn index(&self, _searcher: &Searcher, _call: IndexCall) -> Result<IndexStatus, SearchError> {
+        Err(SearchError::new(SearchErrorCode::Forbidden, "nothing is indexed here"))
+    }
+
+    async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {
+        Ok(false)
+    }
+}
+
+/// A query service over an index directory, in this process.
+struct Server {
+    url: String,
+    key: String,
+    _runtime: tokio::runtime::Runtime,
+}
+
+fn searcher(home: &Path) -> Searcher {
+    let store = Arc::new(LocalStore::open(home).expect("a store"));
+    let runs = Arc::new(Runs::new(store.clone()));
+    let blobs = Arc::new(LocalBlobs::open(&home.join("artifacts")).expect("artifacts"));
+    let key = fs::read(home.join("cursor.key")).expect("a key");
+    Searcher {
+        caller: Caller::local(),
+        catalogue: runs.clone(),
+        ledger: runs,
+        vectors: Arc::new(SegmentStore::new(home.join("segments"))),
+        graph: store,
+        names: Arc::new(NameIndex::new(blobs.clone())),
+        blobs,
+        embedder: Arc::new(LocalEmbedder::shipped().expect("a model")),
+        clock: Arc::new(ManualClock::default()),
+        cursor_key: CursorKey(key.try_into().expect("32 bytes")),
+    }
+}
+
+impl Server {
+    fn new(home: &Path) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let (url, key) = runtime.block_on(Self::serve(home));
+        Self { url, key, _runtime: runtime }
+    }
+
+    async fn serve(home: &Path) -> (String, String) {
+        let keys = Arc::new(MemoryKeys::default());
+        let request = KeyRequest {
+            tenant: Tenant::local(),
+            repositories: None,
+            may_index: true,
+            label: String::new(),
+            expires_at_ms: None,
+        };
+        let key = issue(request, 0);
+        keys.create(key.record).await.expect("created");
+        // The clock stands still, so what may come at once is all that may come.
+        let limits = LimitsConfig { burst: 10_000, ..LimitsConfig::default() };
+        let allowed_hosts = vec!["127.0.0.1".to_owned()];
+        let config = GatewayConfig { allowed_hosts, limits, ..GatewayConfig::default() };
+        config.validate().expect("valid");
+        let state = GatewayState { searcher: searcher(home), keys, indexing: Arc::new(NoIndexing) };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let router = router(state, config);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (url, key.text)
+    }
+
+    fn run(&self, index: &Index, arguments: &[&str]) -> Output {
+        let mut command = index.command(arguments);
+        command.env("CAIRN_SERVER", &self.url).env("CAIRN_API_KEY", &self.key);
+        command.output().expect("the program starts")
+    }
+}
+
+fn indexed() -> (Index, tempfile::TempDir) {
+    let source = repository();
+    let root = source.path();
+    write(
+        root,
+        "src/date.py",
+        "import json\n\n\ndef parse_date(text):\n    \"\"\"Parses a date.\"\"\"\n    return scan(text)\n\n\ndef scan(text):\n    return json.loads(text)\n",
+    );
+    write(
+        root,
+        "src/server.py",
+        "from src.date import parse_date\n\n\nclass Server:\n    def handle(self):\n        return parse_date(\"now\")\n\n\nclass Small(Server):\n    pass\n",
+    );
+    for name in ["Csv", "Json", "Xml"] {
+        let text = format!(
+            "class {name}Importer:\n    def load(self, path):\n        return path\n\n    def check(self, row):\n        return row\n"
+        );
+        write(root, &format!("src/importers/{}.py", name.to_lowercase()), text);
+    }
+    write(root, "settings.py", "password = \"hunter2-Zx81-Qwerty\"\naws = \"AKIAIOSFODNN7EXAMPLF\"\n");
+    write(root, "README.md", "# Dates\n\nHow dates are parsed.\n");
+    write(root, "logo.png", [0u8, 159, 146, 150]);
+    commit(root, "All");
+    let index = Index::new();
+    index.index(root);
+    (index, source)
+}
+
+/// What differs between the two for good reason: whose disk it is, and whom a cursor was given to.
+fn comparable(text: &[u8]) -> String {
+    let mut out = String::new();
+    for line in String::from_utf8_lossy(text).lines() {
+        if line.starts_with("index   ") || line.starts_with("bytes on disk") {
+            continue;
+        }
+        match serde_json::from_str::<Value>(line) {
+            Ok(mut value) if value.is_object() => {
+                for name in ["home", "size_bytes"] {
+                    if let Some(field) = value.get_mut(name) {
+                        *field = Value::Null;
+                    }
+                }
+                if let Some(cursor) = value["next_cursor"].as_str() {
+                    value["next_cursor"] = json!(cursor.len());
+                }
+                out.push_str(&value.to_string());
+            }
+            _ => match line.split_once("--cursor ") {
+                Some((before, cursor)) => out.push_str(&format!("{before}--cursor {}", cursor.len())),
+                None => out.push_str(line),
+            },
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn every_verb_says_the_same_here_and_there() {
+    let (index, _source) = indexed();
+    let server = Server::new(index.path());
+    let verbs: &[&[&str]] = &[
+        &["search", "parse date"],
+        &["search", "parse date", "--explain", "-n", "2"],
+        &["search", "Server", "--repo", "r", "--language", "python", "--tests", "exclude"],
+        &["search", "zebra", "--language", "cobol"],
+        &["search", "x", "--kind", "nonsense"],
+        &["search", "x", "--repo", "absent"],
+        &["search", "x", "--cursor", "beef"],
+        &["search", "x", "--since", "someday"],
+        &["show", "r", "src/date.py"],
+        &["show", "r", "src/date.py:4-5"],
+        &["show", "r", "src/dat.py"],
+        &["show", "r", "src/date.py:9-2"],
+        &["show", "absent", "x"],
+        &["graph", "callers", "parse_date"],
+        &["graph", "callees", "Server.handle"],
+        &["graph", "deps", "src/server.py"],
+        &["graph", "dependents", "parseDate"],
+        &["graph", "inherits", "Server"],
+        &["graph", "callers", "nobody"],
+        &["graph", "sample", "--class", "import", "-n", "5"],
+        &["graph", "sample", "--class", "odd"],
+        &["patterns"],
+        &["patterns", "Importer", "--repo", "r"],
+        &["patterns", "Nothing"],
+        &["repos"],
+        &["status"],
+        &["stats"],
+        &["runs"],
+        &["runs", "--repo", "r", "--limit", "1"],
+        &["runs", "cancel"],
+        &["runs", "cancel", "absent"],
+        &["coverage"],
+        &["coverage", "r", "--summary"],
+        &["coverage", "r", "--why", "logo.png"],
+        &["coverage", "r", "--why", "absent.py"],
+        &["secrets"],
+        &["secrets", "r"],
+        &["fingerprint"],
+        &["fingerprint", "--repo", "absent"],
+    ];
+    for verb in verbs {
+        for json in [&[][..], &["--json"]] {
+            let arguments = [*verb, json].concat();
+            let (here, there) = (index.run(&arguments), server.run(&index, &arguments));
+            let said = |output: &Output| (comparable(&output.stdout), comparable(&output.stderr));
+            assert_eq!(said(&here), said(&there), "{arguments:?}");
+            assert_eq!(here.status.code(), there.status.code(), "{arguments:?}");
+            assert!(!here.stdout.is_empty() || !here.stderr.is_empty(), "{arguments:?} says nothing");
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_there_is_said() {
+    let (index, _source) = indexed();
+    let server = Server::new(index.path());
+    for verb in [&["mcp"][..], &["doctor"], &["watch"], &["remove", "r"], &["invalidate", "x"], &["index"]] {
+        let output = server.run(&index, verb);
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        assert!(!output.stderr.is_empty(), "{verb:?}");
+    }
+    let refused = |key: &str| {
+        let mut command = index.command(&["status"]);
+        command.env("CAIRN_SERVER", &server.url).env("CAIRN_API_KEY", key);
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{key}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refused("").contains("CAIRN_API_KEY"));
+    assert!(refused("cairn_nonsense").contains("send a valid API key"));
+    let asked = server.run(&index, &["index", "r"]);
+    assert!(String::from_utf8_lossy(&asked.stderr).contains("nothing is indexed here"), "{asked:?}");
+}

@@ -1,0 +1,108 @@
+//! Cloners: one takes the lease, reads the source, takes its time, and begins a run.
+//!
+//! `Sync` itself reads trees on threads and sleeps on tokio's clock, so its order of calls is repeated here: lease, view,
+//! source, begin, answer, give the lease back; a heartbeat that gets no answer ends it.
+
+use std::sync::Arc;
+
+use cairn_domain::Lane;
+use cairn_pipeline::StageError;
+use cairn_ports::{Catalogue, ErrorKind, Lease, Ledger, LedgerError, NewRun, Requests};
+use cairn_wire::{RunResult, SyncJob};
+
+use crate::mutants::Mutant;
+use crate::source::{Manifest, Plan, artifact};
+use crate::world::World;
+
+const LEASE_MS: i64 = 60_000;
+
+pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
+    if world.runs.asked(job.repository, job.request).await?.is_none() {
+        return Ok(());
+    }
+    let lease = match world.runs.lease(job.repository, world.now(), LEASE_MS).await {
+        Ok(lease) => lease,
+        // Somebody is at it; the request is handed out again if he fails.
+        Err(LedgerError { kind: ErrorKind::Conflict | ErrorKind::NotFound, .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut holder = Holder { world, lease, last_beat_ms: world.now() };
+    let synced = holder.under_lease().await;
+    let given_back = world.runs.renew(holder.lease, world.now(), 0).await;
+    world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
+    match synced {
+        Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
+        // Others were faster; what they did may be older than the request, so it stays.
+        Err(error) if error.code == ErrorKind::Conflict.code() || error.code == ErrorKind::NotFound.code() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Answers a request that cannot be met; its message says when the attempt began.
+pub async fn failed(world: &Arc<World>, job: &SyncJob, code: &str, began_at_ms: i64) -> Result<(), LedgerError> {
+    let failure = Some((code.to_owned(), began_at_ms.to_string()));
+    world.runs.answer(job.repository, job.request, failure, world.now()).await
+}
+
+struct Holder<'a> {
+    world: &'a Arc<World>,
+    lease: Lease,
+    last_beat_ms: i64,
+}
+
+impl Holder<'_> {
+    async fn under_lease(&mut self) -> Result<(), StageError> {
+        let world = self.world;
+        let repository = self.lease.repository;
+        let view = world.runs.view().await?;
+        let published = world.runs.published(&view, repository).await?;
+        let previous = match &published {
+            Some(published) => world.manifest(&published.manifest.key),
+            None => Manifest::default(),
+        };
+        let read_at_ms = world.now();
+        let content = world.sources().get(&repository).cloned().unwrap_or_default();
+        let plan = Plan::new(&previous, content, read_at_ms, self.lease.epoch);
+        self.pack().await?;
+        let Some(plan) = plan else {
+            world.ground.history().unchanged(repository, read_at_ms);
+            return Ok(());
+        };
+        let (parts, plan) = (plan.parts(), world.ground.history().keep_plan(plan));
+        let run = NewRun {
+            repository,
+            previous: published.map(|published| published.run.generation),
+            manifest: artifact(&plan),
+            plan: artifact(&plan),
+            parts,
+            lane: Lane::Bulk,
+            window: 1 + world.schedule().random(6) as u32,
+            revision: String::new(),
+            branch: None,
+            result: RunResult::default(),
+            started_at_ms: world.now(),
+        };
+        world.runs.begin(self.lease, run).await?;
+        Ok(())
+    }
+
+    /// Takes as long as a large repository may, and shows that it lives.
+    async fn pack(&mut self) -> Result<(), StageError> {
+        let schedule = self.world.schedule();
+        for _ in 0..schedule.random(6) {
+            schedule.sleep(schedule.random(10_000)).await;
+            schedule.step().await;
+            if self.world.now() < self.last_beat_ms + LEASE_MS / 4 {
+                continue;
+            }
+            self.last_beat_ms = self.world.now();
+            match self.world.runs.renew(self.lease, self.world.now(), LEASE_MS).await {
+                Err(error) if error.kind == ErrorKind::Conflict && self.world.ground.has(Mutant::LeaseLostInMidRun) => {
+                    self.lease = self.world.runs.lease(self.lease.repository, self.world.now(), LEASE_MS).await?;
+                }
+                beat => beat?,
+            }
+        }
+        Ok(())
+    }
+}

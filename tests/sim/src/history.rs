@@ -1,0 +1,234 @@
+//! What happened, as an outsider saw it, and what may never happen.
+//!
+//! Fed with each command that was applied and its answer. Knows nothing of how the production code decides: sets of
+//! parts, numbers of leases and the order of publications are kept here once more, in the simplest way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, StageName};
+use cairn_runs::{Answer, Command};
+
+use crate::source::{Content, Plan};
+
+#[derive(Default)]
+pub struct History {
+    plans: BTreeMap<String, Plan>,
+    runs: BTreeMap<GenerationId, RunHistory>,
+    repositories: BTreeMap<RepositoryId, RepositoryHistory>,
+    last_generation: u64,
+    last_seq: u64,
+    /// Counts commands, so that *before* and *after* can be told apart within a millisecond.
+    pub num_changes: u64,
+    pub num_published: u64,
+    pub num_aborted: u64,
+    pub num_deleted: u64,
+}
+
+struct RunHistory {
+    repository: RepositoryId,
+    plan: Plan,
+    planned: BTreeSet<PartId>,
+    ended: BTreeSet<PartId>,
+    failed: BTreeSet<PartId>,
+    released: BTreeSet<PartId>,
+    published: Option<PublishedSeq>,
+    is_finished: bool,
+}
+
+#[derive(Default)]
+struct RepositoryHistory {
+    epoch: u64,
+    /// When the source was read that the newest run, or the newest sync without one, was made of.
+    read_at_ms: i64,
+    /// By request, when somebody last asked and was given that number.
+    asked_at_ms: BTreeMap<u64, i64>,
+    /// What was published at which seq; none from a deletion on; and after how many changes.
+    visible: Vec<(PublishedSeq, Option<GenerationId>, u64)>,
+}
+
+type Outcome = Result<(), String>;
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Outcome {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl History {
+    pub fn plan(&self, key: &str) -> Option<&Plan> {
+        self.plans.get(key)
+    }
+
+    pub fn keep_plan(&mut self, plan: Plan) -> String {
+        let key = format!("sim/plan-{}", self.plans.len());
+        self.plans.insert(key.clone(), plan);
+        key
+    }
+
+    /// A sync found that what is published is what it read.
+    pub fn unchanged(&mut self, repository: RepositoryId, read_at_ms: i64) {
+        let history = self.repositories.entry(repository).or_default();
+        history.read_at_ms = history.read_at_ms.max(read_at_ms);
+    }
+
+    /// What a run's generation shows once it is published.
+    pub fn content(&self, generation: GenerationId) -> Content {
+        let run = &self.runs[&generation];
+        let lost = |file: &u32| {
+            run.failed
+                .iter()
+                .any(|part| part.stage == StageName::Parse && run.plan.packs[part.number as usize].contains(file))
+        };
+        run.plan.content.iter().filter(|(file, _)| !lost(file)).map(|(file, version)| (*file, *version)).collect()
+    }
+
+    /// What is published now.
+    pub fn published(&self, repository: RepositoryId) -> Option<GenerationId> {
+        self.repositories.get(&repository)?.visible.last()?.1
+    }
+
+    /// What a view of that seq sees that was taken after so many changes.
+    pub fn published_at(&self, repository: RepositoryId, seq: PublishedSeq, after: u64) -> Option<GenerationId> {
+        let history = self.repositories.get(&repository)?;
+        let deleted = |(at, generation, change): &(PublishedSeq, Option<GenerationId>, u64)| {
+            *at > seq && generation.is_none() && *change <= after
+        };
+        if history.visible.iter().any(deleted) {
+            return None;
+        }
+        history.visible.iter().rev().find(|(at, ..)| *at <= seq)?.1
+    }
+
+    pub fn was_deleted_since(&self, repository: RepositoryId, change: u64) -> bool {
+        let visible = self.repositories.get(&repository).map(|history| history.visible.as_slice()).unwrap_or_default();
+        visible.iter().any(|(_, generation, at)| generation.is_none() && *at > change)
+    }
+
+    /// Checks what came of a command. The outcome names what must not be.
+    pub fn observe(&mut self, command: &Command, answer: &Answer, now_ms: i64) -> Outcome {
+        self.num_changes += 1;
+        match (command, answer) {
+            (Command::Lease { repository, .. }, Answer::Epoch(epoch)) => self.leased(*repository, *epoch),
+            (Command::Begin { beginning, details, .. }, Answer::Begun(run)) => {
+                self.begun(*run, &beginning.parts, &details.plan.key)
+            }
+            (Command::EndPart { run, part, end, .. }, Answer::Released(released)) => {
+                self.ended(*run, *part, end, released)
+            }
+            (Command::Publish { run, .. }, Answer::Published(seq)) => self.publication(*run, *seq),
+            (Command::Abort { run, .. }, _) => self.aborted(*run),
+            (Command::Delete { repository, .. }, Answer::Deleted(generation)) => {
+                self.deletion(*repository, *generation)
+            }
+            (Command::Ask { repository, .. }, Answer::Asked(number)) => {
+                let history = self.repositories.entry(*repository).or_default();
+                history.asked_at_ms.insert(*number, now_ms);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A request is answered: `cleared` is the number that nobody waits for any more.
+    pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Outcome {
+        let history = self.repositories.entry(repository).or_default();
+        let asked_at_ms = history.asked_at_ms.get(&cleared).copied().unwrap_or_default();
+        // Whoever tells a failure says when he began.
+        let done_at_ms = failure.map_or(history.read_at_ms, |began| began.parse().unwrap_or_default());
+        ensure(done_at_ms >= asked_at_ms, || {
+            format!(
+                "a request was lost: {repository} was asked for at {asked_at_ms}, answered by a sync of {done_at_ms}"
+            )
+        })
+    }
+
+    fn leased(&mut self, repository: RepositoryId, epoch: u64) -> Outcome {
+        let history = self.repositories.entry(repository).or_default();
+        ensure(epoch > history.epoch, || format!("the lease of {repository} has epoch {epoch} again"))?;
+        history.epoch = epoch;
+        Ok(())
+    }
+
+    fn allotted(&mut self, generation: GenerationId) -> Outcome {
+        ensure(generation.0 > self.last_generation, || format!("generation {generation} was used again"))?;
+        self.last_generation = generation.0;
+        Ok(())
+    }
+
+    fn begun(&mut self, run: RunId, parts: &[PartId], plan: &str) -> Outcome {
+        self.allotted(run.generation)?;
+        let plan = self.plans.get(plan).cloned().ok_or("a run without a plan")?;
+        let unfinished = |other: &&RunHistory| other.repository == run.repository && !other.is_finished;
+        ensure(!self.runs.values().any(|other| unfinished(&other)), || format!("two unfinished runs at {run}"))?;
+        let history = self.repositories.entry(run.repository).or_default();
+        let lease = plan.epoch;
+        ensure(history.epoch == lease, || format!("{run} began under the lease {lease}, which is not the newest"))?;
+        ensure(plan.read_at_ms >= history.read_at_ms, || {
+            format!("{run} was made of a source that was read before the last")
+        })?;
+        history.read_at_ms = plan.read_at_ms;
+        let planned: BTreeSet<PartId> = parts.iter().copied().collect();
+        let repository = run.repository;
+        let (ended, failed, released) = Default::default();
+        let (published, is_finished) = (None, false);
+        let run_history = RunHistory { repository, plan, planned, ended, failed, released, published, is_finished };
+        self.runs.insert(run.generation, run_history);
+        Ok(())
+    }
+
+    fn ended(&mut self, run: RunId, part: PartId, end: &PartEnd, released: &[PartId]) -> Outcome {
+        let history = self.runs.get_mut(&run.generation).ok_or("a part of no run ended")?;
+        ensure(!history.is_finished, || format!("{part} of {run} ended after its run"))?;
+        ensure(history.planned.contains(&part), || format!("{part} of {run} was never planned"))?;
+        if history.ended.insert(part) && *end != PartEnd::Done {
+            history.failed.insert(part);
+        }
+        for part in released {
+            ensure(history.released.insert(*part), || format!("{part} of {run} was released twice"))?;
+            let is_open =
+                |other: &PartId| !history.ended.contains(other) && part.stage.waits_for().contains(&other.stage);
+            let open = history.planned.iter().find(|other| is_open(other));
+            ensure(open.is_none(), || format!("{part} of {run} was released while {open:?} is open"))?;
+        }
+        Ok(())
+    }
+
+    fn publication(&mut self, run: RunId, seq: PublishedSeq) -> Outcome {
+        let history = self.runs.get_mut(&run.generation).ok_or("no such run was published")?;
+        if let Some(before) = history.published {
+            return ensure(before == seq, || format!("{run} was published as {} and as {}", before.0, seq.0));
+        }
+        ensure(!history.is_finished, || format!("{run} was published after its end"))?;
+        let open = |part: &&PartId| part.stage != StageName::Publish && !history.ended.contains(part);
+        ensure(!history.planned.iter().any(|part| open(&part)), || format!("{run} was published with open parts"))?;
+        ensure(seq.0 == self.last_seq + 1, || format!("seq {} follows {}", seq.0, self.last_seq))?;
+        self.last_seq = seq.0;
+        (history.published, history.is_finished) = (Some(seq), true);
+        let visible = &mut self.repositories.entry(run.repository).or_default().visible;
+        visible.push((seq, Some(run.generation), self.num_changes));
+        self.num_published += 1;
+        Ok(())
+    }
+
+    fn aborted(&mut self, run: RunId) -> Outcome {
+        let history = self.runs.get_mut(&run.generation).ok_or("no such run was aborted")?;
+        ensure(!history.is_finished, || format!("{run} was aborted after its end"))?;
+        history.is_finished = true;
+        self.num_aborted += 1;
+        Ok(())
+    }
+
+    fn deletion(&mut self, repository: RepositoryId, generation: GenerationId) -> Outcome {
+        if generation.0 <= self.last_generation {
+            // Deleted already.
+            return Ok(());
+        }
+        self.allotted(generation)?;
+        self.last_seq += 1;
+        for run in self.runs.values_mut().filter(|run| run.repository == repository) {
+            run.is_finished = true;
+        }
+        let visible = &mut self.repositories.entry(repository).or_default().visible;
+        visible.push((PublishedSeq(self.last_seq), None, self.num_changes));
+        self.num_deleted += 1;
+        Ok(())
+    }
+}

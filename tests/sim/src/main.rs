@@ -1,0 +1,114 @@
+//! Runs seeds, replays one, or plants a bug and shows the first seed that catches it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use cairn_sim::{Mutant, Outcome, run};
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(about = "A seeded simulation of runs, over the production state machines")]
+struct Arguments {
+    /// How many seeds to run.
+    #[arg(long, default_value_t = 1000)]
+    seeds: u64,
+    /// The first of them.
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Replays this one.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Prints each step of the seed that is replayed.
+    #[arg(long, requires = "seed")]
+    trace: bool,
+    /// Plants a bug, and looks for a seed that catches it.
+    #[arg(long, value_parser = Mutant::parse)]
+    mutant: Option<Mutant>,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    match (arguments.seed, arguments.mutant) {
+        (Some(seed), mutant) => replay(seed, mutant, arguments.trace),
+        (None, Some(mutant)) => catch(mutant, arguments.from..arguments.from + arguments.seeds),
+        (None, None) => search(arguments.from, arguments.seeds),
+    }
+}
+
+fn replay(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Result<()> {
+    let outcome = run(seed, mutant, is_traced);
+    for line in &outcome.trace {
+        println!("{line}");
+    }
+    match outcome.violation {
+        Some(violation) => bail!("seed {seed}: {violation}"),
+        None => println!("seed {seed}: no violation; {}", told(&outcome)),
+    }
+    Ok(())
+}
+
+fn catch(mutant: Mutant, mut seeds: std::ops::Range<u64>) -> Result<()> {
+    let Some((seed, violation)) = cairn_sim::first_violation(&mut seeds, Some(mutant)) else {
+        bail!("{}: no seed catches it", mutant.name());
+    };
+    println!("{}: caught by seed {seed}: {violation}", mutant.name());
+    println!("replay: cairn-sim --mutant {} --seed {seed} --trace", mutant.name());
+    Ok(())
+}
+
+/// Runs are independent of each other, so every core takes the next seed.
+fn search(from: u64, seeds: u64) -> Result<()> {
+    let began_at = Instant::now();
+    let (next, until) = (AtomicU64::new(from), from + seeds);
+    let num_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut sum = Outcome::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= until {
+                return Ok(sum);
+            }
+            let outcome = run(seed, None, false);
+            if let Some(violation) = &outcome.violation {
+                next.store(until, Ordering::Relaxed);
+                return Err((seed, violation.clone()));
+            }
+            add(&mut sum, &outcome);
+        }
+    };
+    let outcomes = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..num_threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a simulation does not panic")).collect::<Vec<_>>()
+    });
+    let mut sum = Outcome::default();
+    for outcome in outcomes {
+        match outcome {
+            Ok(outcome) => add(&mut sum, &outcome),
+            Err((seed, violation)) => {
+                bail!("seed {seed}: {violation}\nreplay: cargo run --release -p cairn-sim -- --seed {seed} --trace")
+            }
+        }
+    }
+    let seconds = began_at.elapsed().as_secs_f64();
+    println!(
+        "{seeds} seeds in {seconds:.1} s ({:.0} per minute), no violation; {}",
+        seeds as f64 / seconds * 60.0,
+        told(&sum)
+    );
+    Ok(())
+}
+
+fn add(sum: &mut Outcome, outcome: &Outcome) {
+    sum.num_published += outcome.num_published;
+    sum.num_aborted += outcome.num_aborted;
+    sum.num_deleted += outcome.num_deleted;
+    sum.num_answers += outcome.num_answers;
+}
+
+fn told(outcome: &Outcome) -> String {
+    let Outcome { num_published, num_aborted, num_deleted, num_answers, .. } = outcome;
+    format!(
+        "{num_published} runs published, {num_aborted} aborted, {num_deleted} deletions, {num_answers} answers to readers"
+    )
+}

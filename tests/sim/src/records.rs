@@ -1,0 +1,187 @@
+//! A store of records with intervals, of the simplest kind that keeps the contract of staging, reading and sweeping.
+//!
+//! It stands for Qdrant and Neo4j, whose adapters answer for the same contract in the conformance suites: staging only
+//! inserts, retiring asks `Staging::may_retire`, reading asks `View::sees`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_domain::{GenerationId, Interval, RepositoryId, Tenant, View};
+use cairn_ports::{Generations, MaintenanceError, Staging};
+
+use crate::ground::Ground;
+use crate::mutants::Mutant;
+use crate::source::Content;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub version: u64,
+    pub gen_to: GenerationId,
+}
+
+/// By repository, file and `gen_from`.
+#[derive(Default)]
+pub struct Rows(pub BTreeMap<(RepositoryId, u32, GenerationId), Row>);
+
+/// What is seen of each file: one version, if all is well.
+#[derive(PartialEq, Debug, Default)]
+pub struct Seen(pub BTreeMap<u32, Vec<u64>>);
+
+impl Seen {
+    pub fn is(&self, content: &Content) -> bool {
+        let same = |((file, versions), (other, version)): ((&u32, &Vec<u64>), (&u32, &u64))| {
+            file == other && versions.as_slice() == [*version]
+        };
+        self.0.len() == content.len() && self.0.iter().zip(content).all(same)
+    }
+
+    /// Nothing but what belongs to it, though some may be missing.
+    pub fn is_within(&self, content: &Content) -> bool {
+        self.0.iter().all(|(file, versions)| content.get(file).is_some_and(|version| versions.as_slice() == [*version]))
+    }
+
+    pub fn version(&self, file: u32) -> Option<u64> {
+        self.0.get(&file).and_then(|versions| versions.first()).copied()
+    }
+}
+
+impl Rows {
+    fn of(&self, repository: RepositoryId) -> impl Iterator<Item = (u32, Interval, u64)> + '_ {
+        let first = (repository, 0, GenerationId(0));
+        let own = self.0.range(first..).take_while(move |((of, ..), _)| *of == repository);
+        own.map(|((_, file, gen_from), row)| (*file, Interval { gen_from: *gen_from, gen_to: row.gen_to }, row.version))
+    }
+
+    pub fn visible(&self, view: &View, repository: RepositoryId) -> Seen {
+        self.seen(repository, |interval| view.sees_repository(repository) && view.sees(interval))
+    }
+
+    pub fn seen(&self, repository: RepositoryId, sees: impl Fn(Interval) -> bool) -> Seen {
+        let mut seen = Seen::default();
+        for (file, _, version) in self.of(repository).filter(|(_, interval, _)| sees(*interval)) {
+            seen.0.entry(file).or_default().push(version);
+        }
+        seen
+    }
+
+    fn insert(&mut self, staging: &Staging, file: u32, version: u64, overwrites: bool) {
+        let key = (staging.run.repository, file, staging.run.generation);
+        let row = Row { version, gen_to: GenerationId::OPEN };
+        if overwrites {
+            self.0.insert(key, row);
+        } else {
+            self.0.entry(key).or_insert(row);
+        }
+    }
+
+    fn retire(&mut self, staging: &Staging, file: u32, overwrites: bool) {
+        let first = (staging.run.repository, file, GenerationId(0));
+        let versions = self.0.range_mut(first..(staging.run.repository, file, GenerationId::OPEN));
+        for ((.., gen_from), row) in versions {
+            let interval = Interval { gen_from: *gen_from, gen_to: row.gen_to };
+            let may_retire = staging.may_retire(interval) || (overwrites && *gen_from < staging.run.generation);
+            if may_retire {
+                row.gen_to = staging.run.generation;
+            }
+        }
+    }
+
+    fn remove(&mut self, repository: RepositoryId, goes: impl Fn(Interval) -> bool) -> u64 {
+        let before = self.0.len();
+        self.0.retain(|(of, _, gen_from), row| {
+            *of != repository || !goes(Interval { gen_from: *gen_from, gen_to: row.gen_to })
+        });
+        (before - self.0.len()) as u64
+    }
+}
+
+/// What a handler sends to a store.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Write {
+    Insert { file: u32, version: u64 },
+    Retire { file: u32 },
+}
+
+/// One of the stores.
+#[derive(Clone)]
+pub struct Records {
+    pub ground: Arc<Ground>,
+    pub number: usize,
+}
+
+impl Records {
+    pub fn write(&self, staging: &Staging, write: Write) {
+        let run = staging.run;
+        self.ground.schedule.trace(|| format!("store {}: {write:?} by {run}", self.number));
+        match write {
+            Write::Insert { file, version } => {
+                let overwrites = self.ground.has(Mutant::UpsertAfterRetire);
+                self.ground.rows(self.number).insert(staging, file, version, overwrites);
+            }
+            Write::Retire { file } => {
+                let overwrites = self.ground.has(Mutant::RetireOverPublished);
+                self.ground.rows(self.number).retire(staging, file, overwrites);
+            }
+        }
+        self.ground.check(run.repository);
+    }
+
+    async fn sweep(&self, repository: RepositoryId, what: &str, change: impl FnOnce(&mut Rows) -> u64) -> u64 {
+        self.ground.schedule.step().await;
+        let num_changed = change(&mut self.ground.rows(self.number));
+        self.ground.schedule.trace(|| format!("store {}: {what}: {num_changed}", self.number));
+        self.ground.check(repository);
+        num_changed
+    }
+}
+
+#[async_trait]
+impl Generations for Records {
+    async fn sweep_retired(
+        &self,
+        repository: RepositoryId,
+        published: &[GenerationId],
+    ) -> Result<u64, MaintenanceError> {
+        let by_range = self.ground.has(Mutant::SweepByRange);
+        let newest = self.ground.memory.head().newest_published;
+        let goes =
+            |interval: Interval| published.contains(&interval.gen_to) || (by_range && interval.gen_to.0 <= newest);
+        let what = format!("removes what {published:?} retired");
+        Ok(self.sweep(repository, &what, |rows| rows.remove(repository, goes)).await)
+    }
+
+    async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+        let what = format!("removes what {aborted:?} began");
+        self.sweep(repository, &what, |rows| rows.remove(repository, |interval| interval.gen_from == aborted)).await;
+        let reopen = |rows: &mut Rows| {
+            let own = rows.0.iter_mut().filter(|((of, ..), row)| *of == repository && row.gen_to == aborted);
+            own.map(|(_, row)| row.gen_to = GenerationId::OPEN).count() as u64
+        };
+        self.sweep(repository, &format!("reopens what {aborted:?} retired"), reopen).await;
+        self.ground.schedule.step().await;
+        let rows = self.ground.rows(self.number);
+        let names = |interval: &Interval| interval.gen_from == aborted || interval.gen_to == aborted;
+        let left = rows.of(repository).filter(|(_, interval, _)| names(interval)).count();
+        Ok(left as u64)
+    }
+
+    async fn remove_repository(
+        &self,
+        _: &Tenant,
+        repository: RepositoryId,
+        before: GenerationId,
+    ) -> Result<(), MaintenanceError> {
+        let what = format!("removes {repository} before {before:?}");
+        self.sweep(repository, &what, |rows| rows.remove(repository, |interval| interval.gen_from < before)).await;
+        Ok(())
+    }
+
+    async fn compact(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
+        Ok(())
+    }
+
+    async fn verify(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Workers of parts.
+//!
+//! The runner waits on tokio's clock, so its order is repeated here: is the run active, work under a deadline, end the part,
+//! publish what follows, answer. A worker may end or stand still between any two of these, and what it had sent to a
+//! store arrives all the same; but it sends nothing after its deadline.
+
+use std::sync::Arc;
+
+use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
+use cairn_pipeline::{StageError, Task};
+use cairn_ports::{Catalogue, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PublishedGeneration};
+use cairn_wire::{Job, PartJob, RunResult};
+
+use crate::broker;
+use crate::records::Write;
+use crate::source::{Manifest, Plan, artifact};
+use crate::world::World;
+
+const DEADLINE_MS: i64 = 300_000;
+/// What was sent arrives within this time, or not at all.
+const LONGEST_WAY_MS: u64 = 20_000;
+
+pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
+    let standing = match world.runs.standing(job.run, job.part).await {
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
+        standing => standing?,
+    };
+    if standing.state != RunState::Running || standing.is_ended {
+        return Ok(());
+    }
+    let Some(plan) = world.ground.history().plan(&job.plan.key).cloned() else {
+        return Err(StageError::permanent("corrupt", "no plan"));
+    };
+    let task = Task::new(job, standing.aborted);
+    let part = Part { world, plan, task, until_ms: world.now() + DEADLINE_MS };
+    part.run().await?;
+    end(world, job, PartEnd::Done).await
+}
+
+/// A part that is given up: files that cannot be parsed are listed, without the other stages the run comes to nothing.
+pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: String) -> Result<(), StageError> {
+    if job.part.stage == StageName::Parse {
+        return end(world, job, PartEnd::Failed { code, message }).await;
+    }
+    over(world.runs.abort(job.run, RunState::Failed, &message, world.now()).await)
+}
+
+/// Whoever ended the run did so for all.
+fn over(outcome: Result<(), LedgerError>) -> Result<(), StageError> {
+    match outcome {
+        Err(error) if !matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+async fn end(world: &Arc<World>, job: &PartJob, end: PartEnd) -> Result<(), StageError> {
+    let next = match world.runs.end_part(job.run, job.part, end, String::new(), world.now()).await {
+        Ok(next) => next,
+        Err(error) => return over(Err(error)),
+    };
+    let jobs: Vec<Job> = next.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
+    // What is not published stands in the outbox.
+    if !jobs.is_empty() && broker::publish(world, jobs).await.is_ok() {
+        let _published_again = world.runs.sent(job.run, &next).await;
+    }
+    Ok(())
+}
+
+/// A job that is acknowledged needs no further delivery: its part has ended, or its run has.
+pub fn check_acknowledged(world: &World, job: &Job) {
+    let Job::Part(job) = job else { return };
+    let Some(run) = world.ground.memory.run(job.run) else { return };
+    let is_open = run.ledger.stages.get(&job.part.stage).is_some_and(|stage| stage.open().contains(job.part.number));
+    if is_open && !run.ledger.state.is_finished() {
+        world.schedule().violate(format!("the job of {} of {} is acknowledged, its part is open", job.part, job.run));
+    }
+}
+
+struct Part<'a> {
+    world: &'a Arc<World>,
+    plan: Plan,
+    task: Task,
+    until_ms: i64,
+}
+
+impl Part<'_> {
+    async fn run(&self) -> Result<(), StageError> {
+        let changed = || self.plan.packs.iter().flatten().copied();
+        match self.task.part.stage {
+            StageName::Parse => self.parse().await,
+            StageName::Embed => self.stage(0, self.plan.packs[self.task.part.number as usize].clone()).await,
+            StageName::Retire => self.stage(0, self.plan.gone.clone()).await,
+            StageName::Link => self.stage(1, changed().chain(self.plan.gone.iter().copied()).collect()).await,
+            _ => self.publish().await,
+        }
+    }
+
+    async fn parse(&self) -> Result<(), StageError> {
+        let schedule = self.world.schedule();
+        schedule.step().await;
+        if schedule.chance(schedule.faults().poison) {
+            return Err(StageError::permanent("corrupt", "the pack cannot be parsed"));
+        }
+        Ok(())
+    }
+
+    /// Files whose pack could not be parsed.
+    async fn failed_files(&self) -> Result<Vec<u32>, StageError> {
+        let parts = self.world.runs.parts(self.task.run).await?;
+        let failed = parts.into_iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
+        let packs = failed.filter(|part| part.id.stage == StageName::Parse).map(|part| part.id.number as usize);
+        Ok(packs.flat_map(|number| self.plan.packs[number].clone()).collect())
+    }
+
+    /// Compares the files with what the previous generation has of them, and stages what changed.
+    async fn stage(&self, store: usize, files: Vec<u32>) -> Result<(), StageError> {
+        let (run, failed) = (self.task.run, self.failed_files().await?);
+        let view = self.world.runs.view().await?;
+        self.world.schedule().step().await;
+        let before = self.world.ground.rows(store).visible(&view, run.repository);
+        let mut writes = Vec::new();
+        for file in files {
+            let now = self.plan.content.get(&file).filter(|_| !failed.contains(&file)).copied();
+            let before = before.version(file);
+            if now != before {
+                writes.extend(now.map(|version| Write::Insert { file, version }));
+                writes.extend(before.map(|_| Write::Retire { file }));
+            }
+        }
+        for write in writes {
+            self.write(store, write).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a write and waits until the store has it.
+    async fn write(&self, store: usize, write: Write) -> Result<(), StageError> {
+        let schedule = self.world.schedule();
+        schedule.step().await;
+        if self.world.now() > self.until_ms {
+            return Err(StageError::timed_out(std::time::Duration::from_millis(DEADLINE_MS as u64)));
+        }
+        let way_ms = schedule.random(if schedule.random(20) == 0 { LONGEST_WAY_MS } else { 50 });
+        let (records, staging, own) = (self.world.ground.store(store), self.task.staging(), Arc::clone(schedule));
+        schedule.spawn(async move {
+            own.sleep(way_ms).await;
+            records.write(&staging, write);
+        });
+        schedule.sleep(way_ms + 1).await;
+        schedule.step().await;
+        Ok(())
+    }
+
+    async fn publish(&self) -> Result<(), StageError> {
+        let failed = self.failed_files().await?;
+        let mut content = self.plan.content.clone();
+        content.retain(|file, _| !failed.contains(file));
+        let state = if failed.is_empty() { RunState::Published } else { RunState::Partial };
+        let manifest = Manifest { is_some: true, content, failed: failed.into_iter().collect() };
+        let manifest = artifact(&self.world.keep_manifest(manifest));
+        let run: RunId = self.task.run;
+        let published = PublishedGeneration {
+            run,
+            seq: PublishedSeq::default(),
+            manifest,
+            revision: String::new(),
+            branch: None,
+            indexed_at_ms: self.world.now(),
+            state,
+            result: RunResult::default(),
+            model: String::new(),
+        };
+        self.world.runs.publish(published).await?;
+        self.check_published(PartId { stage: StageName::Publish, number: 0 })
+    }
+
+    /// What was answered is so.
+    fn check_published(&self, part: PartId) -> Result<(), StageError> {
+        let run = self.world.ground.memory.run(self.task.run);
+        let is_open =
+            |run: &cairn_runs::RunDocument| run.ledger.stages.get(&part.stage).is_some_and(|stage| stage.has_open());
+        if run.as_ref().is_some_and(is_open) {
+            self.world.schedule().violate(format!("{} was published and has not ended", self.task.run));
+        }
+        Ok(())
+    }
+}
