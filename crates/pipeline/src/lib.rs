@@ -7,6 +7,7 @@
 
 mod breaker;
 mod coordinator;
+mod deadline;
 mod error;
 mod reconcile;
 mod runner;
@@ -15,6 +16,7 @@ mod stage;
 mod syncer;
 
 pub use coordinator::{DispatchBounds, dispatch, relay};
+pub use deadline::in_time;
 pub use error::StageError;
 pub use reconcile::reconcile;
 pub use runner::{Runner, RunnerConfig, Worker};

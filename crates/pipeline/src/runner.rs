@@ -10,6 +10,7 @@ use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
 use crate::breaker::Breaker;
+use crate::deadline::in_time;
 use crate::settle::{RetryLadder, settlement};
 use crate::{Stage, StageError, Syncer, Task};
 
@@ -206,8 +207,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let task = Task::new(job, standing.aborted);
         let started = self.clock.monotonic();
-        let worked = tokio::time::timeout(self.config.deadline, stage.run(&task)).await;
-        let mut report = worked.unwrap_or_else(|_| Err(StageError::timed_out(self.config.deadline)))?;
+        let is_late = || self.clock.monotonic() >= started + self.config.deadline;
+        let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
+        let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
         self.end(lane, job, PartEnd::Done, &report).await
     }

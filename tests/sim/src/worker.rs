@@ -5,9 +5,10 @@
 //! store arrives all the same; but it sends nothing after its deadline.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
-use cairn_pipeline::{StageError, Task};
+use cairn_pipeline::{StageError, Task, in_time};
 use cairn_ports::{Catalogue, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PublishedGeneration};
 use cairn_wire::{Job, PartJob, RunResult};
 
@@ -32,8 +33,10 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
         return Err(StageError::permanent("corrupt", "no plan"));
     };
     let task = Task::new(job, standing.aborted);
-    let part = Part { world, plan, task, until_ms: world.now() + DEADLINE_MS };
-    part.run().await?;
+    let until_ms = world.now() + DEADLINE_MS;
+    let part = Part { world, plan, task };
+    let worked = in_time(|| world.now() > until_ms, part.run()).await;
+    worked.unwrap_or_else(|| Err(StageError::timed_out(Duration::from_millis(DEADLINE_MS as u64))))?;
     end(world, job, PartEnd::Done).await
 }
 
@@ -80,7 +83,6 @@ struct Part<'a> {
     world: &'a Arc<World>,
     plan: Plan,
     task: Task,
-    until_ms: i64,
 }
 
 impl Part<'_> {
@@ -137,9 +139,6 @@ impl Part<'_> {
     async fn write(&self, store: usize, write: Write) -> Result<(), StageError> {
         let schedule = self.world.schedule();
         schedule.step().await;
-        if self.world.now() > self.until_ms {
-            return Err(StageError::timed_out(std::time::Duration::from_millis(DEADLINE_MS as u64)));
-        }
         let way_ms = schedule.random(if schedule.random(20) == 0 { LONGEST_WAY_MS } else { 50 });
         let (records, staging, own) = (self.world.ground.store(store), self.task.staging(), Arc::clone(schedule));
         schedule.spawn(async move {
