@@ -37,7 +37,9 @@ struct RunHistory {
 
 #[derive(Default)]
 struct RepositoryHistory {
+    /// Of the newest lease, and of all.
     epoch: u64,
+    epochs: BTreeSet<u64>,
     /// When the source was read that the newest run, or the newest sync without one, was made of.
     read_at_ms: i64,
     /// By request, when somebody last asked and was given that number.
@@ -142,7 +144,7 @@ impl History {
 
     fn leased(&mut self, repository: RepositoryId, epoch: u64) -> Outcome {
         let history = self.repositories.entry(repository).or_default();
-        ensure(epoch > history.epoch, || format!("the lease of {repository} has epoch {epoch} again"))?;
+        ensure(history.epochs.insert(epoch), || format!("the lease of {repository} has epoch {epoch} again"))?;
         history.epoch = epoch;
         Ok(())
     }

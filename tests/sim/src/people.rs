@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use cairn_domain::{Lane, RepositoryName, RunState};
+use cairn_pipeline::in_time;
 use cairn_ports::{Catalogue, Ledger, LedgerRead, Requests};
 
 use crate::world::World;
 
 const FILES: u64 = 6;
+/// A command is dated by who gives it. One that arrives later than this would let cursors end before their time: grace is
+/// longer than a cursor's life by as much.
+const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {
     for name in world.names.clone() {
@@ -75,7 +79,9 @@ async fn ask(world: &Arc<World>, name: &RepositoryName) {
 async fn delete(world: &Arc<World>, name: &RepositoryName) {
     let (own, id) = (Arc::clone(world), world.id(name));
     world.schedule().spawn(async move {
-        let _unheard = own.runs.delete(id, own.now()).await;
+        let asked_at_ms = own.now();
+        let is_late = || own.now() > asked_at_ms + LONGEST_REQUEST_MS;
+        let _unheard = in_time(is_late, own.runs.delete(id, asked_at_ms)).await;
     });
     let pause_ms = [1_000, 60_000, 1_800_000][world.schedule().random(3) as usize];
     world.schedule().sleep(world.schedule().random(pause_ms)).await;

@@ -179,6 +179,8 @@ impl World {
         schedule.trace(|| "healed".to_owned());
         schedule.set_faults(Faults { latency_ms: 20, ..Faults::default() });
         self.is_healed.store(true, Ordering::Relaxed);
+        // Who stands still wakes first.
+        schedule.run_until(self.now() + 15 * MINUTE_MS);
         self.wait_until_quiet();
         let world = Arc::clone(self);
         schedule.spawn(async move { people::ask_all(&world).await });
