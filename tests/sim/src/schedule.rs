@@ -141,7 +141,7 @@ impl Schedule {
             let running = state.running;
             state.dead.insert(running);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Runs everything that wakes until then.
