@@ -279,8 +279,7 @@ mod tests {
         }
         schedule.run_until(START_MS + 10_000);
         schedule.end();
-        let seen = seen.lock().expect("no panic").clone();
-        seen
+        seen.lock().expect("no panic").clone()
     }
 
     #[test]
