@@ -141,7 +141,7 @@ impl Schedule {
             let running = state.running;
             state.dead.insert(running);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Runs everything that wakes until then.
@@ -279,8 +279,7 @@ mod tests {
         }
         schedule.run_until(START_MS + 10_000);
         schedule.end();
-        let seen = seen.lock().expect("no panic").clone();
-        seen
+        seen.lock().expect("no panic").clone()
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl World {
     /// A process that is started again whenever it ends.
     pub fn supervise<F: Future<Output = ()> + Send + 'static>(self: &Arc<Self>, start: fn(Arc<World>) -> F) {
         let boxed: Arc<dyn Fn(Arc<World>) -> Task + Send + Sync> = Arc::new(move |world| Box::pin(start(world)));
-        supervise(Arc::clone(self), boxed);
+        supervise(self, boxed);
     }
 
     pub fn is_over(&self) -> bool {
@@ -255,8 +255,8 @@ impl World {
 
 type Start = Arc<dyn Fn(Arc<World>) -> Task + Send + Sync>;
 
-fn supervise(world: Arc<World>, start: Start) {
-    let supervised = Supervised { world: Arc::clone(&world), start };
+fn supervise(world: &Arc<World>, start: Start) {
+    let supervised = Supervised { world: Arc::clone(world), start };
     world.schedule().spawn(async move {
         let supervised = supervised;
         (supervised.start)(Arc::clone(&supervised.world)).await;
@@ -276,7 +276,7 @@ impl Drop for Supervised {
         let (world, start) = (Arc::clone(&self.world), Arc::clone(&self.start));
         self.world.schedule().spawn(async move {
             world.schedule().sleep(10_000).await;
-            supervise(world, start);
+            supervise(&world, start);
         });
     }
 }
