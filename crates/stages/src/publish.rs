@@ -39,8 +39,7 @@ impl Stage for PublishStage {
         manifest.links = links.or_else(|| previous.links.clone());
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
-        let (reference, manifest) =
-            (self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?, manifest);
+        let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
         // Read last: cursors and grace count from here, so nothing slow may lie between it and the transaction.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
