@@ -14,6 +14,9 @@ use toml::{Table, Value};
 
 use crate::embedding::EmbeddingConfig;
 
+/// What was published may have been dated a handler's time ago, and a cursor reads it for so long.
+const CURSOR_LIFE_MS: i64 = 600_000;
+
 /// Starts the names of variables.
 const VARIABLE: &str = "CAIRN__";
 
@@ -72,7 +75,7 @@ pub struct PipelineConfig {
     pub stalled_after_ms: i64,
     /// A run without progress for this long is ended as failed.
     pub reaped_after_ms: i64,
-    /// How long a swept generation has been invisible. Longer than a cursor lives and than any handler runs.
+    /// How long a swept generation has been invisible. No shorter than a cursor's life and a handler's time together.
     pub grace_ms: i64,
     /// Delays between attempts of a job.
     pub retry_delays_ms: Vec<u64>,
@@ -86,7 +89,7 @@ impl Default for PipelineConfig {
     fn default() -> Self {
         Self {
             concurrency: 4,
-            deadline_seconds: 600,
+            deadline_seconds: 300,
             drain_seconds: 60,
             window: 64,
             runs_in_flight: 256,
@@ -170,9 +173,9 @@ impl PipelineConfig {
         if self.lease_ms < 1_000 {
             faults.push("`lease_ms` must be at least 1000".to_owned());
         }
-        if self.grace_ms <= (self.deadline_seconds * 1_000) as i64 {
+        if self.grace_ms < (self.deadline_seconds * 1_000) as i64 + CURSOR_LIFE_MS {
             faults.push(
-                "`grace_ms` must be longer than `deadline_seconds`: a late writer must find nothing swept".to_owned(),
+                "`grace_ms` must be at least `deadline_seconds` and the ten minutes of a cursor together".to_owned(),
             );
         }
         faults
