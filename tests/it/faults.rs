@@ -58,9 +58,9 @@ impl Passing {
         match point.rsplit("::").next().unwrap_or_default() {
             "abort" => Self::Cancelling,
             "create" if point.starts_with("home") => Self::Creating,
-            "sweep_aborted" => Self::SweepingCancelled,
+            "sweep_aborted" | "forget_aborted" => Self::SweepingCancelled,
             "delete" if point.starts_with("store") => Self::Removing,
-            "remove" | "remove_repository" => Self::Removing,
+            "remove" | "remove_repository" | "forget_deletion" => Self::Removing,
             _ => Self::Indexing,
         }
     }
