@@ -19,7 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/search", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
     ("crates/gateway", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/search"]),
     ("crates/adapters", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
-    ("services", &["crates"]),
+    ("services/wiring", &["crates"]),
+    ("services", &["crates", "services/wiring"]),
     ("tests", &["crates", "services"]),
     ("bench", &["crates", "services"]),
 ];
