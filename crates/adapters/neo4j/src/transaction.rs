@@ -119,7 +119,8 @@ async fn serve(graph: Graph, begun: oneshot::Sender<Result<(), Fault>>, mut aske
             Some(Step::Commit(answer)) => return drop(answer.send(txn.commit().await.map_err(Fault::from))),
             Some(Step::RollBack(answer)) => {
                 let _ = txn.rollback().await;
-                return drop(answer.send(()));
+                let _ = answer.send(());
+                return;
             }
             None => return drop(txn.rollback().await),
         }
