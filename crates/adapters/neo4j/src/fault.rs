@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cairn_ports::{Cause, ErrorKind, GraphStoreError, MaintenanceError, RunDocumentsError};
+use cairn_ports::{Cause, ErrorKind, GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError};
 use cairn_runs::Refusal;
 
 /// A failure without its port: operation and key are known only at the boundary.
@@ -138,7 +138,7 @@ macro_rules! from_fault {
         }
     )+};
 }
-from_fault!(GraphStoreError, MaintenanceError, RunDocumentsError);
+from_fault!(GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError);
 
 /// Gives a fault its operation and key.
 pub(crate) fn of<E: FromFault>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
