@@ -24,6 +24,7 @@ pub struct Cluster {
     pub artifacts: Arc<Artifacts>,
     pub runs: Arc<Runs>,
     pub graph: Arc<Neo4jGraph>,
+    pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -44,7 +45,8 @@ impl Cluster {
             artifacts: Artifacts::new(Arc::clone(&blobs)),
             blobs,
             runs: Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone())))),
-            graph: Arc::new(Neo4jGraph::new(neo4j)),
+            graph: Arc::new(Neo4jGraph::new(neo4j.clone())),
+            neo4j,
             clock: Arc::new(clock),
             config,
         })
