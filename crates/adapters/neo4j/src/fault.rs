@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cairn_ports::{Cause, ErrorKind, GraphStoreError, MaintenanceError, RunDocumentsError};
+use cairn_ports::{Cause, ErrorKind, GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError};
 use cairn_runs::Refusal;
 
 /// A failure without its port: operation and key are known only at the boundary.
@@ -32,6 +32,11 @@ impl Fault {
             ErrorKind::Corrupt,
             format!("the graph is damaged ({detail}); remove the repository and index it again"),
         )
+    }
+
+    /// The task of a transaction ended without an answer: it panicked, or the process ends.
+    pub(crate) fn broken_off() -> Self {
+        Self::new(ErrorKind::ConnectionLost, "the transaction was broken off")
     }
 
     /// Nobody answers at the address.
@@ -133,7 +138,7 @@ macro_rules! from_fault {
         }
     )+};
 }
-from_fault!(GraphStoreError, MaintenanceError, RunDocumentsError);
+from_fault!(GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError);
 
 /// Gives a fault its operation and key.
 pub(crate) fn of<E: FromFault>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {

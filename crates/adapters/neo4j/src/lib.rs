@@ -1,4 +1,4 @@
-//! Neo4j: the graph of nodes, edges and patterns, and the documents of catalogue and ledger.
+//! Neo4j: the graph of nodes, edges and patterns, the documents of catalogue and ledger, and API keys.
 //!
 //! `connection` and `transaction` are all that talks to the server. Every statement runs in an explicit transaction that
 //! is retried as a whole (`retry`), because the driver's own auto-commit calls retry silently for up to a minute and a
@@ -13,6 +13,7 @@ mod config;
 mod connection;
 mod fault;
 mod graph;
+mod keys;
 mod names;
 mod retry;
 mod runs;
@@ -24,4 +25,5 @@ pub use clock::Neo4jClock;
 pub use config::{InvalidNeo4jConfig, Neo4jConfig};
 pub use connection::{ConnectError, Neo4j};
 pub use graph::Neo4jGraph;
+pub use keys::Neo4jKeys;
 pub use runs::Neo4jRuns;

@@ -15,7 +15,7 @@ const ONLINE_WITHIN: Duration = Duration::from_secs(300);
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// Name and statement. `MERGE` makes one record per key only under the constraint.
-const CONSTRAINTS: [(&str, &str); 10] = [
+const CONSTRAINTS: [(&str, &str); 12] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
     ("node_version_key~", "FOR (version:NodeVersion~) REQUIRE version.key IS UNIQUE"),
@@ -26,6 +26,8 @@ const CONSTRAINTS: [(&str, &str); 10] = [
     ("run_generation~", "FOR (run:Run~) REQUIRE run.generation IS UNIQUE"),
     ("part_key~", "FOR (part:Part~) REQUIRE part.key IS UNIQUE"),
     ("publication_seq~", "FOR (made:Publication~) REQUIRE made.seq IS UNIQUE"),
+    ("api_key_id~", "FOR (key:ApiKey~) REQUIRE key.id IS UNIQUE"),
+    ("api_key_hash~", "FOR (key:ApiKey~) REQUIRE key.hash IS UNIQUE"),
 ];
 
 /// Scrolling goes by position, sweeping by the generations, everything about runs by what has become of them.

@@ -1,13 +1,13 @@
-//! The contracts of the graph store, and of catalogue and ledger.
+//! The contracts of the graph store, of catalogue and ledger, and of API keys.
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use cairn_catalogue::Runs;
 use cairn_conformance::runs::RunStore;
-use cairn_conformance::{graph_store, run_documents, runs, suite};
-use cairn_neo4j::{Neo4jGraph, Neo4jRuns};
-use cairn_ports::{GraphStore, RunDocuments};
+use cairn_conformance::{graph_store, key_store, run_documents, runs, suite};
+use cairn_neo4j::{Neo4jGraph, Neo4jKeys, Neo4jRuns};
+use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
 use crate::server::Namespace;
 
@@ -40,6 +40,16 @@ async fn catalogue_and_ledger_keep_their_contract() -> Result<()> {
     let open = async || Ok(Box::new(Runs::new(documents.clone())) as Box<dyn RunStore>);
     let checks = runs::checks();
     suite::catches(&checks, &runs::faults(), open).await?;
+    suite::passes(&checks, open).await?;
+    namespace.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_of_keys_keeps_its_contract() -> Result<()> {
+    let Some(namespace) = Namespace::open("keys").await? else { return Ok(()) };
+    let open = async || Ok(Box::new(Neo4jKeys::new(namespace.neo4j.clone())) as Box<dyn KeyStore>);
+    let checks = key_store::checks();
+    suite::catches(&checks, &key_store::faults(), open).await?;
     suite::passes(&checks, open).await?;
     namespace.close().await
 }

@@ -5,6 +5,7 @@ mod clock;
 mod conformance;
 mod connection;
 mod fixture;
+mod keys;
 mod model;
 mod runs;
 mod server;

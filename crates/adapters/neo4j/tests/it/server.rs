@@ -67,8 +67,18 @@ impl Namespace {
     /// Takes data, constraints and indexes away.
     pub async fn close(self) -> Result<()> {
         let suffix = &self.config.namespace;
-        let labels =
-            ["Owner", "Node", "NodeVersion", "Pattern", "Registry", "Repository", "Run", "Part", "Publication"];
+        let labels = [
+            "Owner",
+            "Node",
+            "NodeVersion",
+            "Pattern",
+            "Registry",
+            "Repository",
+            "Run",
+            "Part",
+            "Publication",
+            "ApiKey",
+        ];
         for label in labels {
             let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
             while self.count(&wipe).await? > 0 {}

@@ -1,0 +1,57 @@
+//! API keys when answers of the server are lost, and when several calls are about one key.
+
+use anyhow::{Result, ensure};
+use cairn_domain::{Digest, Tenant};
+use cairn_neo4j::{Neo4j, Neo4jConfig, Neo4jKeys};
+use cairn_ports::{ApiKeyRecord, ErrorKind, KeyStore};
+use futures::future::try_join_all;
+
+use crate::bolt_proxy::{BoltProxy, Cut};
+use crate::server::Namespace;
+
+fn key(number: u8) -> ApiKeyRecord {
+    ApiKeyRecord {
+        id: format!("cairn_{number:08x}"),
+        hash: Digest([number; 32]),
+        tenant: Tenant::new("tenant"),
+        repositories: None,
+        may_index: false,
+        label: String::new(),
+        created_at_ms: 1,
+        expires_at_ms: None,
+        revoked_at_ms: None,
+        last_used_at_ms: None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_commit_has_an_unknown_outcome_is_made_once() -> Result<()> {
+    let Some(namespace) = Namespace::open("lost_keys").await? else { return Ok(()) };
+    let proxy = BoltProxy::start(&namespace.config.url).await?;
+    let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
+    let keys = Neo4jKeys::new(Neo4j::new(&config)?);
+    for (number, cut) in [(1, Cut::AfterCommit), (2, Cut::BeforeCommit)] {
+        proxy.cut(&[cut]);
+        keys.create(key(number)).await?;
+        ensure!(proxy.cuts_left() == 0, "nothing was cut");
+        ensure!(keys.find(&key(number).hash).await? == Some(key(number)));
+        // Not the first one's second try: another call.
+        let again = keys.create(key(number)).await.expect_err("it is there");
+        ensure!(again.kind == ErrorKind::AlreadyExists, "{again:?}");
+    }
+    ensure!(keys.list(None).await?.len() == 2);
+    namespace.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_uses_at_once_the_newest_stands_and_of_many_ends_the_earliest() -> Result<()> {
+    let Some(namespace) = Namespace::open("racing_keys").await? else { return Ok(()) };
+    let keys = Neo4jKeys::new(namespace.neo4j.clone());
+    keys.create(key(1)).await?;
+    let id = key(1).id;
+    try_join_all((1..=40).map(|at_ms| keys.touch(&id, (at_ms * 7) % 41))).await?;
+    try_join_all((1..=40).map(|at_ms| keys.revoke(&id, (at_ms * 7) % 41))).await?;
+    let expected = ApiKeyRecord { last_used_at_ms: Some(40), revoked_at_ms: Some(1), ..key(1) };
+    ensure!(keys.find(&key(1).hash).await? == Some(expected));
+    namespace.close().await
+}
