@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_domain::{Lane, PartEnd, PartId, RunId, RunState, StageName};
+use cairn_faults::fail_point;
 use cairn_ports::{Broker, Clock, Delivery, ErrorClass, ErrorKind, Ledger, LedgerRead, Outbox, Settlement};
-use cairn_wire::{Job, PartJob, PartReport};
+use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
@@ -83,7 +84,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     async fn consume(self: Arc<Self>, worker: Worker, breaker: Arc<Breaker>) -> Result<(), StageError> {
         while let Some(delivery) = self.broker.receive(worker.stage()).await? {
+            fail_point!("pipeline::delivered");
             let answer = self.in_company(&worker, &delivery, &breaker).await;
+            fail_point!("pipeline::handled");
             match self.broker.settle(delivery.tag, answer).await {
                 // The delivery was lost with its connection. The job comes again, and finds its work done.
                 Err(error) if error.kind == ErrorKind::NotFound => {
@@ -91,6 +94,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                 }
                 settled => settled?,
             }
+            fail_point!("pipeline::acked");
         }
         Ok(())
     }
@@ -182,18 +186,21 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         match (worker, &delivery.job) {
             (Worker::Stage(stage), Job::Part(job)) => self.work_on_part(stage.as_ref(), delivery.lane, job).await,
             // Has no deadline as a whole: each of its steps has one, and the lease fences off whoever is too late.
-            (Worker::Sync(syncer), Job::Sync(job)) => match syncer.sync(job).await? {
-                Some(run) => {
-                    self.start(run).await;
-                    Ok(())
-                }
-                None => Ok(()),
-            },
+            (Worker::Sync(syncer), Job::Sync(job)) => self.sync(syncer.as_ref(), job).await,
             (worker, job) => {
                 let message = format!("`{job}` is not for the workers of stage `{}`", worker.stage().as_str());
                 Err(StageError::permanent(ErrorKind::Invalid.code(), message))
             }
         }
+    }
+
+    async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
+        fail_point!("pipeline::before_sync", |said| Err(StageError::occupied(said)));
+        if let Some(run) = syncer.sync(job).await? {
+            fail_point!("pipeline::synced", |said| Err(StageError::occupied(said)));
+            self.start(run).await;
+        }
+        Ok(())
     }
 
     async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
@@ -205,12 +212,14 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if standing.state != RunState::Running || standing.is_ended {
             return Err(StageError::cancelled());
         }
+        fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
         let task = Task::new(job, standing.aborted);
         let started = self.clock.monotonic();
         let is_late = || self.clock.monotonic() >= started + self.config.deadline;
         let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
         let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
+        fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
         self.end(lane, job, PartEnd::Done, &report).await
     }
 
@@ -228,6 +237,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
+        fail_point!("pipeline::ended", |said| Err(StageError::occupied(said)));
         if let Err(error) = self.publish(lane, job, next).await {
             // They stand in the outbox; doing the part again would bring nothing.
             tracing::warn!(job = %job.part, run = %job.run, "what follows is not published yet: {}", error.chain());
@@ -255,6 +265,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
         self.broker.publish(lane, jobs).await?;
+        fail_point!("pipeline::published", |said| Err(StageError::occupied(said)));
         if let Some(outbox) = &self.outbox {
             outbox.sent(job.run, &parts).await?;
         }

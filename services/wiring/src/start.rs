@@ -45,6 +45,7 @@ pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig,
 where
     F: Future<Output = anyhow::Result<()>>,
 {
+    cairn_faults::arm();
     cairn_telemetry::init(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = runtime.context("starting the runtime").and_then(|runtime| {

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use cairn_servers::{ServerProcess, free_ports};
+use cairn_wiring::ClusterConfig;
 use toml::Table;
 
 use crate::{Servers, Space, program, settings};
@@ -38,7 +39,7 @@ struct Service {
 
 impl LocalCluster {
     /// Writes the settings and prepares servers. `directory` holds settings, logs and clones; no service runs yet.
-    pub fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
+    pub async fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
         let directory = std::path::absolute(directory)?;
         fs::create_dir_all(directory.join("logs"))?;
         private(&directory.join("operator.toml"), OPERATOR)?;
@@ -47,7 +48,7 @@ impl LocalCluster {
         }
         private(&directory.join("cluster.toml"), &settings::text(servers, space, &directory, overrides)?)?;
         let cluster = Self { directory, services: BTreeMap::new() };
-        cluster.cairn(&["topology", "apply"])?;
+        cairn_wiring::prepare(&ClusterConfig::load(Some(&cluster.settings()))?).await?;
         Ok(cluster)
     }
 

@@ -4,9 +4,11 @@
 //! given, and kill, freeze and restart its services as they like.
 
 mod cluster;
+mod inside;
 mod programs;
 mod settings;
 
 pub use cluster::{LocalCluster, STANDARD};
+pub use inside::Inside;
 pub use programs::program;
 pub use settings::{Servers, Space};

@@ -4,6 +4,7 @@
 //! commit is unknown if the connection ends with it, so work is written such that a second run finds what the first did.
 
 use async_trait::async_trait;
+use cairn_faults::fail_point;
 use neo4rs::{Graph, Query, Row, Txn};
 use tokio::sync::{mpsc, oneshot};
 
@@ -45,7 +46,13 @@ impl Neo4j {
         let mut transaction = Transaction::begin(&self.graph).await?;
         match work.run(&mut transaction).await {
             Ok(outcome) => {
+                fail_point!("neo4j::before_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
+                    said
+                ))));
                 transaction.commit().await?;
+                fail_point!("neo4j::after_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
+                    said
+                ))));
                 Ok(outcome)
             }
             Err(fault) => {

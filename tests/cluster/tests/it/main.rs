@@ -1,0 +1,4 @@
+//! The services as an operator runs them, over real servers.
+
+mod end_to_end;
+mod ground;
