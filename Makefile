@@ -37,7 +37,7 @@ trees: build ## Indexes large and odd source trees; compares coverage with git's
 
 lint: setup ## Checks format and lints.
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --features cairn/failpoints -- -D warnings
+	cargo clippy --workspace --all-targets --locked --features cairn/failpoints,cairn-wiring/failpoints -- -D warnings
 
 embedding-model: setup ## Trains the embedding model from registry packages (about an hour).
 	training/run

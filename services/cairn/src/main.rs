@@ -2,8 +2,6 @@
 
 mod cli;
 mod commands;
-#[cfg(feature = "failpoints")]
-mod faults;
 mod local;
 mod output;
 mod remote;
@@ -37,8 +35,7 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
-    #[cfg(feature = "failpoints")]
-    faults::arm();
+    cairn_faults::arm();
     cairn_telemetry::init(arguments.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -12,5 +12,5 @@ fn main() -> ExitCode {
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
-    cluster.work(workers::syncing(&cluster)?, stop).await
+    cluster.work(cluster.broker()?, workers::syncing(&cluster)?, stop).await
 }

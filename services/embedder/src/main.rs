@@ -14,5 +14,5 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let embedder = embedder(&config.embedding, Share::Passages)?;
     let cluster = Cluster::connect(config).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
-    cluster.work(workers::embedding(&cluster, &stores, embedder), stop).await
+    cluster.work(cluster.broker()?, workers::embedding(&cluster, &stores, embedder), stop).await
 }

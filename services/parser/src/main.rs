@@ -21,5 +21,5 @@ fn main() -> ExitCode {
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
     let program = std::env::current_exe().context("finding this program's own path")?;
-    cluster.work(workers::parsing(&cluster, program, PARSE_WORKER), stop).await
+    cluster.work(cluster.broker()?, workers::parsing(&cluster, program, PARSE_WORKER), stop).await
 }

@@ -11,5 +11,5 @@ fn main() -> ExitCode {
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
-    cluster.work(workers::aggregating(&cluster), stop).await
+    cluster.work(cluster.broker()?, workers::aggregating(&cluster), stop).await
 }

@@ -38,9 +38,10 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let model = config.embedding.model_id()?;
     let cluster = Arc::new(Cluster::connect(config).await?);
     let stores = Stores::connect(&cluster, &model).await?;
-    let coordinator = Coordinator::new(Arc::clone(&cluster), &stores);
+    let broker = cluster.broker()?;
+    let coordinator = Coordinator::new(Arc::clone(&cluster), broker.clone(), &stores);
     tokio::select! {
         ended = coordinator.run() => ended,
-        worked = cluster.work(workers::publishing(&cluster)?, stop) => worked,
+        worked = cluster.work(broker, workers::publishing(&cluster)?, stop) => worked,
     }
 }

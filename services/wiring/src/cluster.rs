@@ -1,4 +1,4 @@
-//! What every service connects to: broker, artifacts, catalogue and graph.
+//! What every service connects to: artifacts, catalogue and graph; and the broker, of those that work on jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::Artifacts;
 
-use crate::{Check, ClusterConfig, Health, PipelineConfig, Stop};
+use crate::{ClusterConfig, Health, PipelineConfig, Stop};
 
 /// The connections of one process.
 pub struct Cluster {
     pub config: ClusterConfig,
     pub operator: Arc<Operator>,
-    pub broker: Arc<RabbitMqBroker>,
     pub blobs: Arc<dyn BlobStore>,
     pub artifacts: Arc<Artifacts>,
     pub runs: Arc<Runs>,
@@ -34,7 +33,6 @@ impl Cluster {
     pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
         let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;
         let section = |name: &str| format!("the settings have no section [{name}]");
-        let rabbitmq = config.rabbitmq.clone().with_context(|| section("rabbitmq"))?;
         let s3 = S3BlobStore::open(config.s3.as_ref().with_context(|| section("s3"))?)?;
         s3.self_test().await?;
         let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
@@ -43,7 +41,6 @@ impl Cluster {
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
         Ok(Self {
             operator: Arc::new(operator),
-            broker: Arc::new(RabbitMqBroker::new(rabbitmq)?),
             artifacts: Artifacts::new(Arc::clone(&blobs)),
             blobs,
             runs: Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone())))),
@@ -62,28 +59,26 @@ impl Cluster {
         std::thread::available_parallelism().map_or(2, usize::from)
     }
 
-    pub fn health(&self) -> Health {
-        let (alive, ready) = (Arc::clone(&self.broker), Arc::clone(&self.broker));
-        let said = |is_well: bool, what: &str| if is_well { Vec::new() } else { vec![what.to_owned()] };
-        let alive: Check = Arc::new(move || said(alive.health().is_alive(), "no connection to RabbitMQ for too long"));
-        let ready: Check = Arc::new(move || said(ready.health().is_ready(), "RabbitMQ is not attached"));
-        Health { alive, ready }
+    /// A connection to the broker, which lives on through its restarts.
+    pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
+        let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
+        Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
 
     /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
-    pub async fn work(&self, workers: Vec<Worker>, mut stop: Stop) -> anyhow::Result<()> {
-        let missing = self.broker.missing().await?;
+    pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, mut stop: Stop) -> anyhow::Result<()> {
+        let missing = broker.missing().await?;
         anyhow::ensure!(missing.is_empty(), "RabbitMQ lacks {}: run `cairn topology apply`", missing.join(", "));
-        let (broker, outbox) = (self.broker.clone(), self.runs.clone());
         let config = runner_config(&self.config.pipeline);
-        let runner = Runner::new(broker, Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
-        let mut working = tokio::spawn(runner.run(workers));
+        let outbox = self.runs.clone();
+        let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
+        let mut working = tokio::spawn(Arc::clone(&runner).run(workers));
         tokio::select! {
             ended = &mut working => return Ok(ended??),
-            served = self.health().serve(self.config.http.listen) => return served,
+            served = Health::of(&broker, &runner).serve(self.config.http.listen) => return served,
             () = stop.asked() => tracing::info!("draining"),
         }
-        self.broker.close().await;
+        broker.close().await;
         let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
         match tokio::time::timeout(patience, working).await {
             Ok(ended) => ended??,

@@ -18,20 +18,22 @@ const QUIET_MS: i64 = 2_000;
 
 pub struct Coordinator {
     cluster: Arc<Cluster>,
+    broker: Arc<dyn Broker>,
     sweep: Sweep,
 }
 
 impl Coordinator {
-    pub fn new(cluster: Arc<Cluster>, stores: &Stores) -> Self {
+    pub fn new(cluster: Arc<Cluster>, broker: Arc<dyn Broker>, stores: &Stores) -> Self {
         let sweep = Sweep {
             artifacts: Arc::clone(&cluster.artifacts),
             sweeping: cluster.runs.clone(),
             clock: Arc::clone(&cluster.clock),
             cache: Arc::clone(&stores.cache),
             stores: stores.generations(&cluster),
-            grace_ms: cluster.config.pipeline.grace_ms,
+            // Tests that read nothing meanwhile need not wait.
+            grace_ms: cairn_faults::sweep_grace_ms().unwrap_or(cluster.config.pipeline.grace_ms),
         };
-        Self { cluster, sweep }
+        Self { cluster, broker, sweep }
     }
 
     /// Runs until a loop ends, which none does by itself.
@@ -54,13 +56,13 @@ impl Coordinator {
     async fn dispatch(&self) -> Result<u64, StageError> {
         let config = &self.cluster.config.pipeline;
         let bounds = DispatchBounds { in_flight: config.runs_in_flight, again_after_ms: config.sync_again_after_ms };
-        let broker: &dyn Broker = self.cluster.broker.as_ref();
-        Ok(dispatch(broker, self.cluster.runs.as_ref(), bounds, self.cluster.clock.now_ms()).await? as u64)
+        Ok(dispatch(self.broker.as_ref(), self.cluster.runs.as_ref(), bounds, self.cluster.clock.now_ms()).await?
+            as u64)
     }
 
     async fn relay(&self) -> Result<u64, StageError> {
         let quiet_since_ms = self.cluster.clock.now_ms() - QUIET_MS;
-        Ok(relay(self.cluster.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
+        Ok(relay(self.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
     }
 
     /// The reconciler: jobs of runs that stand still may be lost.

@@ -45,7 +45,8 @@ pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig,
 where
     F: Future<Output = anyhow::Result<()>>,
 {
-    cairn_telemetry::init(1);
+    cairn_faults::arm();
+    cairn_telemetry::init_service();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = runtime.context("starting the runtime").and_then(|runtime| {
         let outcome = runtime.block_on(async {

@@ -9,7 +9,7 @@ use cairn_ports::{Generations, Names, VectorCache, VectorStore};
 use cairn_qdrant::{QdrantStore, QdrantVectorCache};
 use cairn_vectors::DurableVectorCache;
 
-use crate::Cluster;
+use crate::{Cluster, ClusterConfig};
 
 /// What lies in Qdrant, and the names in the artifacts.
 pub struct Stores {
@@ -21,16 +21,17 @@ pub struct Stores {
 impl Stores {
     /// Opens the stores of a model's vectors. Makes their collections if they are not there.
     pub async fn connect(cluster: &Cluster, model: &ModelId) -> anyhow::Result<Self> {
-        let config = cluster.config.qdrant.clone().context("the settings have no section [qdrant]")?;
-        let vectors = QdrantStore::new(config.clone(), model.clone())?;
-        vectors.prepare().await?;
-        let cache = QdrantVectorCache::new(config, model.clone())?;
-        cache.prepare().await?;
+        let (vectors, cache) = collections(&cluster.config, model).await?;
         Ok(Self {
             vectors: Arc::new(vectors),
             cache: Arc::new(DurableVectorCache::new(Arc::clone(&cluster.blobs), Arc::new(cache))),
             names: Arc::new(NameIndex::new(Arc::clone(&cluster.blobs))),
         })
+    }
+
+    /// Makes the collections of the model that the settings name.
+    pub async fn prepare(config: &ClusterConfig) -> anyhow::Result<()> {
+        collections(config, &config.embedding.model_id()?).await.map(drop)
     }
 
     /// Every store with generations.
@@ -45,4 +46,13 @@ impl Stores {
     pub fn name_store(&self) -> Arc<dyn Names> {
         self.names.clone()
     }
+}
+
+async fn collections(config: &ClusterConfig, model: &ModelId) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
+    let config = config.qdrant.clone().context("the settings have no section [qdrant]")?;
+    let vectors = QdrantStore::new(config.clone(), model.clone())?;
+    vectors.prepare().await?;
+    let cache = QdrantVectorCache::new(config, model.clone())?;
+    cache.prepare().await?;
+    Ok((vectors, cache))
 }

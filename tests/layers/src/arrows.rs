@@ -10,6 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/ports", &["crates/core", "crates/wire"]),
     ("crates/support/config", &["crates/core"]),
     ("crates/support/telemetry", &[]),
+    ("crates/support/faults", &[]),
     ("crates/support/fake-provider", &[]),
     ("crates/support/conformance", &["crates/core", "crates/wire", "crates/ports"]),
     ("crates/support/servers", &[]),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cairn_config::Sources;
 use cairn_domain::{EntryKind, RepoPath};
 
 /// A `.cairn.yaml` or `.cairnignore` of a tree on disk, for the reading plan.
@@ -88,8 +89,69 @@ impl Default for Limits {
     }
 }
 
+impl From<&Sources> for RemotePolicy {
+    fn from(sources: &Sources) -> Self {
+        let ssh = sources.ssh_known_hosts.clone();
+        Self {
+            allow_http: sources.allow_http,
+            allow_file: sources.allow_file,
+            allow_private_addresses: sources.allow_private_addresses,
+            ssh: ssh.map(|known_hosts| SshSettings { known_hosts, key: sources.ssh_key.clone() }),
+            token_variables: sources.tokens.iter().cloned().collect(),
+        }
+    }
+}
+
+impl From<&Sources> for Limits {
+    fn from(sources: &Sources) -> Self {
+        Self {
+            fetch_timeout: Duration::from_secs(sources.fetch_timeout_seconds),
+            max_fetch_bytes: sources.max_fetch_bytes,
+            max_entries: usize::try_from(sources.max_entries).unwrap_or(usize::MAX),
+            ..Self::default()
+        }
+    }
+}
+
 impl GitSettings {
     pub fn new(clones: impl Into<PathBuf>) -> Self {
         Self { clones: clones.into(), remotes: RemotePolicy::default(), limits: Limits::default(), reading_plan: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_operator_says_is_what_the_adapter_may() {
+        let sources = Sources {
+            allow_http: true,
+            allow_file: true,
+            allow_private_addresses: true,
+            ssh_known_hosts: Some("/keys/known_hosts".into()),
+            ssh_key: Some("/keys/id".into()),
+            tokens: vec![("git.example".to_owned(), "GIT_TOKEN".to_owned())],
+            fetch_timeout_seconds: 7,
+            max_fetch_bytes: 8,
+            max_entries: 9,
+        };
+        let ssh = SshSettings { known_hosts: "/keys/known_hosts".into(), key: Some("/keys/id".into()) };
+        let expected = RemotePolicy {
+            allow_http: true,
+            allow_file: true,
+            allow_private_addresses: true,
+            ssh: Some(ssh),
+            token_variables: BTreeMap::from([("git.example".to_owned(), "GIT_TOKEN".to_owned())]),
+        };
+        assert_eq!(RemotePolicy::from(&sources), expected);
+        let limits = Limits::from(&sources);
+        assert_eq!((limits.fetch_timeout.as_secs(), limits.max_fetch_bytes, limits.max_entries), (7, 8, 9));
+    }
+
+    #[test]
+    fn an_operator_who_says_nothing_gets_the_defaults() {
+        assert_eq!(RemotePolicy::from(&Sources::default()), RemotePolicy::default());
+        assert_eq!(Limits::from(&Sources::default()), Limits::default());
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_domain::{GenerationId, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
+use cairn_faults::fail_point;
 use cairn_ports::{
     BlobStore, BlobStoreError, ErrorKind, FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit,
 };
@@ -142,7 +143,13 @@ impl NameIndex {
         let bytes = layer::encode(contents)
             .map_err(|error| NamesError::new(ErrorKind::Invalid, "encode", prefix).because(error))?;
         let key = key(&bytes);
+        fail_point!("names::before_write", |said: String| Err(
+            NamesError::new(ErrorKind::Io, "write", &key).because(said)
+        ));
         self.blobs.put(&key, Bytes::from(bytes)).await.map_err(|error| of_blobs(error, "write", &key))?;
+        fail_point!("names::after_write", |said: String| Err(
+            NamesError::new(ErrorKind::Io, "write", &key).because(said)
+        ));
         self.cache().forget_keys(contents.repository);
         Ok(key)
     }

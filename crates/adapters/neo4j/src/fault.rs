@@ -34,6 +34,11 @@ impl Fault {
         )
     }
 
+    /// The task of a transaction ended without an answer: it panicked, or the process ends.
+    pub(crate) fn broken_off() -> Self {
+        Self::new(ErrorKind::ConnectionLost, "the transaction was broken off")
+    }
+
     /// Nobody answers at the address.
     fn unreachable(cause: impl Into<Cause>) -> Self {
         Self { kind: ErrorKind::Unavailable, may_pass: true, cause: Some(cause.into()) }

@@ -4,7 +4,9 @@
 //! commit is unknown if the connection ends with it, so work is written such that a second run finds what the first did.
 
 use async_trait::async_trait;
+use cairn_faults::fail_point;
 use neo4rs::{Graph, Query, Row, Txn};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::connection::Neo4j;
 use crate::fault::Fault;
@@ -44,7 +46,13 @@ impl Neo4j {
         let mut transaction = Transaction::begin(&self.graph).await?;
         match work.run(&mut transaction).await {
             Ok(outcome) => {
+                fail_point!("neo4j::before_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
+                    said
+                ))));
                 transaction.commit().await?;
+                fail_point!("neo4j::after_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
+                    said
+                ))));
                 Ok(outcome)
             }
             Err(fault) => {
@@ -55,55 +63,82 @@ impl Neo4j {
     }
 }
 
-/// A transaction that was begun and not yet ended.
+/// A transaction that was begun and not yet ended. Dropped, it is rolled back.
+///
+/// A task of its own talks to the server: a caller that goes away in the middle of an exchange would leave a connection
+/// that the driver cannot use any more, not even to roll back, and its locks would stay until the pool looks at it again.
 pub(crate) struct Transaction {
-    open: Option<Txn>,
+    steps: mpsc::Sender<Step>,
+}
+
+/// What the transaction is asked to do next, and who waits for the answer.
+enum Step {
+    Rows(Query, oneshot::Sender<Result<Vec<Row>, Fault>>),
+    Commit(oneshot::Sender<Result<(), Fault>>),
+    RollBack(oneshot::Sender<()>),
 }
 
 impl Transaction {
     async fn begin(graph: &Graph) -> Result<Self, Fault> {
-        Ok(Self { open: Some(graph.start_txn().await?) })
+        let (steps, asked) = mpsc::channel(1);
+        let (begun, outcome) = oneshot::channel();
+        tokio::spawn(serve(graph.clone(), begun, asked));
+        outcome.await.map_err(|_| Fault::broken_off())??;
+        Ok(Self { steps })
     }
 
     /// Runs a statement that changes something.
     pub(crate) async fn run(&mut self, query: Query) -> Result<(), Fault> {
-        Ok(self.txn()?.run(query).await?)
+        self.rows(query).await.map(drop)
     }
 
     /// Runs a statement and reads all of its rows.
     pub(crate) async fn rows(&mut self, query: Query) -> Result<Vec<Row>, Fault> {
-        let txn = self.txn()?;
-        let mut stream = txn.execute(query).await?;
-        let mut rows = Vec::new();
-        while let Some(row) = stream.next(txn.handle()).await? {
-            rows.push(row);
-        }
-        Ok(rows)
+        self.ask(|answer| Step::Rows(query, answer)).await?
     }
 
-    fn txn(&mut self) -> Result<&mut Txn, Fault> {
-        self.open.as_mut().ok_or_else(|| Fault::invalid("the transaction has ended"))
-    }
-
-    async fn commit(mut self) -> Result<(), Fault> {
-        match self.open.take() {
-            Some(txn) => Ok(txn.commit().await?),
-            None => Ok(()),
-        }
+    async fn commit(self) -> Result<(), Fault> {
+        self.ask(Step::Commit).await?
     }
 
     /// After a failure the server has rolled back by itself and ignores this.
-    async fn roll_back(mut self) {
-        if let Some(txn) = self.open.take() {
-            let _ = txn.rollback().await;
+    async fn roll_back(self) {
+        let _ = self.ask(Step::RollBack).await;
+    }
+
+    async fn ask<T>(&self, step: impl FnOnce(oneshot::Sender<T>) -> Step) -> Result<T, Fault> {
+        let (answer, outcome) = oneshot::channel();
+        let _ = self.steps.send(step(answer)).await;
+        outcome.await.map_err(|_| Fault::broken_off())
+    }
+}
+
+/// One transaction from its begin to its end, whoever still listens.
+async fn serve(graph: Graph, begun: oneshot::Sender<Result<(), Fault>>, mut asked: mpsc::Receiver<Step>) {
+    let mut txn = match graph.start_txn().await {
+        Ok(txn) => txn,
+        Err(error) => return drop(begun.send(Err(error.into()))),
+    };
+    let _ = begun.send(Ok(()));
+    loop {
+        match asked.recv().await {
+            Some(Step::Rows(query, answer)) => drop(answer.send(rows(&mut txn, query).await)),
+            Some(Step::Commit(answer)) => return drop(answer.send(txn.commit().await.map_err(Fault::from))),
+            Some(Step::RollBack(answer)) => {
+                let _ = txn.rollback().await;
+                let _ = answer.send(());
+                return;
+            }
+            None => return drop(txn.rollback().await),
         }
     }
 }
 
-/// A caller that goes away leaves a transaction that would keep its locks until the pool hands its connection out again.
-impl Drop for Transaction {
-    fn drop(&mut self) {
-        let (Some(txn), Ok(runtime)) = (self.open.take(), tokio::runtime::Handle::try_current()) else { return };
-        runtime.spawn(txn.rollback());
+async fn rows(txn: &mut Txn, query: Query) -> Result<Vec<Row>, Fault> {
+    let mut stream = txn.execute(query).await?;
+    let mut rows = Vec::new();
+    while let Some(row) = stream.next(txn.handle()).await? {
+        rows.push(row);
     }
+    Ok(rows)
 }

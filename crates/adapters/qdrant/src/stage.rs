@@ -6,6 +6,7 @@
 //! generation is published.
 
 use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
+use cairn_faults::fail_point;
 use cairn_ports::{StagedPoints, Staging};
 use prost::Message;
 use qdrant_client::qdrant::{Condition, Filter, NamedVectors, PointId, PointStruct, Range, Value, Vector, Vectors};
@@ -35,7 +36,9 @@ impl Writer<'_> {
         }
         self.insert(&staged.points).await?;
         for keys in staged.retired.chunks(KEYS) {
+            fail_point!("qdrant::before_retire", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
             self.retire(keys).await?;
+            fail_point!("qdrant::after_retire", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
         }
         Ok(())
     }
@@ -64,13 +67,20 @@ impl Writer<'_> {
             let is_full =
                 batch.len() >= self.config.max_batch_points || batch_bytes + bytes > self.config.max_batch_bytes;
             if is_full && !batch.is_empty() {
-                self.collection.insert(std::mem::take(&mut batch)).await?;
+                self.insert_batch(std::mem::take(&mut batch)).await?;
                 batch_bytes = 0;
             }
             batch.push(point);
             batch_bytes += bytes;
         }
-        if batch.is_empty() { Ok(()) } else { self.collection.insert(batch).await }
+        if batch.is_empty() { Ok(()) } else { self.insert_batch(batch).await }
+    }
+
+    async fn insert_batch(&self, batch: Vec<PointStruct>) -> Result<(), Fault> {
+        fail_point!("qdrant::before_insert", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+        self.collection.insert(batch).await?;
+        fail_point!("qdrant::after_insert", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+        Ok(())
     }
 
     /// Ends the versions of the keys that this run may end (`Staging::may_retire`, as a filter).

@@ -23,6 +23,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
 use bytes::Bytes;
+use cairn_faults::fail_point;
 use cairn_ports::{BadBlobKey, BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
 pub use config::{Checksums, InvalidS3Config, S3Config};
@@ -72,7 +73,14 @@ impl S3BlobStore {
 impl BlobStore for S3BlobStore {
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
         check_blob_key(key).map_err(|bad| bad_key("put", key, bad))?;
-        self.create(key, &bytes).await
+        fail_point!("s3::before_put", |said: String| Err(
+            BlobStoreError::new(ErrorKind::ConnectionLost, "put", key).because(said)
+        ));
+        let put = self.create(key, &bytes).await?;
+        fail_point!("s3::after_put", |said: String| Err(
+            BlobStoreError::new(ErrorKind::ConnectionLost, "put", key).because(said)
+        ));
+        Ok(put)
     }
 
     async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, ModelId, Tenant, VectorKey};
+use cairn_faults::fail_point;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, VectorCache, VectorCacheError};
 
 use crate::batch;
@@ -95,6 +96,9 @@ impl VectorCache for DurableVectorCache {
     async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {
         check(entries)?;
         self.write(tenant, entries).await?;
+        fail_point!("vectors::written", |said: String| Err(
+            VectorCacheError::new(ErrorKind::Io, "put", "").because(said)
+        ));
         self.cache.put(tenant, entries).await
     }
 

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use cairn_config::Operator;
 use cairn_domain::RepositoryId;
-use cairn_git::GitSettings;
+use cairn_faults::fail_point;
+use cairn_git::{GitSettings, Limits, ReadingPlan, RemotePolicy};
 use cairn_ports::SourceCache;
 use cairn_search::CursorKey;
 use cairn_wire::RequestSettings;
-use fail::fail_point;
 
 /// An index directory.
 pub struct Home {
@@ -101,7 +101,7 @@ fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
     }
-    fail_point!("home::create", |message| Err(injected("create", message)));
+    fail_point!("home::create", |said: String| Err(anyhow::anyhow!("create: {said}")));
     let temporary = path.with_extension(format!("tmp{}", std::process::id()));
     let written =
         fs::File::create(&temporary).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
@@ -121,18 +121,13 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
     let temporary = path.with_extension(format!("tmp{}", std::process::id()));
     fs::write(&temporary, bytes).with_context(|| format!("writing {}", temporary.display()))?;
-    fail_point!("home::replace", |message| Err(injected("replace", message)));
+    fail_point!("home::replace", |said: String| Err(anyhow::anyhow!("replace: {said}")));
     fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
-}
-
-#[cfg(feature = "failpoints")]
-fn injected(operation: &str, message: Option<String>) -> anyhow::Error {
-    anyhow::anyhow!("{operation}: {}", message.unwrap_or_default())
 }
 
 /// Which files on disk may be opened: the rules by path, name and size that sync applies again to the whole tree. Settings that cannot
 /// be used let nothing be opened; sync says what is wrong with them.
-fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<cairn_git::ReadingPlan> {
+fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {
     let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
     Arc::new(move |files| {
         let files = files.iter().map(|file| (file.path.clone(), file.bytes.clone())).collect();
@@ -148,18 +143,10 @@ fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<cairn_gi
 pub(super) type Requested = Arc<Mutex<RequestSettings>>;
 
 pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Requested) -> GitSettings {
-    let sources = &operator.sources;
-    let ssh = sources.ssh_known_hosts.clone();
     GitSettings {
         clones: home.directory.join("clones"),
-        remotes: cairn_git::RemotePolicy {
-            allow_http: sources.allow_http,
-            allow_file: sources.allow_file,
-            allow_private_addresses: sources.allow_private_addresses,
-            ssh: ssh.map(|known_hosts| cairn_git::SshSettings { known_hosts, key: sources.ssh_key.clone() }),
-            token_variables: sources.tokens.iter().cloned().collect(),
-        },
-        limits: cairn_git::Limits::default(),
+        remotes: RemotePolicy::from(&operator.sources),
+        limits: Limits::from(&operator.sources),
         reading_plan: Some(reading_plan(operator, requested)),
     }
 }

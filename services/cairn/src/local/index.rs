@@ -263,6 +263,6 @@ impl Local {
 
     /// Which remotes may be reached.
     pub fn remotes(&self) -> cairn_git::RemotePolicy {
-        super::home::git_settings(&self.home, &self.operator, &self.requested).remotes
+        cairn_git::RemotePolicy::from(&self.operator.sources)
     }
 }

@@ -187,13 +187,7 @@ fn num_workers(operator: &Operator) -> usize {
     }
 }
 
-#[cfg(not(feature = "failpoints"))]
-fn sweep_grace_ms() -> i64 {
-    cairn_stages::GRACE_MS
-}
-
 /// Tests that read nothing meanwhile need not wait.
-#[cfg(feature = "failpoints")]
 fn sweep_grace_ms() -> i64 {
-    crate::faults::sweep_grace_ms().unwrap_or(cairn_stages::GRACE_MS)
+    cairn_faults::sweep_grace_ms().unwrap_or(cairn_stages::GRACE_MS)
 }

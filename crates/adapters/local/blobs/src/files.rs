@@ -208,8 +208,6 @@ fn ignore_missing(outcome: io::Result<()>) -> io::Result<()> {
 /// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str) -> io::Result<()> {
-    fail::fail_point!(point, |message: Option<String>| Err(io::Error::other(
-        message.unwrap_or_else(|| "a fail point says so".to_owned())
-    )));
+    cairn_faults::fail_point!(point, |said: String| Err(io::Error::other(said)));
     Ok(())
 }

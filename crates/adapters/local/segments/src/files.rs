@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use cairn_domain::{GenerationId, PartId, RunId};
-use fail::fail_point;
+use cairn_faults::fail_point;
 
 use crate::error::SegmentError;
 
@@ -59,16 +59,16 @@ pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Se
 }
 
 fn write_temporary(temporary: &Path, bytes: &[u8]) -> io::Result<()> {
-    fail_point!("segments::create", |_| Err(injected()));
+    fail_point!("segments::create", |said: String| Err(io::Error::other(said)));
     let mut file = File::create_new(temporary)?;
-    fail_point!("segments::write", |_| Err(injected()));
+    fail_point!("segments::write", |said: String| Err(io::Error::other(said)));
     file.write_all(bytes)?;
-    fail_point!("segments::sync", |_| Err(injected()));
+    fail_point!("segments::sync", |said: String| Err(io::Error::other(said)));
     file.sync_all()
 }
 
 fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
-    fail_point!("segments::rename", |_| Err(injected()));
+    fail_point!("segments::rename", |said: String| Err(io::Error::other(said)));
     fs::rename(temporary, path)
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn create_directory(directory: &Path) -> Result<(), SegmentError> {
 
 fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
     let sync = || {
-        fail_point!("segments::sync_directory", |_| Err(injected()));
+        fail_point!("segments::sync_directory", |said: String| Err(io::Error::other(said)));
         File::open(directory)?.sync_all()
     };
     sync().map_err(SegmentError::io("sync", directory))
@@ -92,7 +92,7 @@ fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
 /// Removes a file; one that is not there is success.
 pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     let remove = || {
-        fail_point!("segments::remove", |_| Err(injected()));
+        fail_point!("segments::remove", |said: String| Err(io::Error::other(said)));
         fs::remove_file(path)
     };
     match remove() {
@@ -141,9 +141,4 @@ pub(crate) fn age(path: &Path) -> Option<Duration> {
 
 pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
-}
-
-#[cfg(feature = "failpoints")]
-fn injected() -> io::Error {
-    io::Error::other("injected fault")
 }

@@ -160,9 +160,9 @@ fn prepare_file(connection: &Connection) -> Result<(), Fault> {
 /// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str, operation: &str) -> Result<(), Fault> {
-    fail::fail_point!(&format!("{point}::{operation}"), |message: Option<String>| Err(Fault::new(
+    cairn_faults::fail_point!(&format!("{point}::{operation}"), |said: String| Err(Fault::new(
         cairn_ports::ErrorKind::Io,
-        message.unwrap_or_else(|| "a fail point says so".to_owned())
+        said
     )));
     Ok(())
 }

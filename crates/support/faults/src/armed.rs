@@ -1,0 +1,118 @@
+//! What the environment asks for.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustix::process::{Signal, getpid, kill_process};
+
+/// What an injected failure says, so that a test sees in the logs that it happened.
+const INJECTED: &str = "injected fault";
+
+static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
+
+struct Log {
+    file: File,
+    passed: BTreeSet<String>,
+}
+
+/// What happens at a point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    Kill,
+    Abort,
+    Fail,
+    Sleep { ms: u64 },
+}
+
+/// Arms what the environment asks for. Panics on what it cannot read: a fault that never comes would prove nothing.
+pub fn arm() {
+    if let Ok(path) = std::env::var("CAIRN_POINTS_LOG") {
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.unwrap_or_else(|error| panic!("CAIRN_POINTS_LOG=`{path}` cannot be written: {error}"));
+        let _ = LOG.set(Mutex::new(Log { file, passed: BTreeSet::new() }));
+    }
+    if let Ok(text) = std::env::var("CAIRN_KILL_AT") {
+        let wanted = place(&text).map(|(point, count)| (point, count, Fault::Kill));
+        set(wanted.unwrap_or_else(|| panic!("CAIRN_KILL_AT=`{text}` is not `point:n`")));
+    }
+    if let Ok(text) = std::env::var("CAIRN_FAIL_AT") {
+        let forms = "`point:n`, `point:n:sleep=MS` or `point:n:abort`";
+        set(wanted(&text).unwrap_or_else(|| panic!("CAIRN_FAIL_AT=`{text}` is none of {forms}")));
+    }
+}
+
+/// Notes the first passage of a point.
+pub fn passed(point: &str) {
+    let Some(log) = LOG.get() else { return };
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    if log.passed.insert(point.to_owned()) {
+        // One write each, so that processes that share the file do not mix their lines.
+        log.file.write_all(format!("{point}\n").as_bytes()).expect("the log of points can be written");
+    }
+}
+
+/// The grace that a test asks for, in milliseconds.
+pub fn sweep_grace_ms() -> Option<i64> {
+    std::env::var("CAIRN_SWEEP_GRACE_MS").ok()?.parse().ok()
+}
+
+fn wanted(text: &str) -> Option<(&str, u64, Fault)> {
+    if let Some((point, count)) = place(text) {
+        return Some((point, count, Fault::Fail));
+    }
+    let (place_text, fault) = text.rsplit_once(':')?;
+    let fault = match fault.split_once('=') {
+        None if fault == "abort" => Fault::Abort,
+        Some(("sleep", ms)) => Fault::Sleep { ms: ms.parse().ok()? },
+        _ => return None,
+    };
+    place(place_text).map(|(point, count)| (point, count, fault))
+}
+
+fn place(text: &str) -> Option<(&str, u64)> {
+    let (point, count) = text.rsplit_once(':')?;
+    Some((point, count.parse().ok()?))
+}
+
+fn set((point, count, fault): (&str, u64, Fault)) {
+    let armed = match fault {
+        Fault::Kill => call_at(point, count, || {
+            let _ = kill_process(getpid(), Signal::KILL);
+        }),
+        Fault::Abort => call_at(point, count, || std::process::abort()),
+        Fault::Fail => fail::cfg(point, &once_at(count, &format!("return({INJECTED})"))),
+        Fault::Sleep { ms } => fail::cfg(point, &once_at(count, &format!("sleep({ms})"))),
+    };
+    armed.expect("a fail point can be armed");
+}
+
+fn call_at(point: &str, count: u64, end: impl Fn() + Send + Sync + 'static) -> Result<(), String> {
+    let passed = AtomicU64::new(0);
+    fail::cfg_callback(point, move || {
+        if passed.fetch_add(1, Ordering::SeqCst) == count {
+            end();
+        }
+    })
+}
+
+fn once_at(count: u64, action: &str) -> String {
+    if count == 0 { format!("1*{action}->off") } else { format!("{count}*off->1*{action}->off") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_read() {
+        assert_eq!(wanted("s3::before_put:2"), Some(("s3::before_put", 2, Fault::Fail)));
+        assert_eq!(wanted("s3::before_put:0:abort"), Some(("s3::before_put", 0, Fault::Abort)));
+        assert_eq!(wanted("s3::before_put:1:sleep=70"), Some(("s3::before_put", 1, Fault::Sleep { ms: 70 })));
+        for wrong in ["s3::before_put", "s3::before_put:x", "s3::before_put:1:sleep", "s3::before_put:abort", ""] {
+            assert_eq!(wanted(wrong), None, "{wrong}");
+        }
+    }
+}
