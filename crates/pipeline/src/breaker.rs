@@ -22,6 +22,8 @@ struct State {
     /// Set while the dependency is not there.
     again_at: Option<Instant>,
     is_probed: bool,
+    /// What the last attempt failed with.
+    reason: String,
 }
 
 /// Leave to try. Who has it says what came of it; dropped without a word, it counts as an end.
@@ -64,18 +66,24 @@ impl Breaker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, again_at: Option<Instant>) {
-        *self.lock() = State { again_at, is_probed: false };
+    /// Why the workers wait, if they do.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let state = self.lock();
+        state.again_at.map(|_| state.reason.clone())
+    }
+
+    fn set(&self, again_at: Option<Instant>, reason: String) {
+        *self.lock() = State { again_at, is_probed: false, reason };
         self.changed.notify_waiters();
     }
 }
 
 impl Pass<'_> {
     /// The dependency is not there.
-    pub(crate) fn failed(mut self, retry_after: Option<Duration>) {
+    pub(crate) fn failed(mut self, retry_after: Option<Duration>, reason: String) {
         self.is_probe = false;
         let pause = retry_after.unwrap_or(self.breaker.pause).min(LONGEST_PAUSE);
-        self.breaker.set(Some(Instant::now() + pause));
+        self.breaker.set(Some(Instant::now() + pause), reason);
     }
 
     /// The attempt ended otherwise: well, or with a fault of the job's own.
@@ -87,7 +95,7 @@ impl Pass<'_> {
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
         if self.is_probe {
-            self.breaker.set(None);
+            self.breaker.set(None, String::new());
         }
     }
 }
@@ -102,14 +110,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_tries_again_and_the_others_wait_for_it() {
         let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
-        breaker.pass().await.failed(None);
+        breaker.pass().await.failed(None, "away".to_owned());
+        assert_eq!(breaker.reason().as_deref(), Some("away"));
         let tries = Arc::new(AtomicU32::new(0));
         let worker = |breaker: Arc<Breaker>, tries: Arc<AtomicU32>| async move {
             loop {
                 let pass = breaker.pass().await;
                 // The dependency comes back with the third attempt.
                 if tries.fetch_add(1, Ordering::Relaxed) < 2 {
-                    pass.failed(Some(Duration::from_secs(7)));
+                    pass.failed(Some(Duration::from_secs(7)), "away".to_owned());
                 } else {
                     return pass.ended();
                 }
@@ -121,13 +130,14 @@ mod tests {
             worker.await.expect("no panic");
         }
         assert_eq!(started.elapsed().as_secs(), 10 + 7 + 7);
+        assert_eq!(breaker.reason(), None);
         assert_eq!(tries.load(Ordering::Relaxed), 2 + 5, "two probes failed, then each passed once");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_probe_that_is_dropped_lets_the_others_try() {
         let breaker = Breaker::new(Duration::from_secs(1));
-        breaker.pass().await.failed(None);
+        breaker.pass().await.failed(None, "away".to_owned());
         drop(breaker.pass().await);
         breaker.pass().await.ended();
     }

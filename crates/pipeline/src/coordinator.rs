@@ -1,11 +1,12 @@
 //! What one coordinator does besides working on jobs: it hands the broker what stands in the outbox, and the syncs that
 //! may start. Each call takes no input but the time, so one that died half way is simply made again.
 
+use cairn_domain::MessageId;
 use cairn_faults::fail_point;
 use cairn_ports::{Broker, Outbox, Requests};
 use cairn_wire::Job;
 
-use crate::StageError;
+use crate::{StageError, trace};
 
 /// Runs that are looked after in one go.
 const RUNS_AT_ONCE: usize = 256;
@@ -16,7 +17,10 @@ pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         let jobs: Vec<Job> = parts.iter().map(|part| Job::Part(run.job(*part))).collect();
         num_jobs += jobs.len();
-        broker.publish(run.lane, jobs).await?;
+        // Its first part stands for whoever should have published them.
+        if let Some(first) = parts.first() {
+            trace::within(run.id, MessageId::derive(run.id, *first), broker.publish(run.lane, jobs)).await?;
+        }
         fail_point!("coordinator::relayed", |said| Err(StageError::occupied(said)));
         outbox.sent(run.id, &parts).await?;
     }

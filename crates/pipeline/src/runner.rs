@@ -1,19 +1,21 @@
 //! The loop around every stage.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::{Lane, PartEnd, PartId, RunId, RunState, StageName};
+use cairn_domain::{PartEnd, StageName};
 use cairn_faults::fail_point;
 use cairn_ports::{Broker, Clock, Delivery, ErrorClass, ErrorKind, Ledger, LedgerRead, Outbox, Settlement};
-use cairn_wire::{Job, PartJob, PartReport, SyncJob};
-use tokio::sync::RwLock;
+use cairn_wire::{Job, PartReport};
+use tokio::sync::{RwLock, watch};
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use crate::breaker::Breaker;
-use crate::deadline::in_time;
+use crate::measure::{InHand, span};
 use crate::settle::{RetryLadder, settlement};
-use crate::{Stage, StageError, Syncer, Task};
+use crate::{Stage, StageError, Syncer};
 
 /// Deliveries without an answer that a suspect gets: then it is given up as one that kills its worker.
 const SUSPECT_DELIVERIES: u32 = 2;
@@ -45,14 +47,16 @@ impl Worker {
 
 /// Takes jobs of its workers from the broker until it is closed.
 pub struct Runner<L> {
-    broker: Arc<dyn Broker>,
-    ledger: Arc<L>,
+    pub(crate) broker: Arc<dyn Broker>,
+    pub(crate) ledger: Arc<L>,
     /// None where jobs cannot outlive the process and who drives the run looks after what was not published.
-    outbox: Option<Arc<dyn Outbox>>,
-    clock: Arc<dyn Clock>,
-    config: RunnerConfig,
+    pub(crate) outbox: Option<Arc<dyn Outbox>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) config: RunnerConfig,
     /// Held by all handlers, and by a suspect's alone: what kills the process kills no other job's work.
     company: RwLock<()>,
+    /// Of the stages that are worked on.
+    breakers: Mutex<BTreeMap<StageName, Arc<Breaker>>>,
 }
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
@@ -63,17 +67,30 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         clock: Arc<dyn Clock>,
         config: RunnerConfig,
     ) -> Arc<Self> {
-        Arc::new(Self { broker, ledger, outbox, clock, config, company: RwLock::new(()) })
+        let (company, breakers) = (RwLock::new(()), Mutex::default());
+        Arc::new(Self { broker, ledger, outbox, clock, config, company, breakers })
     }
 
     /// Works until the broker is closed and every job in hand is answered. An error of the broker itself ends it; whoever
     /// supervises the connection starts it again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
+        let (_stays, leave) = watch::channel(false);
+        self.run_until(workers, leave).await
+    }
+
+    /// The same, and stops at once when told to `leave`: what is in hand goes back to the queue, as if it had never been
+    /// delivered. When it returns, nobody receives for these workers any more.
+    pub async fn run_until(
+        self: Arc<Self>,
+        workers: Vec<Worker>,
+        leave: watch::Receiver<bool>,
+    ) -> Result<(), StageError> {
         let mut consumers = JoinSet::new();
         for worker in workers {
             let breaker = Arc::new(Breaker::new(self.config.ladder.pause));
+            self.breakers().insert(worker.stage(), Arc::clone(&breaker));
             for _ in 0..self.config.concurrency {
-                consumers.spawn(Arc::clone(&self).consume(worker.clone(), Arc::clone(&breaker)));
+                consumers.spawn(Arc::clone(&self).consume(worker.clone(), Arc::clone(&breaker), leave.clone()));
             }
         }
         while let Some(consumer) = consumers.join_next().await {
@@ -82,20 +99,61 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    async fn consume(self: Arc<Self>, worker: Worker, breaker: Arc<Breaker>) -> Result<(), StageError> {
-        while let Some(delivery) = self.broker.receive(worker.stage()).await? {
-            fail_point!("pipeline::delivered");
-            let answer = self.in_company(&worker, &delivery, &breaker).await;
-            fail_point!("pipeline::handled");
-            match self.broker.settle(delivery.tag, answer).await {
-                // The delivery was lost with its connection. The job comes again, and finds its work done.
-                Err(error) if error.kind == ErrorKind::NotFound => {
-                    tracing::info!(job = %delivery.job, "its delivery was lost before it was answered");
-                }
-                settled => settled?,
-            }
-            fail_point!("pipeline::acked");
+    /// What the stages wait for that have to: one line each.
+    pub fn waits(&self) -> Vec<String> {
+        let wait = |(stage, breaker): (&StageName, &Arc<Breaker>)| {
+            breaker.reason().map(|reason| format!("{} waits: {reason}", stage.as_str()))
+        };
+        self.breakers().iter().filter_map(wait).collect()
+    }
+
+    fn breakers(&self) -> std::sync::MutexGuard<'_, BTreeMap<StageName, Arc<Breaker>>> {
+        self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn consume(
+        self: Arc<Self>,
+        worker: Worker,
+        breaker: Arc<Breaker>,
+        mut leave: watch::Receiver<bool>,
+    ) -> Result<(), StageError> {
+        loop {
+            let received = tokio::select! {
+                biased;
+                () = told(&mut leave) => return Ok(()),
+                received = self.broker.receive(worker.stage()) => received?,
+            };
+            let Some(delivery) = received else { return Ok(()) };
+            let span = span(&delivery);
+            self.answer(&worker, &delivery, &breaker, &mut leave).instrument(span).await?;
         }
+    }
+
+    async fn answer(
+        &self,
+        worker: &Worker,
+        delivery: &Delivery,
+        breaker: &Breaker,
+        leave: &mut watch::Receiver<bool>,
+    ) -> Result<(), StageError> {
+        let in_hand = InHand::new(worker.stage());
+        fail_point!("pipeline::delivered");
+        let answer = tokio::select! {
+            biased;
+            () = told(leave) => Settlement::Requeue { after: Duration::ZERO },
+            answer = self.in_company(worker, delivery, breaker) => answer,
+        };
+        fail_point!("pipeline::handled");
+        match self.broker.settle(delivery.tag, answer.clone()).await {
+            Ok(()) => in_hand.answered(&answer),
+            // The delivery was lost with its connection. The job comes again, and finds its work done.
+            Err(error) if error.kind == ErrorKind::NotFound => {
+                in_hand.lost();
+                tracing::info!(job = %delivery.job, "its delivery was lost before it was answered");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        fail_point!("pipeline::acked");
         Ok(())
     }
 
@@ -163,7 +221,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             match self.attempt(worker, delivery).await {
                 Err(error) => match error.class {
                     ErrorClass::Pause { retry_after } => {
-                        pass.failed(retry_after);
+                        pass.failed(retry_after, error.chain());
                         if self.clock.monotonic() >= give_back_at {
                             return Err(error);
                         }
@@ -193,95 +251,11 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             }
         }
     }
-
-    async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
-        fail_point!("pipeline::before_sync", |said| Err(StageError::occupied(said)));
-        if let Some(run) = syncer.sync(job).await? {
-            fail_point!("pipeline::synced", |said| Err(StageError::occupied(said)));
-            self.start(run).await;
-        }
-        Ok(())
-    }
-
-    async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        let standing = match self.ledger.standing(job.run, job.part).await {
-            // The repository was deleted and forgotten.
-            Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
-            standing => standing?,
-        };
-        if standing.state != RunState::Running || standing.is_ended {
-            return Err(StageError::cancelled());
-        }
-        fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
-        let task = Task::new(job, standing.aborted);
-        let started = self.clock.monotonic();
-        let is_late = || self.clock.monotonic() >= started + self.config.deadline;
-        let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
-        let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
-        report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
-        fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
-        self.end(lane, job, PartEnd::Done, &report).await
-    }
-
-    /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's
-    /// transaction ends that part with the run.
-    async fn end(&self, lane: Lane, job: &PartJob, end: PartEnd, report: &PartReport) -> Result<(), StageError> {
-        if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
-            let message = format!("{} failed with {code}: {message}", job.part);
-            return self.abort(job.run, &message).await;
-        }
-        let now_ms = self.clock.now_ms();
-        let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
-            Ok(next) => next,
-            // The run ended meanwhile, or its repository was deleted and forgotten.
-            Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        };
-        fail_point!("pipeline::ended", |said| Err(StageError::occupied(said)));
-        if let Err(error) = self.publish(lane, job, next).await {
-            // They stand in the outbox; doing the part again would bring nothing.
-            tracing::warn!(job = %job.part, run = %job.run, "what follows is not published yet: {}", error.chain());
-        }
-        Ok(())
-    }
-
-    /// Publishes the first parts of a run. What is not published stands in the outbox.
-    async fn start(&self, run: RunId) {
-        let started = async {
-            let (record, ready) = (self.ledger.run(run).await?, self.ledger.ready(run).await?);
-            match ready.first() {
-                Some(first) => self.publish(record.lane, &record.job(*first), ready).await,
-                None => Ok(()),
-            }
-        };
-        if let Err(error) = started.await {
-            tracing::warn!(%run, "its first parts are not published yet: {}", error.chain());
-        }
-    }
-
-    async fn publish(&self, lane: Lane, job: &PartJob, parts: Vec<PartId>) -> Result<(), StageError> {
-        if parts.is_empty() {
-            return Ok(());
-        }
-        let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
-        self.broker.publish(lane, jobs).await?;
-        fail_point!("pipeline::published", |said| Err(StageError::occupied(said)));
-        if let Some(outbox) = &self.outbox {
-            outbox.sent(job.run, &parts).await?;
-        }
-        Ok(())
-    }
-
-    async fn abort(&self, run: RunId, message: &str) -> Result<(), StageError> {
-        match self.ledger.abort(run, RunState::Failed, message, self.clock.now_ms()).await {
-            Err(error) if !matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => Err(error.into()),
-            _ => Ok(()),
-        }
-    }
 }
 
-/// A pack that cannot be parsed costs its files, which are listed. Without the other stages a generation would show
-/// things that contradict each other: then the old one stays.
-fn fails_the_run(stage: StageName) -> bool {
-    stage != StageName::Parse
+/// Returns when it is time to leave; never if nobody can say so any more.
+async fn told(leave: &mut watch::Receiver<bool>) {
+    if leave.wait_for(|leave| *leave).await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }

@@ -14,7 +14,7 @@ use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::Artifacts;
 
-use crate::{Check, ClusterConfig, Health, PipelineConfig, Stop};
+use crate::{ClusterConfig, Health, PipelineConfig, Stop};
 
 /// The connections of one process.
 pub struct Cluster {
@@ -64,7 +64,7 @@ impl Cluster {
     /// A connection to the broker, which lives on through its restarts.
     pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
-        Ok(Arc::new(RabbitMqBroker::new(config)?))
+        Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
 
     /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
@@ -74,10 +74,10 @@ impl Cluster {
         let config = runner_config(&self.config.pipeline);
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
-        let mut working = tokio::spawn(runner.run(workers));
+        let mut working = tokio::spawn(Arc::clone(&runner).run(workers));
         tokio::select! {
             ended = &mut working => return Ok(ended??),
-            served = health_of(&broker).serve(self.config.http.listen) => return served,
+            served = Health::of(&broker, &runner).serve(self.config.http.listen) => return served,
             () = stop.asked() => tracing::info!("draining"),
         }
         broker.close().await;
@@ -89,14 +89,6 @@ impl Cluster {
         }
         Ok(())
     }
-}
-
-fn health_of(broker: &Arc<RabbitMqBroker>) -> Health {
-    let (alive, ready) = (Arc::clone(broker), Arc::clone(broker));
-    let said = |is_well: bool, what: &str| if is_well { Vec::new() } else { vec![what.to_owned()] };
-    let alive: Check = Arc::new(move || said(alive.health().is_alive(), "no connection to RabbitMQ for too long"));
-    let ready: Check = Arc::new(move || said(ready.health().is_ready(), "RabbitMQ is not attached"));
-    Health { alive, ready }
 }
 
 fn runner_config(config: &PipelineConfig) -> RunnerConfig {

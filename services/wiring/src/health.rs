@@ -9,6 +9,9 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
+use cairn_catalogue::Runs;
+use cairn_pipeline::Runner;
+use cairn_rabbitmq::RabbitMqBroker;
 
 /// Says what keeps the process from working: one line each, empty if nothing does.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
@@ -23,6 +26,21 @@ pub struct Health {
 }
 
 impl Health {
+    /// Of a process that works on jobs: it needs its broker, and what its stages wait for.
+    pub fn of(broker: &Arc<RabbitMqBroker>, runner: &Arc<Runner<Runs>>) -> Self {
+        let (broker, runner) = (Arc::clone(broker), Arc::clone(runner));
+        let alive: Check = {
+            let broker = Arc::clone(&broker);
+            Arc::new(move || if broker.health().is_alive() { Vec::new() } else { faults(&broker) })
+        };
+        let ready: Check = Arc::new(move || {
+            let mut reasons = if broker.health().is_ready() { Vec::new() } else { faults(&broker) };
+            reasons.extend(runner.waits());
+            reasons
+        });
+        Self { alive, ready }
+    }
+
     pub fn router(self) -> Router {
         Router::new()
             .route("/healthz", get(|State(health): State<Health>| async move { answer(&health.alive) }))
@@ -39,6 +57,15 @@ impl Health {
         tracing::info!(address = %listener.local_addr()?, "health and metrics");
         Ok(axum::serve(listener, self.router()).await?)
     }
+}
+
+/// What is wrong with the connections to RabbitMQ, if something is.
+fn faults(broker: &RabbitMqBroker) -> Vec<String> {
+    let faults = broker.health().faults;
+    if faults.is_empty() {
+        return vec!["RabbitMQ: what watches over its connections does not run".to_owned()];
+    }
+    faults.into_iter().map(|fault| format!("RabbitMQ: {fault}")).collect()
 }
 
 fn answer(check: &Check) -> (StatusCode, String) {

@@ -46,7 +46,7 @@ where
     F: Future<Output = anyhow::Result<()>>,
 {
     cairn_faults::arm();
-    cairn_telemetry::init(1);
+    cairn_telemetry::init_service();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = runtime.context("starting the runtime").and_then(|runtime| {
         let outcome = runtime.block_on(async {

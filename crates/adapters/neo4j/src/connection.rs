@@ -60,6 +60,16 @@ impl Neo4j {
         schema::check(self).await.map_err(fault::of("check", &"schema"))
     }
 
+    /// The constraints and indexes that are missing.
+    pub async fn missing(&self) -> Result<Vec<String>, MaintenanceError> {
+        schema::missing(self).await.map_err(fault::of("check", &"schema"))
+    }
+
+    /// Which server answers, e.g. `5.26.30 community`.
+    pub async fn version(&self) -> Result<String, MaintenanceError> {
+        schema::version(self).await.map_err(fault::of("version", &"server"))
+    }
+
     /// A statement in which `~` ends the names of labels.
     pub(crate) fn query(&self, template: &str) -> Query {
         Query::new(self.names.statement(template))

@@ -68,16 +68,30 @@ pub(crate) async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
 }
 
 pub(crate) async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
+    let missing = missing(neo4j).await?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::conflict(format!("neo4j lacks the constraints or indexes {}: prepare the database", missing.join(", "))))
+}
+
+/// Names of constraints and indexes that are not there, or do not serve yet.
+pub(crate) async fn missing(neo4j: &Neo4j) -> Result<Vec<String>, Fault> {
     let constraints = names_of(neo4j, "SHOW CONSTRAINTS YIELD name RETURN name").await?;
     let online = names_of(neo4j, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name").await?;
     let wanted = |names: &[(&str, &str)]| names.iter().map(|(name, _)| neo4j.names.statement(name)).collect::<Vec<_>>();
     let mut missing = wanted(&CONSTRAINTS);
     missing.retain(|name| !constraints.contains(name) || !online.contains(name));
     missing.extend(wanted(&INDEXES).into_iter().filter(|name| !online.contains(name)));
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(Fault::conflict(format!("neo4j lacks the constraints or indexes {}: prepare the database", missing.join(", "))))
+    Ok(missing)
+}
+
+/// Version and edition of the server.
+pub(crate) async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
+    let statement = "CALL dbms.components() YIELD versions, edition RETURN versions[0] AS version, edition";
+    let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
+    let row = rows.first().ok_or_else(|| Fault::damaged("a server without components"))?;
+    Ok(format!("{} {}", row.get::<String>("version")?, row.get::<String>("edition")?))
 }
 
 async fn names_of(neo4j: &Neo4j, statement: &str) -> Result<BTreeSet<String>, Fault> {

@@ -52,6 +52,11 @@ impl QdrantVectorCache {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
+    /// The collection, or its index, that is missing; an error if what is there is of another kind.
+    pub async fn missing(&self) -> Result<Vec<String>, VectorCacheError> {
+        prepare::missing(&self.collection, &Plan::of_cache(&self.model)).await.map_err(self.failed("check"))
+    }
+
     fn failed(&self, operation: &'static str) -> impl FnOnce(Fault) -> VectorCacheError + '_ {
         move |fault| fault.of_cache(operation, &self.collection.name)
     }

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use qdrant_client::qdrant::collections_client::CollectionsClient;
 use qdrant_client::qdrant::points_client::PointsClient;
-use qdrant_client::qdrant::{ReadConsistency, ReadConsistencyType, WriteOrdering, WriteOrderingType, read_consistency};
+use qdrant_client::qdrant::qdrant_client::QdrantClient;
+use qdrant_client::qdrant::{
+    HealthCheckRequest, ReadConsistency, ReadConsistencyType, WriteOrdering, WriteOrderingType, read_consistency,
+};
 use secrecy::ExposeSecret;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
@@ -76,6 +79,13 @@ impl Connection {
                 Err(Status::deadline_exceeded(format!("no answer within {} ms", self.timeout.as_millis())).into())
             }
         }
+    }
+
+    /// The server's name for itself and its version.
+    pub(crate) async fn version(&self) -> Result<String, Fault> {
+        let mut client = QdrantClient::with_interceptor(self.channel.clone(), self.api_key.clone());
+        let answer = self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await?;
+        Ok(format!("{} {}", answer.title, answer.version))
     }
 
     pub(crate) fn consistency(&self) -> Option<ReadConsistency> {

@@ -65,6 +65,18 @@ pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan
     Ok(())
 }
 
+/// What `prepare` would make.
+pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<String>, Fault> {
+    let name = &collection.name;
+    if !exists(collection).await? {
+        return Ok(vec![format!("collection `{name}`")]);
+    }
+    let info = info(collection).await?;
+    check(name, plan, &info)?;
+    let unindexed = plan.indexes.iter().filter(|(field, _)| !info.payload_schema.contains_key(*field));
+    Ok(unindexed.map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
+}
+
 async fn exists(collection: &Collection) -> Result<bool, Fault> {
     let request = CollectionExistsRequest { collection_name: collection.name.clone() };
     let mut client = collection.connection.collections();

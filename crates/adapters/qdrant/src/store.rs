@@ -45,6 +45,17 @@ impl QdrantStore {
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
+    /// The collection, or indexes of it, that are missing; an error if what is there is of another kind.
+    pub async fn missing(&self) -> Result<Vec<String>, VectorStoreError> {
+        let plan = Plan::of_chunks(&self.config, &self.model);
+        prepare::missing(&self.collection, &plan).await.map_err(self.failed("check"))
+    }
+
+    /// Which server answers, e.g. `qdrant 1.19.0`.
+    pub async fn version(&self) -> Result<String, VectorStoreError> {
+        self.collection.connection.version().await.map_err(self.failed("version"))
+    }
+
     fn failed(&self, operation: &'static str) -> impl FnOnce(Fault) -> VectorStoreError + '_ {
         move |fault| fault.of_store(operation, &self.collection.name)
     }

@@ -26,6 +26,17 @@ impl S3BlobStore {
         }
     }
 
+    /// Whether the bucket is there.
+    pub async fn has_bucket(&self) -> Result<bool, BlobStoreError> {
+        self.attempt("has_bucket", &self.bucket, || async {
+            match self.client.head_bucket().bucket(&self.bucket).send().await {
+                Ok(_) => Ok(true),
+                Err(error) => gone_or(error.into()),
+            }
+        })
+        .await
+    }
+
     async fn create_bucket(&self) -> Result<(), Fault> {
         let mut request = self.client.create_bucket().bucket(&self.bucket);
         if self.region != FIRST_REGION {

@@ -1,4 +1,4 @@
-//! Logs: structured lines on standard error, so that standard output stays free for results and for MCP. And metrics.
+//! Logs and metrics. Logs are lines on standard error, so that standard output stays free for results and for MCP.
 
 pub mod metrics;
 
@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging. `verbose` 0 shows warnings, 1 progress, 2 details; the variable `CAIRN_LOG` overrules it
+/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 progress, 2 details; the variable `CAIRN_LOG` overrules it
 /// (`cairn_pipeline=debug`). A second call changes nothing.
 pub fn init(verbose: u8) {
     let level = match verbose {
@@ -14,9 +14,19 @@ pub fn init(verbose: u8) {
         1 => "info",
         _ => "debug",
     };
-    let filter = EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new(format!("{level},rmcp=warn")));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr);
     let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
     // Someone else's subscriber stays.
     let _ = subscriber.try_init();
+}
+
+/// Starts the logs of a service: progress, one JSON object a line, with the fields of the spans around it.
+pub fn init_service() {
+    let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false);
+    let subscriber = subscriber.with_env_filter(filter("info")).with_writer(std::io::stderr);
+    let _ = subscriber.try_init();
+}
+
+fn filter(level: &str) -> EnvFilter {
+    EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new(format!("{level},rmcp=warn")))
 }

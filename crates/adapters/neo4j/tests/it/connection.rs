@@ -112,8 +112,12 @@ async fn nobody_there_is_unavailable_within_the_deadline() -> Result<()> {
 async fn a_missing_constraint_is_named() -> Result<()> {
     let Some(namespace) = Namespace::open("missing").await? else { return Ok(()) };
     namespace.neo4j.check().await?;
+    let version = namespace.neo4j.version().await?;
+    ensure!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{version}");
     namespace.run("DROP CONSTRAINT edge_key~").await?;
     let error = namespace.neo4j.check().await.expect_err("a constraint is missing");
+    let name = format!("edge_key_{}", namespace.config.namespace);
+    ensure!(namespace.neo4j.missing().await? == [name]);
     let shown = format!("{:?}", error.source);
     ensure!(shown.contains("edge_key") && !shown.contains("node_key"), "{shown}");
     namespace.neo4j.prepare().await?;

@@ -4,7 +4,9 @@ use anyhow::Result;
 use cairn_ports::ErrorKind;
 use cairn_qdrant::{QdrantConfig, QdrantStore, QdrantVectorCache};
 use futures::future::try_join_all;
-use qdrant_client::qdrant::{CreateCollectionBuilder, Distance, VectorParamsBuilder, VectorsConfigBuilder};
+use qdrant_client::qdrant::{
+    CreateCollectionBuilder, DeleteFieldIndexCollectionBuilder, Distance, VectorParamsBuilder, VectorsConfigBuilder,
+};
 
 use crate::space::{DIMENSIONS, Space, model};
 
@@ -29,6 +31,25 @@ async fn an_index_is_made_when_questions_may_be_approximate() -> Result<()> {
     store.prepare().await?;
     let info = space.client().collection_info(store.collection_name()).await?.result.expect("a result");
     assert_eq!(info.config.and_then(|config| config.hnsw_config).and_then(|hnsw| hnsw.m), Some(16));
+    space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_is_named_and_not_made() -> Result<()> {
+    let Some(space) = Space::new() else { return Ok(()) };
+    let (store, cache) = (space.store(), QdrantVectorCache::new(space.config.clone(), model(DIMENSIONS))?);
+    let name = store.collection_name();
+    for _ in 0..2 {
+        assert_eq!(store.missing().await?, [format!("collection `{name}`")]);
+        assert_eq!(cache.missing().await?, [format!("collection `{name}-cache`")]);
+    }
+    store.prepare().await?;
+    cache.prepare().await?;
+    assert_eq!([store.missing().await?, cache.missing().await?], [Vec::<String>::new(), Vec::new()]);
+    space.client().delete_field_index(DeleteFieldIndexCollectionBuilder::new(name, "language").wait(true)).await?;
+    assert_eq!(store.missing().await?, [format!("index `language` of collection `{name}`")]);
+    let version = store.version().await?;
+    assert!(version.contains("qdrant") && version.contains(|digit: char| digit.is_ascii_digit()), "{version}");
     space.done().await
 }
 

@@ -6,6 +6,7 @@
 
 mod apply;
 mod check;
+mod inspect;
 mod names;
 mod plan;
 
@@ -16,6 +17,7 @@ use serde::Deserialize;
 pub use apply::{Applied, TopologyError, apply};
 pub use check::check;
 pub(crate) use check::passive;
+pub use inspect::{Inspected, inspect};
 pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
 pub use plan::Topology;
 

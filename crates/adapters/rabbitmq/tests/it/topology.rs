@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use cairn_ports::{Broker, DeadLetters, Settlement};
-use cairn_rabbitmq::topology::{Topology, TopologyError, apply};
+use cairn_rabbitmq::topology::{Topology, TopologyError, apply, inspect};
 use cairn_servers::given;
 use lapin::options::{ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::FieldTable;
@@ -41,6 +41,41 @@ async fn queues_live_under_their_policies() -> Result<()> {
     check("cairn.parse.retry.200ms.v1", "message-ttl", 200.into()).await?;
     check("cairn.embed.retry.1500ms.v1", "dead-letter-exchange", "cairn.work.v1".into()).await?;
     check("cairn.dead.v1", "overflow", "reject-publish".into()).await?;
+    space.vhost.delete().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_is_named_with_policies_and_bindings() -> Result<()> {
+    let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
+        return Ok(());
+    };
+    let config = space.management_config(&management_url);
+    let whole = inspect(&config, &space.topology).await?;
+    assert_eq!(whole.missing, Vec::<String>::new());
+    assert!(whole.version.is_some_and(|version| version.starts_with(|digit: char| digit.is_ascii_digit())));
+    let client = space.client().await?;
+    let parse = "cairn.parse.bulk.v1";
+    client.channel.queue_delete("cairn.embed.bulk.v1".into(), QueueDeleteOptions::default()).await?;
+    client
+        .channel
+        .queue_unbind(parse.into(), "cairn.work.v1".into(), "parse.bulk".into(), FieldTable::default())
+        .await?;
+    let policies = format!("/api/policies/{}", space.vhost.name());
+    space.vhost.request("DELETE", &format!("{policies}/cairn.dead.v1"), "").await?;
+    let other = r#"{"pattern":"^x$","apply-to":"queues","priority":50,"definition":{"max-length":1}}"#;
+    space.vhost.request("PUT", &format!("{policies}/cairn.work.v1"), other).await?;
+    let expected = [
+        "queue `cairn.embed.bulk.v1`",
+        "policy `cairn.work.v1` as it should be",
+        "policy `cairn.dead.v1`",
+        "binding of queue `cairn.parse.bulk.v1` to exchange `cairn.work.v1`",
+    ];
+    assert_eq!(inspect(&config, &space.topology).await?.missing, expected);
+    // Over AMQP alone as much as AMQP tells.
+    let told = inspect(&space.config, &space.topology).await?;
+    assert_eq!((told.version, told.missing), (None, vec![expected[0].to_owned()]));
+    apply(&config, &space.topology).await?;
+    assert_eq!(inspect(&config, &space.topology).await?.missing, Vec::<String>::new());
     space.vhost.delete().await
 }
 

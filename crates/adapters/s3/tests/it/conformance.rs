@@ -60,8 +60,10 @@ async fn a_bucket_that_is_not_there_is_no_missing_artifact() -> Result<()> {
     let store = S3BlobStore::open(&absent)?;
     assert_eq!(store.get("a").await.expect_err("no bucket").kind, ErrorKind::Unavailable);
     assert_eq!(store.list("").await.expect_err("no bucket").kind, ErrorKind::Unavailable);
+    assert!(!store.has_bucket().await?);
     store.prepare().await?;
     store.prepare().await?;
+    assert!(store.has_bucket().await?);
     assert_eq!(store.get("a").await.expect_err("no object").kind, ErrorKind::NotFound);
     let stranger = S3Config { secret_access_key: cairn_s3::SecretReference::Value("wrong".into()), ..config };
     let refused = S3BlobStore::open(&stranger)?.get("a").await.expect_err("a wrong secret");

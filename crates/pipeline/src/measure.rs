@@ -1,0 +1,76 @@
+//! What the outside sees of a delivery: a span, which its log lines carry, and metrics. Never a repository as a label: those are
+//! without bound.
+
+use std::time::Instant;
+
+use cairn_domain::StageName;
+use cairn_ports::{Delivery, Settlement};
+use cairn_telemetry::metrics::{JOB_SECONDS, JOBS, JOBS_IN_HAND};
+use cairn_wire::Job;
+use tracing::Span;
+use tracing::field::{Empty, display};
+
+use crate::trace;
+
+/// One span per delivery.
+pub(crate) fn span(delivery: &Delivery) -> Span {
+    let job = &delivery.job;
+    let span = tracing::info_span!(
+        "job",
+        stage = job.stage().as_str(),
+        repository = %job.repository(),
+        run = Empty,
+        part = Empty,
+        request = Empty,
+        message = %job.id().0,
+        trace = %trace::trace_of(job),
+        lane = delivery.lane.as_str(),
+        num_failed_attempts = delivery.num_failed_attempts,
+        num_unanswered = delivery.num_unanswered,
+    );
+    match job {
+        Job::Sync(job) => span.record("request", job.request),
+        Job::Part(job) => span.record("run", job.run.generation.0).record("part", display(job.part)),
+    };
+    span
+}
+
+/// A job that has no answer yet.
+pub(crate) struct InHand {
+    stage: &'static str,
+    since: Instant,
+}
+
+impl InHand {
+    pub(crate) fn new(stage: StageName) -> Self {
+        let stage = stage.as_str();
+        JOBS_IN_HAND.with_label_values(&[stage]).inc();
+        Self { stage, since: Instant::now() }
+    }
+
+    pub(crate) fn answered(&self, answer: &Settlement) {
+        self.count(match answer {
+            Settlement::Ack => "ack",
+            Settlement::Retry { .. } => "retry",
+            Settlement::Requeue { .. } => "requeue",
+            Settlement::DeadLetter { .. } => "dead_letter",
+        });
+    }
+
+    /// The delivery was gone before it was answered.
+    pub(crate) fn lost(&self) {
+        self.count("lost");
+    }
+
+    fn count(&self, answer: &str) {
+        JOBS.with_label_values(&[self.stage, answer]).inc();
+        JOB_SECONDS.with_label_values(&[self.stage]).observe(self.since.elapsed().as_secs_f64());
+        tracing::debug!(answer, "answered");
+    }
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        JOBS_IN_HAND.with_label_values(&[self.stage]).dec();
+    }
+}

@@ -1,0 +1,111 @@
+//! From a job to the part that it ends and the jobs that follow.
+
+use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
+use cairn_faults::fail_point;
+use cairn_ports::{ErrorKind, Ledger, LedgerRead};
+use cairn_wire::{Job, PartJob, PartReport, SyncJob};
+
+use crate::deadline::in_time;
+use crate::runner::Runner;
+use crate::{Stage, StageError, Syncer, Task, trace};
+
+impl<L: Ledger + LedgerRead + 'static> Runner<L> {
+    pub(crate) async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
+        fail_point!("pipeline::before_sync", |said| Err(StageError::occupied(said)));
+        if let Some(run) = syncer.sync(job).await? {
+            fail_point!("pipeline::synced", |said| Err(StageError::occupied(said)));
+            tracing::Span::current().record("run", run.generation.0);
+            self.start(run, MessageId::derive_sync(job.repository, job.request)).await;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
+        let standing = match self.ledger.standing(job.run, job.part).await {
+            // The repository was deleted and forgotten.
+            Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
+            standing => standing?,
+        };
+        if standing.state != RunState::Running || standing.is_ended {
+            return Err(StageError::cancelled());
+        }
+        fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
+        let task = Task::new(job, standing.aborted);
+        let started = self.clock.monotonic();
+        let is_late = || self.clock.monotonic() >= started + self.config.deadline;
+        let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
+        let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
+        report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
+        fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
+        self.end(lane, job, PartEnd::Done, &report).await
+    }
+
+    /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's
+    /// transaction ends that part with the run.
+    pub(crate) async fn end(
+        &self,
+        lane: Lane,
+        job: &PartJob,
+        end: PartEnd,
+        report: &PartReport,
+    ) -> Result<(), StageError> {
+        if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
+            let message = format!("{} failed with {code}: {message}", job.part);
+            return self.abort(job.run, &message).await;
+        }
+        let now_ms = self.clock.now_ms();
+        let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
+            Ok(next) => next,
+            // The run ended meanwhile, or its repository was deleted and forgotten.
+            Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        fail_point!("pipeline::ended", |said| Err(StageError::occupied(said)));
+        let message = MessageId::derive(job.run, job.part);
+        if let Err(error) = trace::within(job.run, message, self.publish(lane, job, next)).await {
+            // They stand in the outbox; doing the part again would bring nothing.
+            tracing::warn!(job = %job.part, run = %job.run, "what follows is not published yet: {}", error.chain());
+        }
+        Ok(())
+    }
+
+    /// Publishes the first parts of a run. What is not published stands in the outbox.
+    async fn start(&self, run: RunId, sync: MessageId) {
+        let started = async {
+            let (record, ready) = (self.ledger.run(run).await?, self.ledger.ready(run).await?);
+            match ready.first() {
+                Some(first) => self.publish(record.lane, &record.job(*first), ready).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = trace::within(run, sync, started).await {
+            tracing::warn!(%run, "its first parts are not published yet: {}", error.chain());
+        }
+    }
+
+    async fn publish(&self, lane: Lane, job: &PartJob, parts: Vec<PartId>) -> Result<(), StageError> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
+        self.broker.publish(lane, jobs).await?;
+        fail_point!("pipeline::published", |said| Err(StageError::occupied(said)));
+        if let Some(outbox) = &self.outbox {
+            outbox.sent(job.run, &parts).await?;
+        }
+        Ok(())
+    }
+
+    async fn abort(&self, run: RunId, message: &str) -> Result<(), StageError> {
+        match self.ledger.abort(run, RunState::Failed, message, self.clock.now_ms()).await {
+            Err(error) if !matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A pack that cannot be parsed costs its files, which are listed. Without the other stages a generation would show
+/// things that contradict each other: then the old one stays.
+fn fails_the_run(stage: StageName) -> bool {
+    stage != StageName::Parse
+}

@@ -1,0 +1,51 @@
+//! Traces, in the form of W3C's `traceparent`. A run is one trace, whoever publishes its jobs: the id is made of the run, so that
+//! what a crashed process did and what the coordinator sends again belongs to it as well. A job's parent is the message whose handler published it.
+
+use cairn_domain::{Digester, Key128, MessageId, RunId};
+use cairn_wire::Job;
+
+tokio::task_local! {
+    static CURRENT: String;
+}
+
+/// The `traceparent` of what this task publishes, if it belongs to a run. For brokers that send it along.
+pub fn traceparent() -> Option<String> {
+    CURRENT.try_with(Clone::clone).ok()
+}
+
+/// The trace that a job belongs to. A sync is none of a run yet, and has one of its own.
+pub(crate) fn trace_of(job: &Job) -> Key128 {
+    match job {
+        Job::Sync(_) => job.id().0,
+        Job::Part(job) => trace_of_run(job.run),
+    }
+}
+
+fn trace_of_run(run: RunId) -> Key128 {
+    Digester::new("trace").key_of(run.repository.0).number(run.generation.0).key()
+}
+
+/// Does what publishes jobs of a run, on behalf of a message.
+pub(crate) async fn within<T>(run: RunId, message: MessageId, publishing: impl Future<Output = T>) -> T {
+    let (trace, span) = (trace_of_run(run), message.0.to_string());
+    CURRENT.scope(format!("00-{trace}-{}-01", &span[..16]), publishing).await
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{GenerationId, RepositoryId, RepositoryName, Tenant};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_run_publishes_is_of_its_trace() {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let run = RunId { repository, generation: GenerationId(3) };
+        let sync = MessageId::derive_sync(repository, 1);
+        let said = within(run, sync, async { traceparent() }).await.expect("within a run");
+        let parts: Vec<&str> = said.split('-').collect();
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2], "{said}");
+        assert_eq!((parts[1], parts[2]), (trace_of_run(run).to_string().as_str(), &sync.0.to_string()[..16]));
+        assert_eq!(traceparent(), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! Workers that must stop at once give back what they have.
+
+use cairn_domain::StageName;
+use cairn_ports::Broker;
+use tokio::sync::watch;
+
+use crate::worker::{Outcome, Script, publish, runner};
+
+#[tokio::test(start_paused = true)]
+async fn what_is_in_hand_goes_back_as_it_came() -> anyhow::Result<()> {
+    let (broker, runner) = runner();
+    let script = Script::new(&[Outcome::Hangs]);
+    let (leave, told) = watch::channel(false);
+    let working = tokio::spawn(runner.run_until(vec![script.worker()], told));
+    publish(&broker, 1).await?;
+    script.hanging.notified().await;
+    leave.send_replace(true);
+    working.await??;
+    let delivery = broker.receive(StageName::Sync).await?.expect("it is open");
+    assert_eq!((delivery.num_failed_attempts, delivery.num_unanswered, delivery.is_suspect), (0, 0, false));
+    Ok(())
+}

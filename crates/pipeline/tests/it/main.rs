@@ -1,0 +1,5 @@
+//! The runner over the broker of one process.
+
+mod leaving;
+mod measures;
+mod worker;

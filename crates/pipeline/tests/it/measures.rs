@@ -1,0 +1,76 @@
+//! What is seen of jobs from outside: counts, and log lines that say whose they are.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use cairn_ports::ErrorKind;
+use cairn_telemetry::metrics::{JOB_SECONDS, JOBS, JOBS_IN_HAND};
+use serde_json::Value;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::worker::{Outcome, Script, close_when_done, publish, repository, runner};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no panic").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Lines {
+    fn read(&self) -> Vec<Value> {
+        let bytes = self.0.lock().expect("no panic");
+        bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+}
+
+/// One test, because metrics are shared by the whole process.
+#[tokio::test(start_paused = true)]
+async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Result<()> {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(lines.clone());
+    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    let (broker, runner) = runner();
+    let away = ErrorKind::Unavailable;
+    let script =
+        Script::new(&[Outcome::Fails(ErrorKind::Timeout), Outcome::Fails(away), Outcome::Fails(ErrorKind::Corrupt)]);
+    let working = tokio::spawn(Arc::clone(&runner).run(vec![script.worker()]));
+    publish(&broker, 1).await?;
+    while runner.waits().is_empty() {
+        tokio::time::advance(std::time::Duration::from_millis(1)).await;
+    }
+    assert_eq!(runner.waits(), ["sync waits: blob store: get of `k` failed: unavailable"]);
+    assert_eq!(JOBS_IN_HAND.with_label_values(&["sync"]).get(), 1);
+    close_when_done(&broker).await?;
+    working.await??;
+    assert_eq!(runner.waits(), Vec::<String>::new());
+    let count = |answer: &str| JOBS.with_label_values(&["sync", answer]).get();
+    assert_eq!(["ack", "retry", "requeue", "dead_letter"].map(count), [0, 1, 0, 1]);
+    assert_eq!(JOB_SECONDS.with_label_values(&["sync"]).get_sample_count(), 2);
+    assert_eq!(JOBS_IN_HAND.with_label_values(&["sync"]).get(), 0);
+    let lines = lines.read();
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    for (line, num_failed_attempts) in lines.iter().zip([0, 1, 1]) {
+        let job = &line["spans"][0];
+        assert_eq!((&job["stage"], &job["request"]), (&"sync".into(), &1.into()), "{line}");
+        assert_eq!(job["repository"], repository().to_string(), "{line}");
+        assert_eq!(job["num_failed_attempts"], num_failed_attempts, "{line}");
+        assert!(job["message"].as_str().is_some_and(|id| id.len() == 32), "{line}");
+    }
+    Ok(())
+}

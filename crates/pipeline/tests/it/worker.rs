@@ -1,0 +1,87 @@
+//! A worker that does as told, and a runner for it.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cairn_catalogue::Runs;
+use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, StageName, Tenant};
+use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, StageError, Syncer, Worker};
+use cairn_ports::{BlobStoreError, Broker, ErrorKind};
+use cairn_testkit::{ManualClock, MemoryRuns};
+use cairn_wire::{Job, SyncJob};
+use tokio::sync::Notify;
+
+/// What a sync comes to.
+#[derive(Clone, Copy)]
+pub enum Outcome {
+    Nothing,
+    Fails(ErrorKind),
+    /// It never ends.
+    Hangs,
+}
+
+/// Syncs that come to these, one after the other; then to nothing.
+pub struct Script {
+    outcomes: Mutex<Vec<Outcome>>,
+    /// A sync hangs.
+    pub hanging: Notify,
+}
+
+impl Script {
+    pub fn new(outcomes: &[Outcome]) -> Arc<Self> {
+        let outcomes = outcomes.iter().rev().copied().collect();
+        Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new() })
+    }
+
+    pub fn worker(self: &Arc<Self>) -> Worker {
+        Worker::Sync(self.clone())
+    }
+}
+
+#[async_trait]
+impl Syncer for Script {
+    async fn sync(&self, _: &SyncJob) -> Result<Option<RunId>, StageError> {
+        let outcome = self.outcomes.lock().expect("no panic").pop();
+        match outcome.unwrap_or(Outcome::Nothing) {
+            Outcome::Nothing => Ok(None),
+            Outcome::Fails(kind) => Err(BlobStoreError::new(kind, "get", "k").into()),
+            Outcome::Hangs => {
+                self.hanging.notify_one();
+                std::future::pending().await
+            }
+        }
+    }
+
+    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {
+        Ok(())
+    }
+}
+
+pub fn runner() -> (Arc<LocalBroker>, Arc<Runner<Runs>>) {
+    let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
+    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let deadline = std::time::Duration::from_secs(60);
+    let config = RunnerConfig { concurrency: 2, deadline, ladder: RetryLadder::local() };
+    let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
+    (broker, runner)
+}
+
+pub fn repository() -> RepositoryId {
+    RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"))
+}
+
+pub async fn publish(broker: &LocalBroker, request: u64) -> anyhow::Result<()> {
+    let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request });
+    Ok(broker.publish(Lane::Bulk, vec![job]).await?)
+}
+
+/// Closes the broker when nothing waits or is in hand.
+pub async fn close_when_done(broker: &LocalBroker) -> anyhow::Result<()> {
+    while broker.depth(StageName::Sync).await? > 0 {
+        tokio::task::yield_now().await;
+        tokio::time::advance(std::time::Duration::from_millis(1)).await;
+    }
+    broker.close().await;
+    Ok(())
+}
