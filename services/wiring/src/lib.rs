@@ -15,6 +15,7 @@ mod query;
 mod questions;
 mod start;
 mod stores;
+mod topology;
 pub mod workers;
 
 pub use cluster::Cluster;
