@@ -7,6 +7,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 const EVERY: Duration = Duration::from_secs(1);
+/// A connection that is on its way is there soon.
+const CONNECTING: Duration = Duration::from_millis(50);
 
 /// What the broker lacks, as readiness tells it; empty once it was complete.
 #[derive(Clone)]
@@ -21,27 +23,23 @@ impl Lacking {
         self.0.borrow().clone()
     }
 
-    /// Returns when nothing is missing.
+    /// Returns when nothing is missing. Says once what is.
     pub(crate) async fn until_complete(&self, broker: &RabbitMqBroker) {
-        while let Some(reason) = reason(broker).await {
-            let is_new = self.0.send_if_modified(|said| {
-                let is_new = said.first() != Some(&reason);
-                *said = vec![reason.clone()];
-                is_new
-            });
-            if is_new {
-                tracing::warn!("{reason}");
+        loop {
+            match broker.missing().await {
+                Ok(missing) if missing.is_empty() => break,
+                Ok(missing) => {
+                    let reason = format!("RabbitMQ lacks {}: run `cairn topology apply`", missing.join(", "));
+                    if self.0.borrow().first() != Some(&reason) {
+                        tracing::warn!("{reason}");
+                    }
+                    self.0.send_replace(vec![reason]);
+                    sleep(EVERY).await;
+                }
+                // The connection tells by itself what is wrong with it.
+                Err(_) => sleep(CONNECTING).await,
             }
-            sleep(EVERY).await;
         }
         self.0.send_replace(Vec::new());
-    }
-}
-
-async fn reason(broker: &RabbitMqBroker) -> Option<String> {
-    match broker.missing().await {
-        Ok(missing) if missing.is_empty() => None,
-        Ok(missing) => Some(format!("RabbitMQ lacks {}: run `cairn topology apply`", missing.join(", "))),
-        Err(error) => Some(format!("RabbitMQ: its topology cannot be checked ({})", error.kind.code())),
     }
 }

@@ -5,10 +5,12 @@
 
 mod cluster;
 mod inside;
+mod local;
 mod programs;
 mod settings;
 
 pub use cluster::{LocalCluster, STANDARD};
 pub use inside::Inside;
+pub use local::LocalMode;
 pub use programs::program;
 pub use settings::{Servers, Space};
