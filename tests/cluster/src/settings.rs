@@ -100,6 +100,9 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         tick_ms = 100
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
+        [query.gateway.limits]
+        requests_per_minute = 60000
+        burst = 10000
     };
     let mut set = |path: &[&str], value: &str| put(&mut settings, path, Value::String(value.to_owned()));
     set(&["operator"], &operator);
