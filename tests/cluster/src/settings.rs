@@ -54,6 +54,8 @@ pub struct Space {
     pub bucket: String,
     pub namespace: String,
     pub collection_prefix: String,
+    /// None if the cluster has the broker to itself.
+    pub vhost: Option<Vhost>,
 }
 
 impl Space {
@@ -64,6 +66,7 @@ impl Space {
             bucket: "cairn".to_owned(),
             namespace: String::new(),
             collection_prefix: "cairn".to_owned(),
+            vhost: None,
         }
     }
 
@@ -76,6 +79,7 @@ impl Space {
             namespace: name.replace('-', "_"),
             collection_prefix: name.clone(),
             bucket: name,
+            vhost: Some(vhost),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use cairn_cluster::LocalMode;
+use cairn_cluster::{Ground, LocalMode, Servers};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_gateway::json;
@@ -14,7 +14,6 @@ use cairn_testkit::Mutation;
 use serde_json::Value;
 use toml::Table;
 
-use crate::ground::Ground;
 use crate::questions::{self, Compared, Service};
 
 const NUM_REPOSITORIES: usize = 24;
@@ -60,7 +59,7 @@ fn fixtures(forks: &Path) -> Result<Vec<Fixture>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
-    let Some(servers) = Ground::servers() else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     let root = ground.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
