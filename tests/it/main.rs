@@ -10,6 +10,7 @@ mod faults;
 mod harness;
 mod hostile;
 mod mutation;
+mod operate;
 mod readers;
 mod remote;
 mod runs;
