@@ -4,8 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Index, seed, write};
-use crate::mutation::Mutation;
+use cairn_testkit::work_tree::write;
+
+use crate::harness::{Index, seed};
+use cairn_testkit::Mutation;
 
 #[test]
 fn hits_show_the_lines_of_their_spans() {

@@ -6,7 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::{Index, commit, git, repository, write};
+use cairn_testkit::work_tree::{commit, git, repository, write};
+
+use crate::harness::Index;
 
 /// The paths that `cairn coverage` lists.
 fn covered(index: &Index) -> BTreeSet<String> {

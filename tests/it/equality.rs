@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::harness::{Index, is_soak, seed};
-use crate::mutation::Mutation;
+use cairn_testkit::Mutation;
 
 /// A check after every so many operations.
 const EVERY: usize = 10;
@@ -56,9 +56,9 @@ fn a_changed_file_costs_one_file() {
     mutation.step();
     let files = first["result"]["files_parsed"].as_u64().expect("a number");
     assert!(files >= 40, "{first}");
-    crate::harness::write(mutation.root(), "app/one.py", "def only_this():\n    return 1\n");
+    cairn_testkit::work_tree::write(mutation.root(), "app/one.py", "def only_this():\n    return 1\n");
     index.index(mutation.root());
-    crate::harness::write(mutation.root(), "app/one.py", "def only_that():\n    return 2\n");
+    cairn_testkit::work_tree::write(mutation.root(), "app/one.py", "def only_that():\n    return 2\n");
     let second = index.index(mutation.root());
     assert_eq!(second["result"]["files_parsed"], 1, "{second}");
     assert_eq!(second["result"]["chunks_embedded"], 1, "{second}");
@@ -68,10 +68,10 @@ fn a_changed_file_costs_one_file() {
 fn content_is_embedded_once_wherever_it_stands() {
     let mutation = Mutation::new(seed(), 20);
     let text = "def stands_twice(count):\n    return count * 2\n";
-    crate::harness::write(mutation.root(), "app/once.py", text);
+    cairn_testkit::work_tree::write(mutation.root(), "app/once.py", text);
     let index = Index::new();
     index.index(mutation.root());
-    crate::harness::write(mutation.root(), "copies/elsewhere.py", text);
+    cairn_testkit::work_tree::write(mutation.root(), "copies/elsewhere.py", text);
     let copied = index.index(mutation.root());
     assert_eq!(copied["result"]["chunks_embedded"], 0, "{copied}");
     assert!(copied["result"]["cache_hits"].as_u64() > Some(0), "{copied}");
@@ -93,7 +93,7 @@ fn a_vector_lives_as_long_as_a_manifest_refers_to_its_content() {
     };
     let root = mutation.root().to_string_lossy().into_owned();
     let embedded = |text: &str| {
-        crate::harness::write(mutation.root(), path, text);
+        cairn_testkit::work_tree::write(mutation.root(), path, text);
         run(&["index", &root, "--name", "r"])["result"]["chunks_embedded"].clone()
     };
     embedded("VALUE = 1\n");

@@ -7,7 +7,7 @@ use rand::prelude::*;
 use rand::rngs::StdRng;
 
 use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
-use crate::mutation::Mutation;
+use cairn_testkit::Mutation;
 
 /// Where files are written, linked and removed. The transactions of the store come on top.
 const FILE_POINTS: [&str; 13] = [

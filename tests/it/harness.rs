@@ -1,9 +1,9 @@
 //! Running the program and making repositories.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
+use cairn_testkit::work_tree::keep_if_failing;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -63,49 +63,11 @@ impl Drop for Index {
     }
 }
 
-/// Keeps what a failing test looked at.
-pub(crate) fn keep_if_failing(directory: &mut TempDir) {
-    if std::thread::panicking() {
-        directory.disable_cleanup(true);
-        println!("kept {}", directory.path().display());
-    }
-}
-
 /// The fingerprint of a fresh index of the repository.
 pub(crate) fn fresh_fingerprint(repository: &Path) -> Value {
     let index = Index::new();
     index.index(repository);
     index.fingerprint()
-}
-
-pub(crate) fn git(repository: &Path, arguments: &[&str]) -> String {
-    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
-    let mut command = Command::new("git");
-    command.arg("-C").arg(repository).args(identity).args(arguments);
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    let output = command.output().expect("git starts");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {arguments:?} failed: {errors}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-/// A directory with an empty git repository.
-pub(crate) fn repository() -> TempDir {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    git(directory.path(), &["init", "-q", "-b", "main"]);
-    directory
-}
-
-pub(crate) fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
-    let file = root.join(path);
-    fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-    fs::write(&file, text).expect("a file");
-    file
-}
-
-pub(crate) fn commit(repository: &Path, message: &str) {
-    git(repository, &["add", "-A"]);
-    git(repository, &["commit", "-q", "--allow-empty", "-m", message]);
 }
 
 pub(crate) fn is_soak() -> bool {

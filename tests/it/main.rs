@@ -9,7 +9,6 @@ mod equality;
 mod faults;
 mod harness;
 mod hostile;
-mod mutation;
 mod operate;
 mod readers;
 mod remote;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::harness::{Index, commit, is_soak, repository, write};
+use cairn_testkit::work_tree::{commit, repository, write};
+
+use crate::harness::{Index, is_soak};
 
 const NUM_FILES: usize = 20;
 

@@ -21,7 +21,9 @@ use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
 use cairn_testkit::{ManualClock, MemoryKeys};
 use serde_json::{Value, json};
 
-use crate::harness::{Index, commit, repository, write};
+use cairn_testkit::work_tree::{commit, repository, write};
+
+use crate::harness::Index;
 
 /// This service only answers.
 struct NoIndexing;

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Index, commit, fresh_fingerprint, repository, write};
+use cairn_testkit::work_tree::{commit, repository, write};
+
+use crate::harness::{Index, fresh_fingerprint};
 
 const DEADLINE: Duration = Duration::from_secs(120);
 

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Index, fresh_fingerprint, git, repository, write};
+use cairn_testkit::work_tree::{git, repository, write};
+
+use crate::harness::{Index, fresh_fingerprint};
 
 /// Commits everything at noon of a day.
 fn commit_on(root: &Path, day: &str) {

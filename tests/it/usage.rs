@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::harness::{Index, commit, repository, write};
+use cairn_testkit::work_tree::{commit, repository, write};
+
+use crate::harness::Index;
 
 /// An index with one small repository `r`.
 fn indexed() -> (Index, tempfile::TempDir) {

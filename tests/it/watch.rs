@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::harness::{Index, commit, fresh_fingerprint, git, repository, write};
+use cairn_testkit::work_tree::{commit, git, repository, write};
+
+use crate::harness::{Index, fresh_fingerprint};
 
 /// Far longer than anything here takes.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -14,6 +14,7 @@ use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::Artifacts;
 
+use crate::topology::Lacking;
 use crate::{ClusterConfig, Health, PipelineConfig, Stop};
 
 /// The connections of one process.
@@ -24,6 +25,7 @@ pub struct Cluster {
     pub artifacts: Arc<Artifacts>,
     pub runs: Arc<Runs>,
     pub graph: Arc<Neo4jGraph>,
+    pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -44,7 +46,8 @@ impl Cluster {
             artifacts: Artifacts::new(Arc::clone(&blobs)),
             blobs,
             runs: Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone())))),
-            graph: Arc::new(Neo4jGraph::new(neo4j)),
+            graph: Arc::new(Neo4jGraph::new(neo4j.clone())),
+            neo4j,
             clock: Arc::new(clock),
             config,
         })
@@ -67,18 +70,27 @@ impl Cluster {
 
     /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
     pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, mut stop: Stop) -> anyhow::Result<()> {
-        let missing = broker.missing().await?;
-        anyhow::ensure!(missing.is_empty(), "RabbitMQ lacks {}: run `cairn topology apply`", missing.join(", "));
         let config = runner_config(&self.config.pipeline);
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
-        let mut working = tokio::spawn(Arc::clone(&runner).run(workers));
+        let lacking = Lacking::new();
+        let health = Health::of(&broker, &runner, &lacking);
+        let mut working = tokio::spawn({
+            let (broker, lacking) = (Arc::clone(&broker), lacking.clone());
+            async move {
+                lacking.until_complete(&broker).await;
+                runner.run(workers).await
+            }
+        });
         tokio::select! {
             ended = &mut working => return Ok(ended??),
-            served = Health::of(&broker, &runner).serve(self.config.http.listen) => return served,
+            served = health.serve(self.config.http.listen) => return served,
             () = stop.asked() => tracing::info!("draining"),
         }
         broker.close().await;
+        if !lacking.reasons().is_empty() {
+            return Ok(());
+        }
         let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
         match tokio::time::timeout(patience, working).await {
             Ok(ended) => ended??,

@@ -12,6 +12,7 @@ use cairn_s3::S3Config;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::QueryConfig;
 use crate::embedding::EmbeddingConfig;
 
 /// What was published may have been dated a handler's time ago, and a cursor reads it for so long.
@@ -34,6 +35,7 @@ pub struct ClusterConfig {
     pub embedding: EmbeddingConfig,
     #[serde(default)]
     pub pipeline: PipelineConfig,
+    pub query: Option<QueryConfig>,
     /// File with the operator's rules on sources and sensitive names; the same as `config.toml` of local mode.
     pub operator: Option<PathBuf>,
     /// Of what can be made again: clones. Default: the system's folder for temporary files.
@@ -152,6 +154,8 @@ impl ClusterConfig {
             .into_iter()
             .filter_map(|(name, checked)| checked.and_then(Result::err).map(|fault| format!("[{name}] {fault}")))
             .collect();
+        let query = self.query.as_ref().map(QueryConfig::faults).unwrap_or_default();
+        faults.extend(query.into_iter().map(|fault| format!("[query] {fault}")));
         faults.extend(self.pipeline.faults().into_iter().map(|fault| format!("[pipeline] {fault}")));
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig(faults)) }
     }

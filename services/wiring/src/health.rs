@@ -13,6 +13,8 @@ use cairn_catalogue::Runs;
 use cairn_pipeline::Runner;
 use cairn_rabbitmq::RabbitMqBroker;
 
+use crate::topology::Lacking;
+
 /// Says what keeps the process from working: one line each, empty if nothing does.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
@@ -27,14 +29,15 @@ pub struct Health {
 
 impl Health {
     /// Of a process that works on jobs: it needs its broker, and what its stages wait for.
-    pub fn of(broker: &Arc<RabbitMqBroker>, runner: &Arc<Runner<Runs>>) -> Self {
-        let (broker, runner) = (Arc::clone(broker), Arc::clone(runner));
+    pub(crate) fn of(broker: &Arc<RabbitMqBroker>, runner: &Arc<Runner<Runs>>, lacking: &Lacking) -> Self {
+        let (broker, runner, lacking) = (Arc::clone(broker), Arc::clone(runner), lacking.clone());
         let alive: Check = {
             let broker = Arc::clone(&broker);
             Arc::new(move || if broker.health().is_alive() { Vec::new() } else { faults(&broker) })
         };
         let ready: Check = Arc::new(move || {
             let mut reasons = if broker.health().is_ready() { Vec::new() } else { faults(&broker) };
+            reasons.extend(lacking.reasons());
             reasons.extend(runner.waits());
             reasons
         });

@@ -16,7 +16,9 @@ use serde_json::Value;
 use self::names::names;
 use self::processes::Watched;
 use self::shapes::{ATTACKED, SIZE, Shape, shapes};
-use crate::harness::{Index, commit, is_soak, repository, seed, write};
+use cairn_testkit::work_tree::{commit, repository, write};
+
+use crate::harness::{Index, is_soak, seed};
 
 /// What the program and each of its children may take.
 const MOST_MIB: f64 = 512.0;

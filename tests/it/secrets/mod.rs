@@ -10,7 +10,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use self::planted::{Noise, Planted, across_chunks, notebook, planted};
-use crate::harness::{Index, commit, git, repository, write};
+use cairn_testkit::work_tree::{commit, git, repository, write};
+
+use crate::harness::Index;
 
 /// A name in every file that holds no secret: it must be found where no secret may be.
 const CANARY: &str = "canary_of_plain_text";

@@ -1,4 +1,4 @@
-//! Servers that live on after the command that started them, and their end.
+//! Processes that live on after the command that started them, and their end.
 //!
 //! A folder holds their data, `env` with their addresses, and `processes`: one line `ID STARTED` for each, in the order in
 //! which they are ended. `STARTED` is the kernel's start time of the process, so that a number that was given to another
@@ -24,17 +24,26 @@ const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Starts the servers and leaves them running. Their data stays in the folder over `down` and the next `up`.
 pub async fn up(directory: &Path) -> Result<()> {
-    let living = read_processes(directory)?.into_iter().filter(Recorded::is_alive).count();
-    let place = directory.display();
-    ensure!(living == 0, "servers of {place} are running already; end them with `down --directory {place}`");
+    check_none_lives(directory)?;
     let fleet = Fleet::start(directory).await?;
     let variables = fleet.variables();
     let lines: Vec<String> = variables.iter().map(|(name, url)| format!("export {name}='{url}'\n")).collect();
     write(directory, ENVIRONMENT, &lines.concat())?;
-    let processes = fleet.into_processes();
+    keep(directory, fleet.into_processes())
+}
+
+/// Leaves processes running that `down` ends, in their order. The folder has to be there.
+pub fn keep(directory: &Path, processes: Vec<ServerProcess>) -> Result<()> {
+    check_none_lives(directory)?;
     let lines: Vec<String> = processes.iter().map(record).collect::<Result<_>>()?;
     write(directory, PROCESSES, &lines.concat())?;
     processes.into_iter().for_each(ServerProcess::detach);
+    Ok(())
+}
+
+fn check_none_lives(directory: &Path) -> Result<()> {
+    let living = read_processes(directory)?.into_iter().filter(Recorded::is_alive).count();
+    ensure!(living == 0, "processes of {} are running already; end them first", directory.display());
     Ok(())
 }
 

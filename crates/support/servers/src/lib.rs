@@ -26,9 +26,10 @@ mod rabbit_cluster;
 mod rabbitmq;
 mod watcher;
 
-pub use detached::{down, up};
+pub use detached::{down, keep, up};
 pub use fault_proxy::{Direction, FaultProxy, Flow, Rules};
 pub use fleet::Fleet;
+pub use loopback::free_ports;
 pub use management::Vhost;
 pub use minio::MinIo;
 pub use neo4j::Neo4j;

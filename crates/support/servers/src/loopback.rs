@@ -20,7 +20,7 @@ const USUAL_END: u16 = 32_768;
 const DRAWS: usize = 1000;
 
 /// Ports that nobody listens on now and that this process has not given out before.
-pub(crate) fn free_ports<const N: usize>() -> Result<[u16; N]> {
+pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {
         *port = free_port()?;

@@ -10,8 +10,10 @@ use anyhow::{Context, Result, bail};
 use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::time::{Instant, sleep, timeout};
+use url::{Position, Url};
 
 use crate::group;
+use crate::http;
 use crate::watcher::Watcher;
 
 /// Longer than any of the servers takes to start on a busy machine.
@@ -51,6 +53,17 @@ impl ServerProcess {
         process.spawn()?;
         process.wait_until_ready().await?;
         Ok(process)
+    }
+
+    /// Starts a program that tells over HTTP, by a GET of `url`, that it is ready.
+    pub async fn start_over_http(name: &str, command: Command, log: PathBuf, url: &str) -> Result<Self> {
+        let url = Url::parse(url).with_context(|| format!("{url} is no address"))?;
+        let (server, path) = (url[..Position::BeforePath].to_owned(), url.path().to_owned());
+        let probe = move || {
+            let (server, path) = (server.clone(), path.clone());
+            Box::pin(async move { http::is_ok(server, &path).await }) as _
+        };
+        Self::start(name, command, log, Box::new(probe)).await
     }
 
     /// The id of the process and of its group; none when it does not run.

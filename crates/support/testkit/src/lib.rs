@@ -8,11 +8,14 @@ mod clock;
 mod fake_index;
 mod keys;
 mod memory_runs;
+mod mutation;
 mod repository;
+pub mod work_tree;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
 pub use fake_index::{FakeContent, FakeIndex, INDEXED_AT_MS};
 pub use keys::MemoryKeys;
 pub use memory_runs::MemoryRuns;
+pub use mutation::Mutation;
 pub use repository::FixtureRepository;

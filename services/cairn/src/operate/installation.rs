@@ -21,8 +21,9 @@ use cairn_search::{Allowed, Caller, CursorKey, Searcher};
 use cairn_wiring::ClusterConfig;
 use tokio::time::{Instant, sleep};
 
-/// Cursors and run ids of these commands are for whoever runs the cluster, from whom nothing in them is hidden.
-const CURSOR_KEY: CursorKey = CursorKey([0; 32]);
+/// Seals cursors and makes run ids where the query service's key cannot be read: whoever runs the cluster may know what
+/// is in them.
+const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or mend [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
@@ -87,6 +88,12 @@ impl Installation {
         Ok(broker)
     }
 
+    /// The query service's, so that runs have here the ids that callers see.
+    fn cursor_key(&self) -> CursorKey {
+        let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
+        key.unwrap_or(NO_SECRET)
+    }
+
     /// Answers questions about the tenant from the cluster's own stores.
     pub async fn searcher(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
         let blobs = Arc::new(self.blobs()?);
@@ -101,7 +108,7 @@ impl Installation {
             blobs,
             embedder: cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes: 1 })?,
             clock: Arc::clone(clock),
-            cursor_key: CURSOR_KEY,
+            cursor_key: self.cursor_key(),
         })
     }
 }

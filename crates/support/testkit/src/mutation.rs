@@ -8,10 +8,10 @@ use rand::prelude::*;
 use rand::rngs::StdRng;
 use tempfile::TempDir;
 
-use crate::harness::{self, commit, git, repository};
+use crate::work_tree::{self, commit, git, repository};
 
 /// A repository that is changed step by step.
-pub(crate) struct Mutation {
+pub struct Mutation {
     directory: TempDir,
     rng: StdRng,
     num_names: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Mutation {
 /// Writes a file; a folder or a file that is in its way goes.
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     make_way(root, path);
-    harness::write(root, path, text);
+    work_tree::write(root, path, text);
 }
 
 fn make_way(root: &Path, path: &str) {
@@ -39,7 +39,7 @@ fn make_way(root: &Path, path: &str) {
 
 impl Drop for Mutation {
     fn drop(&mut self) {
-        harness::keep_if_failing(&mut self.directory);
+        work_tree::keep_if_failing(&mut self.directory);
     }
 }
 
@@ -67,7 +67,7 @@ const OPERATIONS: &[Operation] = &[
 ];
 
 impl Mutation {
-    pub(crate) fn new(seed: u64, num_files: usize) -> Self {
+    pub fn new(seed: u64, num_files: usize) -> Self {
         let mut mutation =
             Self { directory: repository(), rng: StdRng::seed_from_u64(seed), num_names: 0, log: Vec::new() };
         for _ in 0..num_files {
@@ -78,12 +78,12 @@ impl Mutation {
         mutation
     }
 
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         self.directory.path()
     }
 
     /// One random operation.
-    pub(crate) fn step(&mut self) {
+    pub fn step(&mut self) {
         let operation = OPERATIONS[self.rng.random_range(0..OPERATIONS.len())];
         let done = operation(self);
         self.log.push(done);

@@ -1,0 +1,45 @@
+//! The query service: questions over HTTP and MCP. It keeps nothing, so any replica answers any request.
+
+mod listen;
+mod readiness;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_embedding_http::Share;
+use cairn_gateway::LedgerIndexing;
+use cairn_gateway::http::{GatewayState, router};
+use cairn_neo4j::Neo4jKeys;
+use cairn_search::Caller;
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, searcher, start};
+use clap::Parser;
+use readiness::Readiness;
+
+fn main() -> ExitCode {
+    start("query", Arguments::parse().config.as_deref(), run)
+}
+
+async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    let query = config.query.clone().context("the settings have no section [query]")?;
+    let cursor_key = query.cursor_key()?;
+    let embedder = embedder(&config.embedding, Share::Questions { processes: query.processes })?;
+    let health_address = config.http.listen;
+    let cluster = Cluster::connect(config).await?;
+    let stores = Stores::connect(&cluster, embedder.model()).await?;
+    let state = GatewayState {
+        searcher: searcher(&cluster, &stores, embedder, cursor_key, Caller::local()),
+        keys: Arc::new(Neo4jKeys::new(cluster.neo4j.clone())),
+        indexing: Arc::new(LedgerIndexing {
+            requests: cluster.runs.clone(),
+            ledger: cluster.runs.clone(),
+            clock: Arc::clone(&cluster.clock),
+        }),
+    };
+    let readiness = Readiness::watch(cluster.runs.clone());
+    let app = router(state, query.gateway.clone());
+    tokio::select! {
+        served = readiness.health().serve(health_address) => served,
+        served = listen::serve(&query, app, stop) => served,
+    }
+}

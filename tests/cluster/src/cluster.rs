@@ -1,0 +1,151 @@
+//! Services as processes, one settings file for all of them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, ensure};
+use cairn_servers::{ServerProcess, free_ports};
+use cairn_wiring::ClusterConfig;
+use toml::Table;
+
+use crate::{Servers, Space, program, settings};
+
+/// One of each service.
+pub const STANDARD: [&str; 7] =
+    ["scheduler", "cloner", "parser", "embedder", "graph-writer", "pattern-aggregator", "query"];
+
+/// Repositories on this machine may be indexed, also without a network.
+const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
+
+/// Long enough for anybody; the address tells who it is.
+const CURSOR_KEY_BYTES: usize = 32;
+
+/// Services over one space of the servers. They end when this is dropped.
+pub struct LocalCluster {
+    directory: PathBuf,
+    services: BTreeMap<String, Service>,
+}
+
+struct Service {
+    process: ServerProcess,
+    /// Of health and metrics.
+    address: String,
+    /// Of the query service's front door.
+    questions: String,
+}
+
+impl LocalCluster {
+    /// Writes the settings and prepares servers. `directory` holds settings, logs and clones; no service runs yet.
+    pub async fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
+        let directory = std::path::absolute(directory)?;
+        fs::create_dir_all(directory.join("logs"))?;
+        private(&directory.join("operator.toml"), OPERATOR)?;
+        if !directory.join("cursor-key").exists() {
+            private(&directory.join("cursor-key"), &random_key()?)?;
+        }
+        private(&directory.join("cluster.toml"), &settings::text(servers, space, &directory, overrides)?)?;
+        let cluster = Self { directory, services: BTreeMap::new() };
+        cairn_wiring::prepare(&ClusterConfig::load(Some(&cluster.settings()))?).await?;
+        Ok(cluster)
+    }
+
+    pub fn settings(&self) -> PathBuf {
+        self.directory.join("cluster.toml")
+    }
+
+    /// Starts a service and waits until it is ready. `replica` tells several of one service apart: `embedder-2`.
+    pub async fn start(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
+        let service = replica.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        let [port, questions_port] = free_ports()?;
+        let (address, questions) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{questions_port}"));
+        let mut command = Command::new(program(&format!("cairn-{service}"))?);
+        command
+            .env("CAIRN_CLUSTER_CONFIG", self.settings())
+            .env("CAIRN__HTTP__LISTEN", &address)
+            .env("CAIRN__CACHE_DIRECTORY", self.directory.join("cache").join(replica))
+            .envs(variables.iter().map(|(name, value)| (*name, value.as_str())));
+        match service {
+            "scheduler" => command.arg("run"),
+            "query" => command.env("CAIRN__QUERY__LISTEN", &questions),
+            _ => &mut command,
+        };
+        let log = self.log(replica);
+        let ready = format!("http://{address}/readyz");
+        let process = ServerProcess::start_over_http(replica, command, log, &ready).await?;
+        self.services.insert(replica.to_owned(), Service { process, address, questions });
+        Ok(())
+    }
+
+    /// Starts one of each service.
+    pub async fn start_all(&mut self) -> Result<()> {
+        for service in STANDARD {
+            self.start(service, &[]).await?;
+        }
+        Ok(())
+    }
+
+    /// What a service printed, of all its starts.
+    pub fn log(&self, replica: &str) -> PathBuf {
+        self.directory.join("logs").join(format!("{replica}.log"))
+    }
+
+    /// Base URL of a query service.
+    pub fn questions(&self, replica: &str) -> Result<String> {
+        let service = self.services.get(replica).with_context(|| format!("{replica} does not run"))?;
+        Ok(format!("http://{}", service.questions))
+    }
+
+    /// `HOST:PORT` of a running service's health and metrics.
+    pub fn address(&self, replica: &str) -> Result<&str> {
+        Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
+    }
+
+    /// The process of a service, to kill, freeze or restart it.
+    pub fn process(&mut self, replica: &str) -> Result<&mut ServerProcess> {
+        Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
+    }
+
+    /// Ends a service by SIGTERM.
+    pub async fn stop(&mut self, replica: &str) -> Result<()> {
+        self.process(replica)?.stop().await?;
+        self.services.remove(replica);
+        Ok(())
+    }
+
+    /// Runs `cairn` against this cluster; it has to succeed. Gives its standard output.
+    pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.try_cairn(arguments)?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "cairn {} fails: {errors}", arguments.join(" "));
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs `cairn` against this cluster.
+    pub fn try_cairn(&self, arguments: &[&str]) -> Result<Output> {
+        let mut command = Command::new(program("cairn")?);
+        command.args(arguments).env("CAIRN_CLUSTER_CONFIG", self.settings());
+        command.output().context("cannot start cairn")
+    }
+
+    /// The processes, in the order in which they may be ended: who asks for work first, who does it last.
+    pub fn into_processes(self) -> Vec<ServerProcess> {
+        self.services.into_values().map(|service| service.process).collect()
+    }
+}
+
+fn random_key() -> Result<String> {
+    let mut key = [0_u8; CURSOR_KEY_BYTES];
+    let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
+    std::io::Read::read_exact(&mut source, &mut key)?;
+    Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Only the owner may read what holds credentials.
+fn private(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! A look into a cluster's stores over the same ports as its services, without any of these.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Source, Tenant};
+use cairn_gateway::auth::{KeyRequest, issue};
+use cairn_neo4j::Neo4jKeys;
+use cairn_ports::{Catalogue, KeyStore, LedgerRead, RepositoryRecord, Requests};
+use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
+use cairn_wire::RequestSettings;
+use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
+use tokio::time::{Instant, sleep};
+
+const POLL: Duration = Duration::from_millis(50);
+
+/// Stores of a cluster, opened by a test.
+pub struct Inside {
+    pub cluster: Cluster,
+    pub stores: Stores,
+    pub searcher: Searcher,
+}
+
+impl Inside {
+    pub async fn open(settings: &Path) -> Result<Self> {
+        let config = ClusterConfig::load(Some(settings))?;
+        let key = config.query.as_ref().context("no section [query]")?.cursor_key()?;
+        let cluster = Cluster::connect(config).await?;
+        let embedder = embedder(&cluster.config.embedding, cairn_embedding_http::Share::Whole)?;
+        let stores = Stores::connect(&cluster, embedder.model()).await?;
+        let searcher = searcher(&cluster, &stores, embedder, key, Caller::local());
+        Ok(Self { cluster, stores, searcher })
+    }
+
+    /// Registers a repository and asks for its sync. Gives its id and the request's number.
+    pub async fn enqueue(&self, name: &str, source: Source, lane: Lane) -> Result<(RepositoryId, u64)> {
+        let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
+        let id = RepositoryId::derive(&tenant, &name);
+        let settings = RequestSettings::default().to_json();
+        let (branch, aliases, last_sync) = (None, Vec::new(), None);
+        self.cluster
+            .runs
+            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, last_sync })
+            .await?;
+        let request = self.cluster.runs.ask(id, lane, false, self.cluster.clock.now_ms()).await?;
+        Ok((id, request))
+    }
+
+    /// Waits until nothing that was asked for waits for an answer, and no run is unfinished.
+    pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        for (repository, request) in asked {
+            while self.cluster.runs.asked(*repository, *request).await?.is_some() {
+                self.check(deadline).await?;
+            }
+        }
+        while !self.cluster.runs.unfinished().await?.is_empty() {
+            self.check(deadline).await?;
+        }
+        Ok(())
+    }
+
+    async fn check(&self, deadline: Instant) -> Result<()> {
+        if Instant::now() > deadline {
+            let runs = self.cluster.runs.unfinished().await?;
+            let mut open = Vec::new();
+            for run in &runs {
+                for part in self.cluster.runs.parts(run.id).await?.iter().filter(|part| part.end.is_none()) {
+                    open.push(format!("{:?}", part.id));
+                }
+            }
+            bail!("not settled in time: {} runs, open parts {open:?}", runs.len());
+        }
+        sleep(POLL).await;
+        Ok(())
+    }
+
+    /// How the newest run of a repository ended.
+    pub async fn last_state(&self, repository: RepositoryId) -> Result<Option<RunState>> {
+        Ok(self.cluster.runs.runs(Some(repository), 1).await?.first().map(|run| run.state))
+    }
+
+    pub async fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
+        Ok(self.searcher.fingerprint(&RepositorySelection::default()).await?)
+    }
+
+    /// A new API key.
+    pub async fn issue_key(&self, request: KeyRequest) -> Result<String> {
+        let key = issue(request, self.cluster.clock.now_ms());
+        let text = key.text.clone();
+        let keys: Arc<dyn KeyStore> = Arc::new(Neo4jKeys::new(self.cluster.neo4j.clone()));
+        keys.create(key.record).await?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,48 @@
+//! Local mode, the program as a user runs it, as what a cluster is compared with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::program;
+
+/// An index directory, and the operator's rules that the cluster has as well.
+pub struct LocalMode {
+    home: PathBuf,
+    operator: PathBuf,
+}
+
+impl LocalMode {
+    pub fn new(home: &Path, operator: &Path) -> Self {
+        Self { home: home.to_owned(), operator: operator.to_owned() }
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Result<Command> {
+        let mut command = Command::new(program("cairn")?);
+        command.args(arguments).env("CAIRN_HOME", &self.home).env("CAIRN_CONFIG", &self.operator);
+        command.env_remove("CAIRN_CLUSTER_CONFIG").env_remove("CAIRN_SERVER");
+        Ok(command)
+    }
+
+    /// Standard output of a call that has to succeed.
+    pub fn ok(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command(arguments)?.output().context("cannot start cairn")?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "cairn {} fails: {errors}", arguments.join(" "));
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Indexes a repository by its URL.
+    pub fn index(&self, name: &str, url: &str) -> Result<()> {
+        self.ok(&["index", url, "--name", name]).map(drop)
+    }
+
+    /// What `cairn fingerprint` says: one object per repository, sorted by name.
+    pub fn fingerprints(&self) -> Result<Vec<Value>> {
+        let said = self.ok(&["fingerprint", "--json"])?;
+        let mut said: Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
+        Ok(said["fingerprints"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    }
+}

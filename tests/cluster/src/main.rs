@@ -1,0 +1,93 @@
+//! `cairn-cluster`: a cluster for people, on this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use cairn_cluster::{LocalCluster, STANDARD, Servers, Space};
+use clap::{Parser, Subcommand};
+use toml::Table;
+
+/// RabbitMQ, MinIO, Neo4j, a server that speaks Qdrant's protocol, and one of each service, on 127.0.0.1. A server whose
+/// address stands in CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is used and not started.
+#[derive(Parser)]
+struct Arguments {
+    /// Where data, settings, logs and process ids lie.
+    #[arg(long)]
+    directory: PathBuf,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Starts servers and services, and leaves them running.
+    Up,
+    /// Ends what `up` started, by process id. Data stays.
+    Down,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Arguments { directory, action } = Arguments::parse();
+    let outcome = match action {
+        Action::Up => up(&directory).await,
+        Action::Down => down(&directory).await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cluster: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn up(directory: &Path) -> Result<()> {
+    let servers = directory.join("servers");
+    fs::create_dir_all(&servers).with_context(|| format!("cannot make {}", servers.display()))?;
+    println!("starting RabbitMQ, MinIO, Neo4j and the Qdrant test server");
+    cairn_servers::up(&servers).await?;
+    let started = start_services(directory, &servers).await;
+    if started.is_err() {
+        cairn_servers::down(&servers).await?;
+    }
+    started
+}
+
+async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
+    let servers = Servers::read(&fs::read_to_string(servers.join("env"))?)?;
+    let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new()).await?;
+    println!("starting {}", STANDARD.join(", "));
+    cluster.start_all().await?;
+    let key = cluster.cairn(&["keys", "create", "--label", "local", "--may-index", "--quiet"])?;
+    say(directory, &cluster, key.trim())?;
+    cairn_servers::keep(directory, cluster.into_processes())
+}
+
+/// Prints the addresses, and writes those that a shell needs to `env`.
+fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
+    let key_file = directory.join("api-key");
+    fs::write(&key_file, key)?;
+    println!();
+    for service in STANDARD {
+        println!("{service:20} http://{}/metrics", cluster.address(service)?);
+    }
+    let questions = cluster.questions("query")?;
+    println!("{:20} {questions}/v1 {questions}/mcp", "questions");
+    let lines = [
+        format!("export CAIRN_CLUSTER_CONFIG='{}'\n", cluster.settings().display()),
+        format!("export CAIRN_SERVER='{questions}'\n"),
+        format!("export CAIRN_API_KEY='{key}'\n"),
+    ];
+    let env = std::path::absolute(directory)?.join("env");
+    fs::write(&env, lines.concat())?;
+    println!("\nsource {}    # then: cairn enqueue URL, cairn search WORDS", env.display());
+    Ok(())
+}
+
+async fn down(directory: &Path) -> Result<()> {
+    cairn_servers::down(directory).await?;
+    cairn_servers::down(&directory.join("servers")).await
+}

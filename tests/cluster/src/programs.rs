@@ -1,0 +1,25 @@
+//! Where the programs lie: beside this one, for one build makes them all.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+/// The path of a program of this build. `CAIRN_PROGRAMS` names another folder.
+pub fn program(name: &str) -> Result<PathBuf> {
+    let folder = match std::env::var_os("CAIRN_PROGRAMS") {
+        Some(folder) => PathBuf::from(folder),
+        None => beside_this().context("finding this program's own folder")?,
+    };
+    let path = folder.join(name);
+    ensure!(path.is_file(), "{} is not built: `cargo build --workspace` makes it", path.display());
+    Ok(path)
+}
+
+/// Tests lie in a folder of their own below that of the programs.
+fn beside_this() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?;
+    let is_of_tests = folder.file_name().is_some_and(|name| name == "deps");
+    let folder = if is_of_tests { folder.parent()? } else { folder };
+    Some(Path::to_owned(folder))
+}

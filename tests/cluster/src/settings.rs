@@ -1,0 +1,149 @@
+//! The settings file of a cluster on this machine.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use cairn_servers::{Vhost, given};
+use toml::{Table, Value, toml};
+
+/// Addresses of the servers, with the credentials in them.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    pub rabbitmq: String,
+    pub management: String,
+    pub s3: String,
+    pub qdrant: String,
+    pub neo4j: String,
+}
+
+impl Servers {
+    /// Those that the environment names. None: the test is left out.
+    #[track_caller]
+    pub fn given() -> Option<Self> {
+        Some(Self {
+            rabbitmq: given::rabbitmq_url()?,
+            management: given::rabbitmq_management_url()?,
+            s3: given::s3_url()?,
+            qdrant: given::qdrant_url()?,
+            neo4j: given::neo4j_url()?,
+        })
+    }
+
+    /// Those whose addresses stand in lines `export NAME='URL'`.
+    pub fn read(lines: &str) -> Result<Self> {
+        let url = |name: &str| {
+            let assignment = format!("export {name}='");
+            let value = lines.lines().find_map(|line| line.strip_prefix(&assignment)?.strip_suffix('\''));
+            value.map(str::to_owned).or_else(|| std::env::var(name).ok()).with_context(|| format!("no address {name}"))
+        };
+        Ok(Self {
+            rabbitmq: url(given::RABBITMQ_URL)?,
+            management: url(given::RABBITMQ_MANAGEMENT_URL)?,
+            s3: url(given::S3_URL)?,
+            qdrant: url(given::QDRANT_URL)?,
+            neo4j: url(given::NEO4J_URL)?,
+        })
+    }
+}
+
+/// What keeps clusters on the same servers apart.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The broker's address with the vhost.
+    pub rabbitmq: String,
+    pub bucket: String,
+    pub namespace: String,
+    pub collection_prefix: String,
+}
+
+impl Space {
+    /// The space of a cluster that has its servers to itself.
+    pub fn whole(servers: &Servers) -> Self {
+        Self {
+            rabbitmq: servers.rabbitmq.clone(),
+            bucket: "cairn".to_owned(),
+            namespace: String::new(),
+            collection_prefix: "cairn".to_owned(),
+        }
+    }
+
+    /// A space that nobody else has.
+    pub async fn create(servers: &Servers) -> Result<Self> {
+        let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
+        let name = vhost.name().to_owned();
+        Ok(Self {
+            rabbitmq: vhost.url().to_owned(),
+            namespace: name.replace('-', "_"),
+            collection_prefix: name.clone(),
+            bucket: name,
+        })
+    }
+}
+
+/// The settings in TOML. `overrides` has sections whose keys replace those that stand here.
+pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides: &Table) -> Result<String> {
+    let operator = directory.join("operator.toml").display().to_string();
+    let cursor_key = directory.join("cursor-key").display().to_string();
+    let (neo4j, neo4j_user, neo4j_password) = split(&servers.neo4j)?;
+    let (s3, s3_key, s3_secret) = split(&servers.s3)?;
+    let mut settings = toml! {
+        [s3.access_key_id]
+        [s3.secret_access_key]
+        [rabbitmq]
+        heartbeat_seconds = 10
+        [neo4j]
+        [qdrant]
+        exact = true
+        [embedding]
+        kind = "local"
+        [pipeline]
+        tick_ms = 100
+        [query.gateway]
+        allowed_hosts = ["127.0.0.1", "localhost"]
+    };
+    let mut set = |path: &[&str], value: &str| put(&mut settings, path, Value::String(value.to_owned()));
+    set(&["operator"], &operator);
+    set(&["rabbitmq", "management_url"], &servers.management);
+    set(&["s3", "endpoint"], &s3);
+    set(&["s3", "bucket"], &space.bucket);
+    set(&["s3", "access_key_id", "value"], &s3_key);
+    set(&["s3", "secret_access_key", "value"], &s3_secret);
+    set(&["qdrant", "url"], &servers.qdrant);
+    set(&["qdrant", "collection_prefix"], &space.collection_prefix);
+    set(&["neo4j", "url"], &neo4j);
+    set(&["neo4j", "namespace"], &space.namespace);
+    if !neo4j_user.is_empty() {
+        set(&["neo4j", "user"], &neo4j_user);
+        set(&["neo4j", "password"], &neo4j_password);
+    }
+    set(&["query", "cursor_key_file"], &cursor_key);
+    put(&mut settings, &["rabbitmq", "urls"], Value::Array(vec![Value::String(space.rabbitmq.clone())]));
+    for (section, keys) in overrides {
+        for (key, value) in keys.as_table().into_iter().flatten() {
+            put(&mut settings, &[section, key], value.clone());
+        }
+    }
+    Ok(settings.to_string())
+}
+
+fn put(table: &mut Table, path: &[&str], value: Value) {
+    let Some((key, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        table.insert((*key).to_owned(), value);
+        return;
+    }
+    let inner = table.entry(*key).or_insert_with(|| Value::Table(Table::new()));
+    if let Value::Table(inner) = inner {
+        put(inner, rest, value);
+    }
+}
+
+/// `SCHEME://[USER:PASSWORD@]HOST` without the credentials, and these.
+fn split(url: &str) -> Result<(String, String, String)> {
+    let (scheme, rest) = url.split_once("://").with_context(|| format!("an address without a scheme: {url}"))?;
+    let Some((credentials, host)) = rest.rsplit_once('@') else {
+        return Ok((url.to_owned(), String::new(), String::new()));
+    };
+    let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+    Ok((format!("{scheme}://{host}"), user.to_owned(), password.to_owned()))
+}

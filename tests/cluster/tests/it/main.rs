@@ -1,0 +1,5 @@
+//! The services as an operator runs them, over real servers.
+
+mod end_to_end;
+mod equality;
+mod ground;
