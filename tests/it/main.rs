@@ -9,6 +9,7 @@ mod equality;
 mod faults;
 mod harness;
 mod hostile;
+mod operate;
 mod readers;
 mod remote;
 mod runs;

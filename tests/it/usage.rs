@@ -70,6 +70,30 @@ fn exit_codes_are_those_of_the_help() {
     check(&["search", "save"], 0, "src/store.py");
 }
 
+#[test]
+fn commands_of_clusters_say_what_they_need() {
+    let index = Index::new();
+    let nobody = "0".repeat(32);
+    let check = |arguments: &[&str], code: i32, expect: &str| {
+        let output = index.command(arguments).env_remove("CAIRN_CLUSTER_CONFIG").output().expect("the program starts");
+        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+    };
+    check(&["topology", "check"], 2, "--cluster FILE");
+    check(&["keys", "list"], 2, "--cluster FILE");
+    check(&["enqueue", "https://example.org/a/b"], 2, "`cairn index` works at once");
+    check(&["enqueue"], 2, "URL");
+    check(&["repos", "--tenant", "acme"], 2, "`--tenant` is for a cluster");
+    check(&["topology", "check", "--server", "http://127.0.0.1:1", "--api-key-file", "/dev/null"], 2, "--cluster FILE");
+    // What is given up on this machine ends with its process; what failed is told by `cairn runs` and `cairn coverage`.
+    check(&["dead-letters", "list"], 0, "there are no dead letters");
+    check(&["dead-letters", "show", &nobody], 3, "there is no dead letter");
+    check(&["dead-letters", "replay", &nobody], 3, "there is no dead letter");
+    check(&["dead-letters", "drop", "--all"], 0, "");
+    check(&["dead-letters", "drop"], 2, "ID");
+}
+
 /// A word of a shell's command line without the quotes around it.
 fn unquoted(word: &str) -> &str {
     word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word)

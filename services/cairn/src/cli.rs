@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysCommand, TopologyCommand};
+
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
                           symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
 
@@ -24,6 +26,12 @@ pub struct Arguments {
     /// File that holds the key to the server.
     #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
+    /// File with the settings of a cluster: speak to its servers, as whoever runs it.
+    #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
+    pub cluster: Option<PathBuf>,
+    /// Tenant of the cluster whose repositories or keys are meant. Default: `local`; for a list of keys, all.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub tenant: Option<String>,
     /// Machine-readable output.
     #[arg(long, global = true)]
     pub json: bool,
@@ -128,6 +136,30 @@ pub enum Command {
     /// Check the index and the machine; say what is wrong and what to do.
     #[command(after_help = "Example:\n  cairn doctor")]
     Doctor,
+    /// What must be in the servers of a cluster before its services start.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  cairn topology apply --cluster cluster.toml\n  cairn topology check --cluster cluster.toml"
+    )]
+    Topology(TopologyCommand),
+    /// Jobs that were given up: look at them, hand them out again, forget them.
+    #[command(
+        subcommand,
+        name = "dead-letters",
+        after_help = "Examples:\n  cairn dead-letters list --cluster cluster.toml\n  cairn dead-letters replay --all --cluster cluster.toml"
+    )]
+    DeadLetters(DeadLettersCommand),
+    /// Register repositories with a cluster and ask for their syncs.
+    #[command(
+        after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
+    )]
+    Enqueue(EnqueueArguments),
+    /// Keys to the query service of a cluster.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  cairn keys create --tenant acme --repo 'github.com/acme/*' --label ci --cluster cluster.toml\n  cairn keys revoke cairn_1f0c22ab --cluster cluster.toml"
+    )]
+    Keys(KeysCommand),
     /// Speak the Model Context Protocol on standard input and output.
     #[command(
         after_help = "Example, in the configuration of an agent:\n  { \"command\": \"cairn\", \"args\": [\"mcp\"] }\nOr by hand: cairn mcp"

@@ -1,8 +1,9 @@
-//! The command line of Cairn: local mode, and a client of query services.
+//! The command line of Cairn: local mode, a client of query services, and the commands of whoever runs a cluster.
 
 mod cli;
 mod commands;
 mod local;
+mod operate;
 mod output;
 mod remote;
 mod stop;

@@ -24,6 +24,15 @@ pub fn error(text: &str) {
     anstream::eprintln!("{}: {text}", styled(BAD, "error"));
 }
 
+/// An answer as JSON, or as `print` shows it.
+pub fn answer(answer: &serde_json::Value, as_json: bool, print: fn(&serde_json::Value)) {
+    if as_json {
+        json(answer);
+    } else {
+        print(answer);
+    }
+}
+
 /// One JSON value on its own line.
 pub fn json(value: &serde_json::Value) {
     println!("{value}");

@@ -131,7 +131,7 @@ impl ClusterConfig {
     }
 
     fn read(text: &str, variables: impl Iterator<Item = (String, String)>) -> anyhow::Result<Self> {
-        let mut table: Table = text.parse().map_err(|error| anyhow::anyhow!("the settings are not TOML: {error}"))?;
+        let mut table: Table = text.parse().map_err(|error| not_toml(text, &error))?;
         for (name, value) in variables {
             if let Some(path) = name.strip_prefix(VARIABLE) {
                 let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
@@ -186,6 +186,13 @@ impl PipelineConfig {
         }
         faults
     }
+}
+
+/// Without the line itself, which may hold a password.
+fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    anyhow::anyhow!("the settings are not TOML: line {line}: {}", error.message())
 }
 
 fn scalar(text: String) -> Value {
@@ -253,6 +260,8 @@ mod tests {
     #[test]
     fn what_is_unknown_is_refused_and_what_is_wrong_is_all_said() {
         assert!(read("[rabitmq]\n", &[]).is_err());
+        let fault = read("[neo4j]\npassword = \"hunter2\n", &[]).expect_err("no TOML").to_string();
+        assert!(fault.contains("line 2") && !fault.contains("hunter2"), "{fault}");
         assert!(read("", &[("CAIRN__PIPELINE__WINDOWS", "7")]).is_err());
         assert!(read("cache_directory = \"x\"", &[("CAIRN__CACHE_DIRECTORY__Y", "7")]).is_err());
         let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("the form is right");

@@ -1,7 +1,9 @@
 //! Requests to sync.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryId};
+use cairn_domain::{Lane, RepositoryId, Tenant};
 use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, SyncRequest};
 use cairn_runs::{Answer, Command, RepositoryDocument, SyncOutcome, Wanted};
 use cairn_wire::SyncJob;
@@ -82,6 +84,13 @@ impl Runs {
         let documents =
             told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", &"")?;
         Ok(documents.into_iter().filter(|document| !document.state.is_deleted).map(|document| document.id).collect())
+    }
+
+    /// The tenants that have repositories, sorted.
+    pub async fn tenants(&self) -> Result<BTreeSet<Tenant>, LedgerError> {
+        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "tenants", &"")?;
+        let documents = documents.into_iter().filter(|document| !document.state.is_deleted);
+        Ok(documents.map(|document| document.details.tenant).collect())
     }
 }
 

@@ -10,7 +10,8 @@ use tracing_subscriber::EnvFilter;
 /// (`cairn_pipeline=debug`). A second call changes nothing.
 pub fn init(verbose: u8) {
     let level = match verbose {
-        0 => "warn",
+        // What a command meets at a broker it tells itself; these two tell of each attempt and each channel.
+        0 => "warn,lapin=off,cairn_rabbitmq=error",
         1 => "info",
         _ => "debug",
     };

@@ -12,10 +12,10 @@ use crate::local::Local;
 use crate::output::{self, BAD, styled};
 
 /// One line of `doctor`.
-struct Check {
-    what: String,
+pub(crate) struct Check {
+    pub what: String,
     /// What is wrong and what to do about it.
-    fault: Option<String>,
+    pub fault: Option<String>,
 }
 
 pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
@@ -44,6 +44,11 @@ pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
             format!("{} of {} parts ended; index its repository again to finish it", run.num_ended, run.num_parts);
         checks.push(Check { what: format!("run {}", local.searcher.run_id(run.id)), fault: Some(fault) });
     }
+    Ok(report(&checks, json))
+}
+
+/// Prints the checks; the exit code says whether all is well.
+pub(crate) fn report(checks: &[Check], json: bool) -> ExitCode {
     let is_well = checks.iter().all(|check| check.fault.is_none());
     if json {
         let checks: Vec<_> = checks
@@ -52,14 +57,14 @@ pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
             .collect();
         output::json(&json!({ "ok": is_well, "checks": checks }));
     } else {
-        for check in &checks {
+        for check in checks {
             match &check.fault {
                 None => output::line(&format!("ok    {}", check.what)),
                 Some(fault) => output::line(&format!("{} {}: {fault}", styled(BAD, "fault"), check.what)),
             }
         }
     }
-    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn git_check() -> Check {

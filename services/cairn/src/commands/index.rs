@@ -111,7 +111,7 @@ impl Unlocated {
 }
 
 /// One repository of several that failed, while the others go on.
-fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
+pub(crate) fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
     if json {
         let (code, message) = code_and_message(error);
         let error = serde_json::json!({ "code": code, "message": message });
@@ -251,12 +251,16 @@ pub(super) async fn remove(local: &Local, repository: &str, json: bool) -> Outco
     let view = local.runs.view().await?;
     let known = local.searcher.select_one(&view, repository).await?;
     local.remove(known.record.id).await?;
-    if json {
-        output::json(&serde_json::json!({ "removed": known.record.name.as_str() }));
-    } else {
-        output::line(&format!("removed {}", styled(NAME, &known.record.name)));
-    }
+    show_removed(&known.record.name, json);
     Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
+    if json {
+        output::json(&serde_json::json!({ "removed": name.as_str() }));
+    } else {
+        output::line(&format!("removed {}", styled(NAME, name)));
+    }
 }
 
 /// The agent's view of local mode.

@@ -1,17 +1,18 @@
 //! What each command does.
 
-mod doctor;
+pub(crate) mod doctor;
 mod field;
-mod index;
-mod print;
-mod print_inventory;
-mod question;
+pub(crate) mod index;
+pub(crate) mod print;
+pub(crate) mod print_dead_letters;
+pub(crate) mod print_inventory;
+pub(crate) mod question;
 mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use cairn_config::Operator;
 use cairn_gateway::questions;
 use cairn_pipeline::StageError;
@@ -21,6 +22,8 @@ use serde_json::Value;
 
 use crate::cli::{Arguments, Command};
 use crate::local::{Local, LocalAgent, find_home};
+use crate::operate::dead_letters::{self, Letters};
+use crate::operate::{self, wrong};
 use crate::output;
 use crate::remote::{Remote, RemoteError};
 
@@ -48,6 +51,19 @@ async fn dispatch(arguments: Arguments) -> Outcome {
         clap_complete::generate(shell, &mut crate::cli::Arguments::command(), "cairn", &mut std::io::stdout());
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(file) = arguments.cluster.clone() {
+        if arguments.server.is_some() {
+            bail!(wrong(
+                "`--cluster` speaks to the servers of a cluster and `--server` to a query service: give one of them"
+            ));
+        }
+        return operate::run(&file, arguments).await;
+    }
+    if arguments.tenant.is_some() {
+        bail!(wrong(
+            "`--tenant` is for a cluster (`--cluster`): a key says whose repositories it opens, and this machine has one tenant"
+        ));
+    }
     if let Some(remote) = Remote::of(&arguments)? {
         return ask_server(&remote, &arguments.command, json).await;
     }
@@ -57,6 +73,9 @@ async fn dispatch(arguments: Arguments) -> Outcome {
     } else {
         None
     };
+    if let Some(what) = only_of_clusters(&arguments.command) {
+        bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
+    }
     if let Some(question) = question::of(&arguments.command, here.as_deref())? {
         let answer = questions::answer(&LocalAgent::new(local), &question).await?;
         return Ok(print::answer(&question, &answer, json));
@@ -64,6 +83,12 @@ async fn dispatch(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,
         Command::Doctor => doctor::doctor(&local, json).await,
+        Command::DeadLetters(command) => {
+            let broker = local.broker();
+            let (runs, clock) = (&local.runs, local.clock.as_ref());
+            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), runs, clock };
+            dead_letters::run(&letters, command, json).await
+        }
         Command::Watch { repositories } => watch::watch(local, repositories, json).await,
         Command::Invalidate { path } => index::invalidate(&local, &path, json).await,
         Command::Remove { repository } => index::remove(&local, &repository, json).await,
@@ -84,6 +109,16 @@ async fn ask_server(remote: &Remote, command: &Command, json: bool) -> Outcome {
     Ok(print::answer(&question, &answer, json))
 }
 
+/// What a cluster has and this machine has not.
+fn only_of_clusters(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Topology(_) => Some("only a cluster has a topology"),
+        Command::Enqueue(_) => Some("only a cluster has queues (`cairn index` works at once)"),
+        Command::Keys(_) => Some("only a cluster has keys"),
+        _ => None,
+    }
+}
+
 /// Why a command is not for a server, and what to do instead.
 fn not_remote(command: &Command) -> SearchError {
     let instead = match command {
@@ -91,6 +126,9 @@ fn not_remote(command: &Command) -> SearchError {
         Command::Doctor => "whoever runs the server checks it there",
         Command::Remove { .. } => "whoever runs the server removes repositories there",
         Command::Watch { .. } => "the server's scheduler follows its repositories",
+        Command::Topology(_) | Command::DeadLetters(_) | Command::Enqueue(_) | Command::Keys(_) => {
+            "whoever runs the cluster does that with `--cluster FILE`"
+        }
         _ => "`cairn index NAME` asks the server to bring a repository up to date",
     };
     let message = format!("this command works on an index of this machine, not with `--server`: {instead}");
@@ -128,10 +166,11 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
 }
 
 /// The code that results and `runbooks/` share, and the whole chain of causes.
-fn code_and_message(error: &anyhow::Error) -> (&'static str, String) {
-    match error.downcast_ref::<StageError>() {
-        Some(error) => (error.code, error.chain()),
-        None => ("failed", format!("{error:#}")),
+pub(crate) fn code_and_message(error: &anyhow::Error) -> (&'static str, String) {
+    match (error.downcast_ref::<StageError>(), error.downcast_ref::<SearchError>()) {
+        (Some(error), _) => (error.code, error.chain()),
+        (None, Some(error)) => (error.code.as_str(), error.message.clone()),
+        (None, None) => ("failed", format!("{error:#}")),
     }
 }
 

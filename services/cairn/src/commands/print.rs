@@ -10,7 +10,7 @@ use super::{NOTHING_FOUND, print_inventory};
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
 /// Shows an answer; the exit code says whether there is anything in it.
-pub(super) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCode {
+pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCode {
     match question {
         // One edge on a line: reviews are made of them with line tools.
         Question::Sample(_) if json => list(answer, "edges").iter().for_each(output::json),

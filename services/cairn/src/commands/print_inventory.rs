@@ -115,7 +115,7 @@ pub(super) fn fingerprint(fingerprint: &Value) {
 }
 
 /// What a server says to a request to index.
-pub(super) fn asked(answer: &Value) {
+pub(crate) fn asked(answer: &Value) {
     let name = styled(NAME, text(answer, "repository"));
     let state = text(answer, "state");
     output::line(&format!("{name}: {state}; `cairn runs --repo {}` follows it", text(answer, "repository")));

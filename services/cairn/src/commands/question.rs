@@ -23,7 +23,7 @@ pub(super) fn is_about_here(command: &Command) -> bool {
 }
 
 /// The question of a command that asks; none for commands that do something. `here` is the repository of the working directory.
-pub(super) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
+pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
     let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
     Ok(Some(match command {
         Command::Search(arguments) => Question::Search(search(arguments, here)),

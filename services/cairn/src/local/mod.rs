@@ -166,7 +166,7 @@ impl Local {
         })
     }
 
-    fn broker(&self) -> Arc<LocalBroker> {
+    pub(crate) fn broker(&self) -> Arc<LocalBroker> {
         let settings = QueueSettings { prefetch: self.num_workers, ..QueueSettings::default() };
         Arc::new(LocalBroker::new(|_| settings))
     }

@@ -1,0 +1,198 @@
+//! `cairn dead-letters`: jobs that were given up, until somebody decides about them.
+//!
+//! A letter leaves its queue only after what replaces it is there: whoever dies in between has handed a job out twice,
+//! which every stage bears, and has lost none.
+
+use std::process::ExitCode;
+
+use cairn_catalogue::Runs;
+use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope};
+use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests};
+use cairn_search::{SearchError, SearchErrorCode};
+use cairn_wire::Job;
+use serde_json::{Value, json};
+
+use super::arguments::{ChosenLetters, DeadLettersCommand};
+use super::wrong;
+use crate::commands::{Outcome, code_and_message, print_dead_letters};
+use crate::output;
+
+/// Where letters are, and what is needed to decide about them.
+pub(crate) struct Letters<'a> {
+    pub kept: &'a dyn DeadLetters,
+    pub broker: &'a dyn Broker,
+    pub runs: &'a Runs,
+    pub clock: &'a dyn Clock,
+}
+
+/// What became of a letter.
+enum Decision {
+    PublishedAgain,
+    /// Number of the request for a sync.
+    Asked(u64),
+    Dropped,
+}
+
+pub(crate) async fn run(letters: &Letters<'_>, command: DeadLettersCommand, json: bool) -> Outcome {
+    match command {
+        DeadLettersCommand::List { limit } => list(letters, limit, json).await,
+        DeadLettersCommand::Show { id } => show(letters, &id, json).await,
+        DeadLettersCommand::Replay(chosen) => decide(letters, &chosen, replay, json).await,
+        DeadLettersCommand::Drop(chosen) => decide(letters, &chosen, forget, json).await,
+    }
+}
+
+async fn list(letters: &Letters<'_>, limit: usize, json: bool) -> Outcome {
+    let mut found = letters.kept.dead_letters(limit.saturating_add(1)).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let mut answers = Vec::with_capacity(found.len());
+    for letter in &found {
+        answers.push(as_json(letters, letter).await?);
+    }
+    let answer = json!({ "dead_letters": answers, "has_more": has_more });
+    output::answer(&answer, json, print_dead_letters::list);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show(letters: &Letters<'_>, id: &str, json: bool) -> Outcome {
+    let (id, found) = (parse_id(id)?, letters.kept.dead_letters(usize::MAX).await?);
+    let letter = found.into_iter().find(|letter| letter.id == id).ok_or_else(|| unknown(id))?;
+    let mut answer = as_json(letters, &letter).await?;
+    answer["body"] = json!(letter.body);
+    output::answer(&answer, json, print_dead_letters::one);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Decides about each; one that fails does not keep the others.
+async fn decide<'a>(
+    letters: &'a Letters<'a>,
+    chosen: &ChosenLetters,
+    decision: impl AsyncFn(&'a Letters<'a>, &DeadLetter) -> anyhow::Result<Decision>,
+    json: bool,
+) -> Outcome {
+    let found = letters.kept.dead_letters(usize::MAX).await?;
+    let mut wanted = Vec::new();
+    for id in &chosen.ids {
+        let id = parse_id(id)?;
+        wanted.push(found.iter().find(|letter| letter.id == id).ok_or_else(|| unknown(id))?);
+    }
+    if chosen.all {
+        wanted = found.iter().collect();
+    }
+    let mut code = ExitCode::SUCCESS;
+    for letter in wanted {
+        match decision(letters, letter).await {
+            Ok(decided) => tell(letter, &decided, json),
+            Err(error) => {
+                tell_failure(letter, &error, json);
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}
+
+async fn forget(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
+    letters.kept.take(letter.id).await?;
+    Ok(Decision::Dropped)
+}
+
+async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
+    let Some(job) = &letter.job else {
+        anyhow::bail!(wrong("its body is no job that this build can read; `show` prints it, `drop` forgets it"));
+    };
+    let decided = if is_awaited(letters.runs, job).await? {
+        letters.broker.publish(letter.lane, vec![job.clone()]).await?;
+        Decision::PublishedAgain
+    } else {
+        Decision::Asked(ask(letters, letter, job.repository()).await?)
+    };
+    letters.kept.take(letter.id).await?;
+    Ok(decided)
+}
+
+/// Whether the end of the job would still be taken down.
+async fn is_awaited(runs: &Runs, job: &Job) -> anyhow::Result<bool> {
+    match job {
+        Job::Sync(job) => Ok(runs.asked(job.repository, job.request).await?.is_some()),
+        Job::Part(job) => match runs.standing(job.run, job.part).await {
+            Ok(standing) => Ok(!standing.state.is_finished() && !standing.is_ended),
+            // It was swept.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        },
+    }
+}
+
+/// The files that failed count as changed in the next run.
+async fn ask(letters: &Letters<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
+    match letters.runs.ask(repository, letter.lane, false, letters.clock.now_ms()).await {
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            anyhow::bail!(wrong("its repository was removed, so nobody waits for it: `drop` forgets it"))
+        }
+        asked => Ok(asked?),
+    }
+}
+
+fn tell(letter: &DeadLetter, decided: &Decision, json: bool) {
+    let (outcome, request) = match decided {
+        Decision::PublishedAgain => ("published_again", None),
+        Decision::Asked(request) => ("sync_requested", Some(*request)),
+        Decision::Dropped => ("dropped", None),
+    };
+    let answer = json!({ "id": letter.id.to_string(), "outcome": outcome, "request": request });
+    output::answer(&answer, json, print_dead_letters::decided);
+}
+
+fn tell_failure(letter: &DeadLetter, error: &anyhow::Error, json: bool) {
+    let (code, message) = code_and_message(error);
+    if json {
+        let error = json!({ "code": code, "message": message });
+        output::json(&json!({ "id": letter.id.to_string(), "error": error }));
+    } else {
+        output::error(&format!("{}: {message}", letter.id));
+    }
+}
+
+fn parse_id(text: &str) -> Result<MessageId, SearchError> {
+    let id = Key128::parse(text).map(MessageId);
+    id.ok_or_else(|| wrong(format!("`{text}` is no id of a dead letter; `cairn dead-letters list` shows them")))
+}
+
+fn unknown(id: MessageId) -> SearchError {
+    let message = format!("there is no dead letter {id}; `cairn dead-letters list` shows those that there are");
+    SearchError::new(SearchErrorCode::NotFound, message)
+}
+
+async fn as_json(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Value> {
+    let name = match &letter.job {
+        Some(job) => name_of(letters.runs, job).await?,
+        None => None,
+    };
+    let (part, generation, request) = match &letter.job {
+        Some(Job::Part(job)) => (Some(job.part.number), Some(job.run.generation.0), None),
+        Some(Job::Sync(job)) => (None, None, Some(job.request)),
+        None => (None, None, None),
+    };
+    Ok(json!({
+        "id": letter.id.to_string(),
+        "stage": letter.stage.as_str(),
+        "part": part,
+        "generation": generation,
+        "request": request,
+        "tenant": letter.job.as_ref().map(|job| job.tenant().as_str()),
+        "repository_id": letter.job.as_ref().map(|job| job.repository().to_string()),
+        "repository": name.as_ref().map(RepositoryName::as_str),
+        "lane": letter.lane.as_str(),
+        "code": letter.code,
+        "message": letter.message,
+        "num_failed_attempts": letter.num_failed_attempts,
+    }))
+}
+
+/// None for a repository that was removed.
+async fn name_of(runs: &Runs, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
+    let found = runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;
+    Ok(found.into_iter().next().map(|record| record.name))
+}

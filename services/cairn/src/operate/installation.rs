@@ -1,0 +1,119 @@
+//! An installation of a cluster, as whoever runs it reaches it: each command connects to what it needs and to nothing
+//! else, so that a server that is down stops only what cannot do without it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cairn_catalogue::Runs;
+use cairn_config::Operator;
+use cairn_domain::Tenant;
+use cairn_embedding_http::Share;
+use cairn_names::NameIndex;
+use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
+use cairn_pipeline::StageError;
+use cairn_ports::Clock;
+use cairn_qdrant::{QdrantStore, QdrantVectorCache};
+use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
+use cairn_s3::S3BlobStore;
+use cairn_search::{Allowed, Caller, CursorKey, Searcher};
+use cairn_wiring::ClusterConfig;
+use tokio::time::{Instant, sleep};
+
+/// Seals cursors and makes run ids where the query service's key cannot be read: whoever runs the cluster may know what
+/// is in them.
+const NO_SECRET: CursorKey = CursorKey([0; 32]);
+const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or mend [neo4j]";
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
+pub(super) struct Installation {
+    pub config: ClusterConfig,
+    pub operator: Operator,
+    /// Whose repositories a command is about.
+    pub tenant: Tenant,
+}
+
+impl Installation {
+    /// Reads and checks the settings; connects to nothing.
+    pub fn load(file: &Path, tenant: Option<&str>) -> anyhow::Result<Self> {
+        let invalid = |error: anyhow::Error| StageError::permanent("invalid_settings", format!("{error:#}"));
+        let config = ClusterConfig::load(Some(file)).map_err(invalid)?;
+        config.validate().map_err(|error| invalid(error.into()))?;
+        let operator = Operator::load(config.operator.as_deref(), Path::new("config.toml"));
+        let operator = operator.map_err(|error| invalid(error.into()))?;
+        Ok(Self { config, operator, tenant: tenant.map_or_else(Tenant::local, Tenant::new) })
+    }
+
+    pub fn neo4j(&self) -> anyhow::Result<Neo4j> {
+        Ok(Neo4j::new(section(self.config.neo4j.as_ref(), "neo4j")?)?)
+    }
+
+    pub fn rabbitmq(&self) -> anyhow::Result<&RabbitMqConfig> {
+        section(self.config.rabbitmq.as_ref(), "rabbitmq")
+    }
+
+    pub fn blobs(&self) -> anyhow::Result<S3BlobStore> {
+        Ok(S3BlobStore::open(section(self.config.s3.as_ref(), "s3")?)?)
+    }
+
+    /// Chunks, and cached vectors, of the model that the settings name.
+    pub fn vectors(&self) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
+        let (config, model) = (section(self.config.qdrant.as_ref(), "qdrant")?, self.config.embedding.model_id()?);
+        let cache = QdrantVectorCache::new(config.clone(), model.clone())?;
+        Ok((QdrantStore::new(config.clone(), model)?, cache))
+    }
+
+    /// Catalogue and ledger with the time that all services share.
+    pub async fn ledger(&self) -> anyhow::Result<(Arc<Runs>, Arc<dyn Clock>)> {
+        let neo4j = self.neo4j()?;
+        let clock = Neo4jClock::start(neo4j.clone()).await.context(UNREACHABLE)?;
+        Ok((Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j)))), Arc::new(clock)))
+    }
+
+    /// The broker, connected.
+    pub async fn broker(&self) -> anyhow::Result<RabbitMqBroker> {
+        let config = self.rabbitmq()?.clone();
+        let deadline = Instant::now() + Duration::from_millis(config.connect_timeout_ms);
+        let broker = RabbitMqBroker::new(config)?;
+        while broker.health().connected_since.is_none() {
+            let faults = broker.health().faults;
+            anyhow::ensure!(
+                Instant::now() < deadline,
+                "RabbitMQ cannot be reached ({}): start it, or mend `urls` in [rabbitmq]",
+                faults.join("; ")
+            );
+            sleep(LOOK_AGAIN_AFTER).await;
+        }
+        Ok(broker)
+    }
+
+    /// The query service's, so that runs have here the ids that callers see.
+    fn cursor_key(&self) -> CursorKey {
+        let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
+        key.unwrap_or(NO_SECRET)
+    }
+
+    /// Answers questions about the tenant from the cluster's own stores.
+    pub async fn searcher(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
+        let blobs = Arc::new(self.blobs()?);
+        let caller = Caller { tenant: self.tenant.clone(), allowed: Allowed::All, name: "operator".to_owned() };
+        Ok(Searcher {
+            caller,
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
+            vectors: Arc::new(self.vectors()?.0),
+            graph: Arc::new(Neo4jGraph::new(self.neo4j()?)),
+            names: Arc::new(NameIndex::new(blobs.clone())),
+            blobs,
+            embedder: cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes: 1 })?,
+            clock: Arc::clone(clock),
+            cursor_key: self.cursor_key(),
+        })
+    }
+}
+
+fn section<'a, T>(section: Option<&'a T>, name: &str) -> anyhow::Result<&'a T> {
+    let missing = || StageError::permanent("invalid_settings", format!("the settings have no section [{name}]"));
+    Ok(section.ok_or_else(missing)?)
+}

@@ -1,0 +1,125 @@
+//! `cairn keys`: who may ask the query service, and what of a tenant they may see.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use cairn_gateway::auth::{KeyRequest, issue};
+use cairn_gateway::time::rfc3339;
+use cairn_neo4j::{Neo4jClock, Neo4jKeys};
+use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
+use cairn_search::{SearchError, SearchErrorCode};
+use serde_json::{Value, json};
+
+use super::arguments::{KeysCommand, NewKeyArguments};
+use super::installation::Installation;
+use crate::commands::Outcome;
+use crate::output::{self, FAINT, NAME, styled};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// `names_tenant`: whether a list is of one tenant only.
+pub(super) async fn run(installation: &Installation, names_tenant: bool, command: KeysCommand, json: bool) -> Outcome {
+    let neo4j = installation.neo4j()?;
+    let clock = Neo4jClock::start(neo4j.clone()).await.context("cannot ask Neo4j, which holds the keys")?;
+    let (keys, now_ms) = (Neo4jKeys::new(neo4j), clock.now_ms());
+    match command {
+        KeysCommand::Create(arguments) => create(&keys, installation, arguments, now_ms, json).await?,
+        KeysCommand::List => {
+            let tenant = names_tenant.then_some(&installation.tenant);
+            list(&keys.list(tenant).await?, now_ms, json);
+        }
+        KeysCommand::Revoke { id } => revoke(&keys, &id, now_ms, json).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn create(
+    keys: &Neo4jKeys,
+    installation: &Installation,
+    arguments: NewKeyArguments,
+    now_ms: i64,
+    json: bool,
+) -> anyhow::Result<()> {
+    let request = KeyRequest {
+        tenant: installation.tenant.clone(),
+        repositories: (!arguments.repositories.is_empty()).then_some(arguments.repositories),
+        may_index: arguments.may_index,
+        label: arguments.label,
+        expires_at_ms: arguments.expires_in_days.map(|days| now_ms + i64::from(days) * DAY_MS),
+    };
+    let new = issue(request, now_ms);
+    keys.create(new.record.clone()).await?;
+    if json {
+        let mut answer = as_json(&new.record, now_ms);
+        answer["key"] = json!(new.text);
+        output::json(&answer);
+    } else {
+        output::line(&new.text);
+        output::note(&format!("{}; the key is not shown again", described(&new.record, now_ms)));
+    }
+    Ok(())
+}
+
+fn list(keys: &[ApiKeyRecord], now_ms: i64, json: bool) {
+    if json {
+        return output::json(&json!({ "keys": keys.iter().map(|key| as_json(key, now_ms)).collect::<Vec<_>>() }));
+    }
+    for key in keys {
+        let id = styled(NAME, &key.id);
+        output::line(&format!("{id} {}", described(key, now_ms)));
+    }
+    if keys.is_empty() {
+        output::note("there are no keys: `cairn keys create` makes one");
+    }
+}
+
+async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::Result<()> {
+    match keys.revoke(id, now_ms).await {
+        // A whole key may have been typed: what follows its id is not repeated.
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            let message = "no key has that id; `cairn keys list` shows those that there are";
+            anyhow::bail!(SearchError::new(SearchErrorCode::NotFound, message));
+        }
+        revoked => revoked?,
+    }
+    if json {
+        output::json(&json!({ "revoked": id }));
+    } else {
+        output::line(&format!("{} opens nothing any more, within seconds", styled(NAME, id)));
+    }
+    Ok(())
+}
+
+fn state(key: &ApiKeyRecord, now_ms: i64) -> &'static str {
+    match key.is_valid(now_ms) {
+        true => "valid",
+        false if key.revoked_at_ms.is_some_and(|at_ms| at_ms <= now_ms) => "revoked",
+        false => "expired",
+    }
+}
+
+/// All but the secret and its hash, which is nobody's business.
+fn as_json(key: &ApiKeyRecord, now_ms: i64) -> Value {
+    json!({
+        "id": key.id,
+        "tenant": key.tenant.as_str(),
+        "repositories": key.repositories,
+        "may_index": key.may_index,
+        "label": key.label,
+        "state": state(key, now_ms),
+        "created_at": rfc3339(key.created_at_ms),
+        "expires_at": key.expires_at_ms.map(rfc3339),
+        "revoked_at": key.revoked_at_ms.map(rfc3339),
+        "last_used_at": key.last_used_at_ms.map(rfc3339),
+    })
+}
+
+fn described(key: &ApiKeyRecord, now_ms: i64) -> String {
+    let seen = key.repositories.as_ref().map_or("all repositories".to_owned(), |names| names.join(", "));
+    let index = if key.may_index { ", may index" } else { "" };
+    let label = if key.label.is_empty() { String::new() } else { format!(" {:?}", key.label) };
+    let used = key.last_used_at_ms.map_or("never used".to_owned(), |at_ms| format!("used {}", rfc3339(at_ms)));
+    let until = key.expires_at_ms.map(|at_ms| format!(", until {}", rfc3339(at_ms))).unwrap_or_default();
+    let times = styled(FAINT, format!("made {}{until}, {used}", rfc3339(key.created_at_ms)));
+    format!("{} tenant {}: {seen}{index}{label} {times}", state(key, now_ms), key.tenant)
+}

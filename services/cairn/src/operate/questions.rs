@@ -1,0 +1,76 @@
+//! `cairn runs`, `repos`, `stats` and every other question, answered from the stores of a cluster.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cairn_catalogue::Runs;
+use cairn_domain::{RunId, Tenant};
+use cairn_gateway::{Agent, IndexCall, IndexStatus, Indexing, LedgerIndexing, questions};
+use cairn_search::{SearchError, Searcher};
+
+use super::installation::Installation;
+use super::wrong;
+use crate::cli::Command;
+use crate::commands::{Outcome, print, question};
+use crate::output;
+
+/// The cluster, as its operator asks it.
+struct OperatorAgent {
+    searcher: Searcher,
+    indexing: LedgerIndexing,
+}
+
+#[async_trait]
+impl Agent for OperatorAgent {
+    fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    async fn default_repository(&self) -> Option<String> {
+        None
+    }
+
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+        self.indexing.index(&self.searcher, call).await
+    }
+
+    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+        self.indexing.cancel(run).await
+    }
+}
+
+pub(super) async fn ask(installation: &Installation, command: &Command, json: bool) -> Outcome {
+    let question = question::of(command, None)?.ok_or_else(|| not_here(command))?;
+    let (runs, clock) = installation.ledger().await?;
+    let searcher = installation.searcher(&runs, &clock).await?;
+    let indexing = LedgerIndexing { requests: runs.clone(), ledger: runs.clone(), clock };
+    let answer = questions::answer(&OperatorAgent { searcher, indexing }, &question).await?;
+    let code = print::answer(&question, &answer, json);
+    name_other_tenants(installation, &runs).await?;
+    Ok(code)
+}
+
+/// An answer is about one tenant; whoever runs the cluster should know that there are more.
+async fn name_other_tenants(installation: &Installation, runs: &Arc<Runs>) -> anyhow::Result<()> {
+    let others: Vec<Tenant> =
+        runs.tenants().await?.into_iter().filter(|tenant| *tenant != installation.tenant).collect();
+    if !others.is_empty() {
+        let names: Vec<&str> = others.iter().map(Tenant::as_str).collect();
+        let (own, others) = (&installation.tenant, names.join(", "));
+        output::note(&format!("this is about the tenant `{own}`; --tenant asks about another: {others}"));
+    }
+    Ok(())
+}
+
+/// Why a command is not for a cluster, and what to do instead.
+fn not_here(command: &Command) -> SearchError {
+    let instead = match command {
+        Command::Index(_) | Command::Invalidate { .. } => {
+            "`cairn enqueue URL` registers a repository and asks for its sync"
+        }
+        Command::Watch { .. } => "the scheduler follows the repositories of a cluster",
+        Command::Mcp => "agents speak to the query service, at its path `/mcp`",
+        _ => "leave out `--cluster` and CAIRN_CLUSTER_CONFIG",
+    };
+    wrong(format!("this command works on an index of this machine, not with `--cluster`: {instead}"))
+}

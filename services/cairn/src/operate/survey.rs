@@ -1,0 +1,105 @@
+//! How each server stands that a cluster depends on: whether it answers, which it is, and what is missing in it.
+
+use std::time::Duration;
+
+use cairn_domain::InputType;
+use cairn_embedding_http::Share;
+use cairn_rabbitmq::topology::{Topology, inspect};
+use cairn_wiring::EmbeddingConfig;
+use tokio::time::timeout;
+
+use super::installation::Installation;
+
+/// Whoever waits longer takes the server for gone as well.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One server.
+pub(super) struct Finding {
+    pub name: &'static str,
+    pub state: State,
+}
+
+pub(super) enum State {
+    /// Why it cannot be used, and what to do.
+    Fault(String),
+    Answers(Answer),
+}
+
+/// What a server says that answers.
+#[derive(Default)]
+pub(super) struct Answer {
+    /// As far as its protocol tells.
+    pub version: Option<String>,
+    /// What `cairn topology apply` would make.
+    pub missing: Vec<String>,
+    /// What could not be looked at.
+    pub unknown: Option<&'static str>,
+}
+
+/// All servers that hold something, in the order in which data comes by them.
+pub(super) async fn of_servers(installation: &Installation) -> Vec<Finding> {
+    let (rabbitmq, s3, neo4j, qdrant) = tokio::join!(
+        finding("RabbitMQ", rabbitmq(installation), "start it, or mend `urls` and `management_url` in [rabbitmq]"),
+        finding("S3", s3(installation), "start it, or mend `endpoint`, `bucket` and the credentials in [s3]"),
+        finding("Neo4j", neo4j(installation), "start it, or mend `url`, `user` and `password` in [neo4j]"),
+        finding("Qdrant", qdrant(installation), "start it, or mend `url` and `api_key` in [qdrant]"),
+    );
+    vec![rabbitmq, s3, neo4j, qdrant]
+}
+
+pub(super) async fn of_model(installation: &Installation) -> Finding {
+    finding("embedding model", model(installation), "mend [embedding], or ask who runs the provider").await
+}
+
+async fn finding(name: &'static str, asked: impl Future<Output = anyhow::Result<Answer>>, remedy: &str) -> Finding {
+    let state = match timeout(PATIENCE, asked).await {
+        Ok(Ok(answer)) => State::Answers(answer),
+        Ok(Err(error)) => State::Fault(format!("{error:#}; {remedy}")),
+        Err(_) => State::Fault(format!("no answer within {} s; {remedy}", PATIENCE.as_secs())),
+    };
+    Finding { name, state }
+}
+
+async fn rabbitmq(installation: &Installation) -> anyhow::Result<Answer> {
+    let config = installation.rabbitmq()?;
+    let found = inspect(config, &Topology::new(&config.topology)).await?;
+    let unknown = "`management_url` is not set, so policies and bindings are not looked at";
+    let unknown = found.version.is_none().then_some(unknown);
+    Ok(Answer { version: found.version, missing: found.missing, unknown })
+}
+
+/// The protocol knows no version of a server.
+async fn s3(installation: &Installation) -> anyhow::Result<Answer> {
+    let blobs = installation.blobs()?;
+    if !blobs.has_bucket().await? {
+        let bucket = installation.config.s3.as_ref().map(|config| config.bucket.as_str()).unwrap_or_default();
+        return Ok(Answer { missing: vec![format!("bucket `{bucket}`")], ..Answer::default() });
+    }
+    blobs.self_test().await?;
+    Ok(Answer::default())
+}
+
+async fn neo4j(installation: &Installation) -> anyhow::Result<Answer> {
+    let neo4j = installation.neo4j()?;
+    let version = Some(neo4j.version().await?);
+    let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
+    Ok(Answer { version, missing: missing.collect(), unknown: None })
+}
+
+async fn qdrant(installation: &Installation) -> anyhow::Result<Answer> {
+    let (store, cache) = installation.vectors()?;
+    let version = Some(store.version().await?);
+    let missing = [store.missing().await?, cache.missing().await?].concat();
+    Ok(Answer { version, missing, unknown: None })
+}
+
+/// A provider is asked for one vector.
+async fn model(installation: &Installation) -> anyhow::Result<Answer> {
+    let config = &installation.config.embedding;
+    let model = config.model_id()?;
+    if let EmbeddingConfig::Http { .. } = config {
+        let embedder = cairn_wiring::embedder(config, Share::Questions { processes: 1 })?;
+        embedder.embed(InputType::Query, &["cairn doctor"]).await?;
+    }
+    Ok(Answer { version: Some(format!("{}, {} dimensions", model.name, model.dimensions)), ..Answer::default() })
+}

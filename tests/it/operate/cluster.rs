@@ -1,0 +1,199 @@
+//! A cluster without services: spaces of a test's own on the given servers, and a file with the settings.
+
+use std::fs;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use cairn_catalogue::Runs;
+use cairn_neo4j::{Neo4j, Neo4jRuns};
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_servers::{Vhost, given};
+use cairn_wiring::ClusterConfig;
+use neo4rs::{ConfigBuilder, Graph, Query};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::harness::CAIRN;
+
+pub(super) struct Cluster {
+    pub runtime: Runtime,
+    pub vhost: Vhost,
+    pub config: ClusterConfig,
+    directory: TempDir,
+    namespace: String,
+}
+
+impl Cluster {
+    /// With nothing in it. None: the test is left out.
+    pub fn empty() -> Option<Self> {
+        let (rabbitmq, management) = (given::rabbitmq_url()?, given::rabbitmq_management_url()?);
+        let (s3, neo4j, qdrant) = (given::s3_url()?, given::neo4j_url()?, given::qdrant_url()?);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let vhost = runtime.block_on(Vhost::create(&rabbitmq, &management)).expect("a vhost");
+        let name = unique_name();
+        let namespace = name.replace('-', "_");
+        let (s3, s3_key, s3_secret) = without_credentials(&s3);
+        let (neo4j, user, password) = without_credentials(&neo4j);
+        let user = if user.is_empty() { "neo4j".to_owned() } else { user };
+        let settings = format!(
+            r#"
+operator = "{operator}"
+[rabbitmq]
+urls = ["{amqp}"]
+management_url = "{management}"
+[s3]
+endpoint = "{s3}"
+bucket = "{name}"
+access_key_id = {{ value = "{s3_key}" }}
+secret_access_key = {{ value = "{s3_secret}" }}
+[neo4j]
+url = "{neo4j}"
+user = "{user}"
+password = "{password}"
+namespace = "{namespace}"
+[qdrant]
+url = "{qdrant}"
+collection_prefix = "{name}"
+timeout_ms = 90000
+"#,
+            amqp = vhost.url(),
+            operator = "OPERATOR",
+        );
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let operator = directory.path().join("operator.toml");
+        fs::write(&operator, "").expect("a file");
+        let settings = settings.replace("OPERATOR", &operator.to_string_lossy());
+        let file = directory.path().join("cluster.toml");
+        fs::write(&file, settings).expect("a file");
+        let config = ClusterConfig::load(Some(&file)).expect("settings");
+        config.validate().expect("valid settings");
+        Some(Self { runtime, vhost, config, directory, namespace })
+    }
+
+    /// With everything in it that services need.
+    pub fn prepared() -> Option<Self> {
+        let cluster = Self::empty()?;
+        cluster.ok(&["topology", "apply"]);
+        Some(cluster)
+    }
+
+    /// The operator's rules on sources.
+    pub fn allow(&self, rules: &str) {
+        fs::write(self.directory.path().join("operator.toml"), rules).expect("a file");
+    }
+
+    /// Writes a file beside the settings and gives its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.directory.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.to_string_lossy().into_owned()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(CAIRN);
+        command.args(arguments).env("CAIRN_CLUSTER_CONFIG", self.directory.path().join("cluster.toml"));
+        command.env_remove("CAIRN_CONFIG").current_dir(self.directory.path());
+        command
+    }
+
+    /// Exit code, and all that was said; secrets are never among it.
+    pub fn said(&self, arguments: &[&str]) -> (i32, String) {
+        self.told(&self.command(arguments).output().expect("the program starts"))
+    }
+
+    pub fn told(&self, output: &Output) -> (i32, String) {
+        let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
+        let secret = without_credentials(&given::s3_url().unwrap_or_default()).2;
+        assert!(!said.contains(&secret) && !said.contains("guest:"), "a secret is told: {said}");
+        (output.status.code().expect("an exit code"), said)
+    }
+
+    /// Standard output of a run that must succeed.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("the program starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (code, said) = self.told(&output);
+        assert_eq!(code, 0, "cairn {arguments:?} failed: {said}");
+        text
+    }
+
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let text = self.ok(&[arguments, &["--json"]].concat());
+        serde_json::from_str(text.lines().last().unwrap_or_default()).expect("JSON")
+    }
+
+    pub fn neo4j(&self) -> Neo4j {
+        let _inside = self.runtime.enter();
+        Neo4j::new(self.config.neo4j.as_ref().expect("settings")).expect("a client")
+    }
+
+    pub fn runs(&self) -> Runs {
+        Runs::new(Arc::new(Neo4jRuns::new(self.neo4j())))
+    }
+
+    /// A broker as services have one.
+    pub fn broker(&self) -> RabbitMqBroker {
+        let _inside = self.runtime.enter();
+        let broker = RabbitMqBroker::new(self.config.rabbitmq.clone().expect("settings")).expect("a broker");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        self.runtime.block_on(async {
+            while broker.health().connected_since.is_none() {
+                assert!(Instant::now() < deadline, "no connection: {:?}", broker.health().faults);
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
+        broker
+    }
+
+    /// Takes away what the test made. The bucket stays, empty: no adapter removes one.
+    pub fn close(self) {
+        let Self { runtime, vhost, config, namespace, .. } = self;
+        runtime.block_on(async {
+            vhost.delete().await.expect("the vhost is removed");
+            let neo4j = config.neo4j.as_ref().expect("settings");
+            forget_namespace(&neo4j.url, &namespace).await.expect("the namespace is wiped");
+        });
+    }
+}
+
+async fn forget_namespace(url: &str, namespace: &str) -> neo4rs::Result<()> {
+    let (_, user, password) = without_credentials(&given::neo4j_url().unwrap_or_default());
+    let graph = Graph::connect(ConfigBuilder::default().uri(url).user(user).password(password).build()?)?;
+    let run = async |statement: String| {
+        let mut txn = graph.start_txn().await?;
+        let mut stream = txn.execute(Query::new(statement)).await?;
+        let mut names = Vec::new();
+        while let Some(row) = stream.next(txn.handle()).await? {
+            names.extend(row.get::<String>("name"));
+        }
+        txn.commit().await?;
+        Ok::<_, neo4rs::Error>(names)
+    };
+    run(format!("MATCH (n) WHERE any(label IN labels(n) WHERE label ENDS WITH '_{namespace}') DETACH DELETE n"))
+        .await?;
+    for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
+        for name in run(format!("SHOW {show} WHERE name ENDS WITH '_{namespace}' RETURN name")).await? {
+            run(format!("DROP {kind} {name}")).await?;
+        }
+    }
+    Ok(())
+}
+
+/// `SCHEME://USER:PASSWORD@REST` taken apart: address, user, password.
+fn without_credentials(url: &str) -> (String, String, String) {
+    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), String::new(), String::new()) };
+    let Some((login, host)) = rest.split_once('@') else { return (url.to_owned(), String::new(), String::new()) };
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    (format!("{scheme}://{host}"), user.to_owned(), password.to_owned())
+}
+
+/// Unique among all processes that test against one server.
+fn unique_name() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    format!("op-{seconds:x}-{}-{number}", std::process::id())
+}

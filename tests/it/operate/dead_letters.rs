@@ -1,0 +1,117 @@
+//! Dead letters: listed, shown, handed out again, forgotten.
+
+use std::time::Duration;
+
+use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
+use cairn_ports::{Broker, Delivery, Settlement};
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_wire::{Job, PartJob, SyncJob};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::cluster::Cluster;
+
+const URL: &str = "https://git.example.org/acme/shop.git";
+const NAME: &str = "git.example.org/acme/shop";
+
+fn repository() -> RepositoryId {
+    RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME))
+}
+
+fn sync(request: u64) -> Job {
+    Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request })
+}
+
+/// Of a run that nobody knows any more.
+fn part(number: u32) -> Job {
+    Job::Part(PartJob {
+        tenant: Tenant::local(),
+        run: RunId { repository: repository(), generation: GenerationId(7) },
+        part: PartId { stage: StageName::Parse, number },
+        plan: ArtifactRef { key: "plan".to_owned(), size_bytes: 1, hash: [0; 32] },
+    })
+}
+
+async fn next(broker: &RabbitMqBroker, stage: StageName) -> Delivery {
+    let received = timeout(Duration::from_secs(30), broker.receive(stage)).await.expect("nothing is delivered");
+    received.expect("received").expect("not closed")
+}
+
+/// Has the job given up by a worker.
+fn give_up(cluster: &Cluster, broker: &RabbitMqBroker, job: Job, message: &str) {
+    cluster.runtime.block_on(async {
+        let (stage, message) = (job.stage(), message.to_owned());
+        broker.publish(Lane::Interactive, vec![job]).await.expect("published");
+        let delivery = next(broker, stage).await;
+        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message };
+        broker.settle(delivery.tag, settlement).await.expect("settled");
+    });
+}
+
+fn letters(cluster: &Cluster) -> Vec<Value> {
+    cluster.json(&["dead-letters", "list"])["dead_letters"].as_array().expect("a list").clone()
+}
+
+#[test]
+fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let broker = cluster.broker();
+    let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");
+    give_up(&cluster, &broker, sync(request), "git fetch: no answer");
+    give_up(&cluster, &broker, part(3), "blob store: timeout");
+    let found = letters(&cluster);
+    let told: Vec<_> = found.iter().map(|letter| (&letter["stage"], &letter["part"], &letter["repository"])).collect();
+    assert_eq!(told, [(&json!("sync"), &Value::Null, &json!(NAME)), (&json!("parse"), &json!(3), &json!(NAME))]);
+    let ids: Vec<&str> = found.iter().filter_map(|letter| letter["id"].as_str()).collect();
+    let text = cluster.ok(&["dead-letters", "list"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains(ids[0]) && lines[0].contains("git fetch: no answer"), "{text}");
+    assert!(lines[1].contains("timeout parse/3 of generation 7"), "{text}");
+    let shown = cluster.ok(&["dead-letters", "show", ids[0]]);
+    assert!(shown.contains("lane interactive") && shown.contains("runbooks/timeout.md"), "{shown}");
+    assert!(shown.contains(&sync(request).to_json()), "{shown}");
+    assert!(cluster.ok(&["dead-letters", "replay", ids[0]]).contains("is handed out again"));
+    let arrived = cluster.runtime.block_on(async {
+        let delivery = next(&broker, StageName::Sync).await;
+        broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
+        delivery
+    });
+    assert_eq!((arrived.job, arrived.lane, arrived.num_failed_attempts), (sync(request), Lane::Interactive, 0));
+    let asked = cluster.json(&["dead-letters", "replay", "--all"]);
+    assert_eq!((&asked["id"], &asked["outcome"]), (&json!(ids[1]), &json!("sync_requested")), "{asked}");
+    assert_eq!(asked["request"], request, "the request that waits already");
+    assert_eq!(letters(&cluster), Vec::<Value>::new());
+    let (code, said) = cluster.said(&["dead-letters", "replay", ids[0]]);
+    assert!(code == 3 && said.contains("there is no dead letter"), "{said}");
+    drop(broker);
+    cluster.close();
+}
+
+#[test]
+fn what_nobody_can_work_on_stays_until_it_is_dropped() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let broker = cluster.broker();
+    // Of a repository that is not there.
+    give_up(&cluster, &broker, part(1), "gone");
+    let foreign = json!({
+        "properties": {}, "routing_key": "parse.bulk", "payload": "{\"version\":99}", "payload_encoding": "string"
+    });
+    let path = format!("/api/exchanges/{}/cairn.dead.v1/publish", cluster.vhost.name());
+    cluster.runtime.block_on(cluster.vhost.request("POST", &path, &foreign.to_string())).expect("published");
+    let (code, said) = cluster.said(&["dead-letters", "replay", "--all"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("its repository was removed") && said.contains("no job that this build can read"), "{said}");
+    let found = letters(&cluster);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let unreadable = found.iter().find(|letter| letter["part"].is_null()).expect("the foreign one");
+    let id = unreadable["id"].as_str().expect("an id");
+    assert!(cluster.ok(&["dead-letters", "show", id]).contains("{\"version\":99}"));
+    assert!(cluster.ok(&["dead-letters", "drop", id]).contains("is forgotten"));
+    assert_eq!(letters(&cluster).len(), 1);
+    cluster.ok(&["dead-letters", "drop", "--all"]);
+    assert_eq!(letters(&cluster), Vec::<Value>::new());
+    let (code, said) = cluster.said(&["dead-letters", "show", "nonsense"]);
+    assert!(code == 2 && said.contains("`nonsense` is no id"), "{said}");
+    drop(broker);
+    cluster.close();
+}

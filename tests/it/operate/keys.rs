@@ -1,0 +1,47 @@
+//! Keys to the query service.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_gateway::auth::{Authenticator, hash_of};
+use cairn_neo4j::{Neo4jClock, Neo4jKeys};
+
+use super::cluster::Cluster;
+
+/// Whether a service that starts now lets the key in.
+fn opens(cluster: &Cluster, key: &str) -> bool {
+    let neo4j = cluster.neo4j();
+    cluster.runtime.block_on(async {
+        let clock = Arc::new(Neo4jClock::start(neo4j.clone()).await.expect("a clock"));
+        let authenticator = Authenticator::new(Arc::new(Neo4jKeys::new(neo4j)), clock, Duration::from_secs(3));
+        authenticator.key_of(Some(&format!("Bearer {key}"))).await.is_ok()
+    })
+}
+
+#[test]
+fn a_key_opens_until_it_is_revoked_and_is_shown_once() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let narrow = ["keys", "create", "--tenant", "acme", "--repo", "host/acme/*", "--label", "ci", "--may-index"];
+    let key = cluster.ok(&narrow).trim().to_owned();
+    let other = cluster.json(&["keys", "create", "--expires-in-days", "7"]);
+    let other_key = other["key"].as_str().expect("a key");
+    assert!(opens(&cluster, &key) && opens(&cluster, other_key));
+    let id = key.rsplit_once('_').expect("id and secret").0;
+    let listed = cluster.ok(&["keys", "list"]);
+    assert!(listed.contains(id) && listed.contains("tenant acme: host/acme/*, may index \"ci\""), "{listed}");
+    assert!(listed.contains(", until ") && listed.contains("valid tenant local: all repositories"), "{listed}");
+    let shown = [listed, cluster.ok(&["keys", "list", "--json"])].concat();
+    for key in [key.as_str(), other_key] {
+        let secret = key.rsplit_once('_').expect("id and secret").1;
+        let hash = hash_of(key).to_string();
+        assert!(!shown.contains(secret) && !shown.contains(&hash), "{shown}");
+    }
+    let of_tenant = cluster.json(&["keys", "list", "--tenant", "acme"]);
+    assert_eq!(of_tenant["keys"].as_array().map(Vec::len), Some(1), "{of_tenant}");
+    cluster.ok(&["keys", "revoke", id]);
+    assert!(!opens(&cluster, &key) && opens(&cluster, other_key));
+    assert!(cluster.ok(&["keys", "list"]).contains(&format!("{id} revoked tenant acme")));
+    let (code, said) = cluster.said(&["keys", "revoke", &key]);
+    assert!(code == 3 && !said.contains(&key), "{said}");
+    cluster.close();
+}

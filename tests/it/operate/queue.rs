@@ -1,0 +1,95 @@
+//! Enqueuing, and what is told of repositories and runs.
+
+use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RepositoryName, Scope, StageName, Tenant};
+use cairn_ports::{Catalogue, Ledger, NewRun, Requests};
+use cairn_wire::RunResult;
+
+use super::cluster::Cluster;
+
+const URL: &str = "https://git.example.org/acme/shop.git";
+const NAME: &str = "git.example.org/acme/shop";
+
+#[test]
+fn enqueuing_twice_is_one_request() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let first = cluster.json(&["enqueue", URL]);
+    assert_eq!((first["repository"].as_str(), first["state"].as_str()), (Some(NAME), Some("requested")), "{first}");
+    assert_eq!(cluster.json(&["enqueue", URL, "--lane", "interactive"])["request"], first["request"]);
+    let runs = cluster.runs();
+    let dispatch = || cluster.runtime.block_on(runs.dispatch(9, 1, 1_000)).expect("dispatched");
+    let requests = dispatch();
+    assert_eq!((requests.len(), requests[0].lane), (1, Lane::Interactive), "{requests:?}");
+    assert_eq!(dispatch(), []);
+    let repos = cluster.ok(&["repos"]);
+    assert!(repos.contains(NAME) && repos.contains(URL) && repos.contains("not indexed yet"), "{repos}");
+    // A list says more, and another tenant has its own.
+    let list = cluster.file("list.yaml", &format!("- url: {URL}\n  name: shop\n  branch: next\n- path: ../x\n"));
+    let (code, said) = cluster.said(&["enqueue", "--file", &list, "--tenant", "acme"]);
+    assert!(code == 5 && said.contains("shop: requested") && said.contains("list.yaml:4"), "{said}");
+    assert!(said.contains("fetch by URL"), "{said}");
+    let (_, said) = cluster.said(&["repos"]);
+    assert!(!said.contains("shop\n") && said.contains("--tenant asks about another: acme"), "{said}");
+    assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
+    assert_eq!(cluster.json(&["stats"])["repositories"], 1);
+    // What was said of a repository stays when only its URL is said again.
+    let list = cluster.file("own.yaml", &format!("- url: {URL}\n  branch: next\n"));
+    cluster.ok(&["enqueue", "--file", &list]);
+    cluster.ok(&["enqueue", URL]);
+    let known = cluster.runtime.block_on(runs.repositories(&Scope::all(Tenant::local()))).expect("read");
+    assert_eq!((known.len(), known[0].branch.as_deref()), (1, Some("next")), "{known:?}");
+    // Hidden at once.
+    cluster.ok(&["remove", NAME]);
+    assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
+    cluster.close();
+}
+
+#[test]
+fn what_the_operator_refuses_is_refused_with_the_reason() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let check = |url: &str, expect: &str| {
+        let (code, said) = cluster.said(&["enqueue", url]);
+        assert!(code == 2 && said.contains(expect), "{url}: {code} {said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    };
+    check("http://git.example.org/a/b", "sources.allow_http");
+    check("https://127.0.0.1/a/b", "sources.allow_private_addresses");
+    check("https://bob:hunter2@git.example.org/a/b", "holds a credential");
+    check("file:///srv/a.git", "sources.allow_file");
+    check("../here", "not a URL");
+    assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
+    cluster.allow("[sources]\nallow_http = true\n");
+    assert_eq!(cluster.json(&["enqueue", "http://git.example.org/a/b"])["repository"], "git.example.org/a/b");
+    cluster.close();
+}
+
+#[test]
+fn runs_are_told_and_cancelled() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    cluster.ok(&["enqueue", URL]);
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
+    let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
+    let run = NewRun {
+        repository,
+        previous: None,
+        manifest: artifact.clone(),
+        plan: artifact,
+        parts: vec![PartId { stage: StageName::Parse, number: 0 }],
+        lane: Lane::Bulk,
+        window: 9,
+        revision: "c0ffee".to_owned(),
+        branch: None,
+        result: RunResult::default(),
+        started_at_ms: 1_000,
+    };
+    let runs = cluster.runs();
+    cluster.runtime.block_on(async {
+        let lease = runs.lease(repository, 1_000, 60_000).await.expect("a lease");
+        runs.begin(lease, run).await.expect("begun");
+    });
+    let told = cluster.ok(&["runs", "--repo", "shop"]);
+    assert!(told.contains(NAME) && told.contains("running") && told.contains("0/1 parts"), "{told}");
+    assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "1 runs cancelled\n");
+    assert_eq!(cluster.ok(&["runs", "cancel"]), "0 runs cancelled\n");
+    assert_eq!(cluster.json(&["runs"])["runs"][0]["state"], "cancelled");
+    cluster.close();
+}

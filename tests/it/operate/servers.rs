@@ -1,0 +1,97 @@
+//! Topology and doctor.
+
+use std::net::TcpListener;
+
+use super::cluster::Cluster;
+
+#[test]
+fn what_is_missing_is_named_and_made() {
+    let Some(cluster) = Cluster::empty() else { return };
+    let (code, said) = cluster.said(&["topology", "check"]);
+    assert_eq!(code, 1, "{said}");
+    let bucket = &cluster.config.s3.as_ref().expect("settings").bucket;
+    let constraint = format!("Neo4j: constraint or index `api_key_hash_{}`", bucket.replace('-', "_"));
+    for part in [
+        "RabbitMQ: queue `cairn.dead.v1`",
+        "RabbitMQ: policy `cairn.work.v1`",
+        &format!("S3: bucket `{bucket}`"),
+        &constraint,
+        &format!("Qdrant: collection `{bucket}-"),
+        "`cairn topology apply` makes",
+    ] {
+        assert!(said.contains(part), "`{part}` is not said: {said}");
+    }
+    let applied = cluster.ok(&["topology", "apply"]);
+    assert_eq!(applied.lines().filter(|line| line.starts_with("ok    ")).count(), 4, "{applied}");
+    assert_eq!(cluster.ok(&["topology", "check"]), "ok    RabbitMQ\nok    S3\nok    Neo4j\nok    Qdrant\n");
+    let doctor = cluster.json(&["doctor"]);
+    assert_eq!(doctor["ok"], true, "{doctor}");
+    cluster.runtime.block_on(async {
+        let vhost = cluster.vhost.name();
+        for path in [format!("queues/{vhost}/cairn.parse.bulk.v1"), format!("policies/{vhost}/cairn.dead.v1")] {
+            cluster.vhost.request("DELETE", &format!("/api/{path}"), "").await.expect("removed");
+        }
+    });
+    let output = cluster.command(&["topology", "check", "--json"]).output().expect("the program starts");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let missing = serde_json::json!(["queue `cairn.parse.bulk.v1`", "policy `cairn.dead.v1`"]);
+    assert_eq!((answer["ok"].as_bool(), &answer["servers"][0]["missing"]), (Some(false), &missing), "{answer}");
+    assert_eq!(output.status.code(), Some(1));
+    let (code, said) = cluster.said(&["doctor"]);
+    let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; `cairn topology apply`";
+    assert!(code == 1 && said.contains(named), "{said}");
+    // Made again, and applying it once more changes nothing.
+    for _ in 0..2 {
+        assert_eq!(cluster.ok(&["topology", "apply"]), applied);
+    }
+    cluster.ok(&["topology", "check"]);
+    cluster.close();
+}
+
+#[test]
+fn a_server_that_is_down_is_named_and_the_others_are_well() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    // Nobody listens there once the listener is gone.
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    for (variable, url, name, remedy) in [
+        ("CAIRN__QDRANT__URL", format!("http://127.0.0.1:{port}"), "Qdrant", "mend `url` and `api_key` in [qdrant]"),
+        ("CAIRN__NEO4J__URL", format!("bolt://127.0.0.1:{port}"), "Neo4j", "`password` in [neo4j]"),
+        ("CAIRN__RABBITMQ__URLS", format!("[\"amqp://u:hidden@127.0.0.1:{port}\"]"), "RabbitMQ", "in [rabbitmq]"),
+        ("CAIRN__S3__ENDPOINT", format!("http://127.0.0.1:{port}"), "S3", "credentials in [s3]"),
+    ] {
+        let output = cluster.command(&["doctor"]).env(variable, url).output().expect("the program starts");
+        let (code, said) = cluster.told(&output);
+        assert_eq!(code, 1, "{said}");
+        assert_eq!(said.lines().filter(|line| line.starts_with("ok    ")).count(), 4, "{said}");
+        let fault = said.lines().find(|line| line.starts_with("fault ")).expect("a fault");
+        assert!(fault.starts_with(&format!("fault {name}")) && fault.contains(remedy), "{said}");
+        assert!(!said.contains("hidden"), "{said}");
+    }
+    cluster.close();
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_said() {
+    let Some(cluster) = Cluster::empty() else { return };
+    let check = |file: &str, text: &str, expect: &str| {
+        let path = cluster.file(file, text);
+        let (code, said) = cluster.said(&["runs", "--cluster", &path]);
+        assert!(code == 4 && said.contains(expect), "{text}: {code} {said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    };
+    check("a.toml", "[rabitmq]\n", "rabitmq");
+    check("b.toml", "[neo4j]\npassword = \"hunter2\n", "line 2");
+    check("c.toml", "", "no section [neo4j]");
+    check("d.toml", "[neo4j]\nurl = \"neo4j://u:hunter2@h\"\n", "`url` holds credentials");
+    let (code, said) = cluster.said(&["runs", "--cluster", "/no/such/file"]);
+    assert!(code == 4 && said.contains("/no/such/file"), "{said}");
+    for (arguments, expect) in [
+        (&["search", "x", "--server", "http://h"][..], "give one of them"),
+        (&["index", "."], "`cairn enqueue URL`"),
+        (&["watch"], "the scheduler follows"),
+    ] {
+        let (code, said) = cluster.said(arguments);
+        assert!(code == 2 && said.contains(expect), "{arguments:?}: {code} {said}");
+    }
+    cluster.close();
+}
