@@ -1,6 +1,7 @@
 //! `cairn-cluster`: a cluster for people, on this machine.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -61,15 +62,14 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new()).await?;
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
-    let key = cluster.cairn(&["keys", "create", "--label", "local", "--may-index", "--quiet"])?;
+    let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
+    let key = said.lines().next().context("no key was made")?;
     say(directory, &cluster, key.trim())?;
     cairn_servers::keep(directory, cluster.into_processes())
 }
 
 /// Prints the addresses, and writes those that a shell needs to `env`.
 fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
-    let key_file = directory.join("api-key");
-    fs::write(&key_file, key)?;
     println!();
     for service in STANDARD {
         println!("{service:20} http://{}/metrics", cluster.address(service)?);
@@ -83,6 +83,8 @@ fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
     ];
     let env = std::path::absolute(directory)?.join("env");
     fs::write(&env, lines.concat())?;
+    // It holds the key.
+    fs::set_permissions(&env, Permissions::from_mode(0o600))?;
     println!("\nsource {}    # then: cairn enqueue URL, cairn search WORDS", env.display());
     Ok(())
 }
