@@ -84,6 +84,7 @@ mod tests {
             branch: None,
             settings: "{}".to_owned(),
             aliases: vec![RepositoryName::new("host/old")],
+            hosted: None,
             last_sync: None,
         }
     }
