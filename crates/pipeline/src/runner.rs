@@ -37,7 +37,7 @@ pub enum Worker {
 }
 
 impl Worker {
-    fn stage(&self) -> StageName {
+    pub fn stage(&self) -> StageName {
         match self {
             Worker::Stage(stage) => stage.name(),
             Worker::Sync(_) => StageName::Sync,

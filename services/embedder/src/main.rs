@@ -1,9 +1,9 @@
-//! The embedder: chunks get their vectors and are staged; what is gone ends.
+//! The embedder: chunks get their vectors and are staged; what is gone ends. Where the provider has a quota, only the owner of
+//! its key works on the former; the others stand by.
 
 use std::process::ExitCode;
 
-use cairn_embedding_http::Share;
-use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, start, workers};
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, OwnersWork, Stop, Stores, passages, start, workers};
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -11,8 +11,17 @@ fn main() -> ExitCode {
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
-    let embedder = embedder(&config.embedding, Share::Passages)?;
+    let (embedder, key) = passages(&config.embedding)?;
     let cluster = Cluster::connect(config).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
-    cluster.work(cluster.broker()?, workers::embedding(&cluster, &stores, embedder), stop).await
+    let mut workers = workers::retiring(&cluster, &stores);
+    let embedding = workers::embedding(&cluster, &stores, embedder);
+    let owners = match key {
+        Some(key) => Some(OwnersWork { key, workers: embedding }),
+        None => {
+            workers.extend(embedding);
+            None
+        }
+    };
+    cluster.work_and_own(cluster.broker()?, workers, owners, stop).await
 }

@@ -13,9 +13,10 @@ use cairn_ports::{BlobStore, Broker, Clock};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::Artifacts;
+use tokio::sync::watch;
 
 use crate::topology::Lacking;
-use crate::{ClusterConfig, Health, PipelineConfig, Stop};
+use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Stop};
 
 /// The connections of one process.
 pub struct Cluster {
@@ -69,24 +70,37 @@ impl Cluster {
     }
 
     /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
-    pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, mut stop: Stop) -> anyhow::Result<()> {
+    pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
+        self.work_and_own(broker, workers, None, stop).await
+    }
+
+    /// The same; what only the owner of a key does is done while this process is the owner.
+    pub async fn work_and_own(
+        &self,
+        broker: Arc<RabbitMqBroker>,
+        workers: Vec<Worker>,
+        owners: Option<OwnersWork>,
+        mut stop: Stop,
+    ) -> anyhow::Result<()> {
         let config = runner_config(&self.config.pipeline);
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
         let lacking = Lacking::new();
         let health = Health::of(&broker, &runner, &lacking);
+        let (drain, draining) = watch::channel(false);
         let mut working = tokio::spawn({
             let (broker, lacking) = (Arc::clone(&broker), lacking.clone());
             async move {
                 lacking.until_complete(&broker).await;
-                runner.run(workers).await
+                everything(broker, runner, workers, owners, draining).await
             }
         });
         tokio::select! {
-            ended = &mut working => return Ok(ended??),
+            ended = &mut working => return ended?,
             served = health.serve(self.config.http.listen) => return served,
             () = stop.asked() => tracing::info!("draining"),
         }
+        drain.send_replace(true);
         broker.close().await;
         if !lacking.reasons().is_empty() {
             return Ok(());
@@ -98,6 +112,21 @@ impl Cluster {
             Err(_) => tracing::warn!("not all jobs ended within {} s", patience.as_secs()),
         }
         Ok(())
+    }
+}
+
+async fn everything(
+    broker: Arc<RabbitMqBroker>,
+    runner: Arc<Runner<Runs>>,
+    workers: Vec<Worker>,
+    owners: Option<OwnersWork>,
+    draining: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    let working = Arc::clone(&runner).run(workers);
+    let working = async { Ok(working.await?) };
+    match owners {
+        Some(owners) => tokio::try_join!(working, owners.run(broker, runner, draining)).map(drop),
+        None => working.await,
     }
 }
 

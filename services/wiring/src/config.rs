@@ -161,6 +161,8 @@ impl ClusterConfig {
         let query = self.query.as_ref().map(QueryConfig::faults).unwrap_or_default();
         faults.extend(query.into_iter().map(|fault| format!("[query] {fault}")));
         faults.extend(self.pipeline.faults().into_iter().map(|fault| format!("[pipeline] {fault}")));
+        let owned_keys = self.rabbitmq.as_ref().map(|section| section.topology.owned_keys.as_slice());
+        faults.extend(self.embedding.faults(owned_keys).into_iter().map(|fault| format!("[embedding] {fault}")));
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig(faults)) }
     }
 }
@@ -244,6 +246,25 @@ mod tests {
     fn a_password_of_digits_is_a_text() {
         let config = read("[neo4j]\nurl = \"bolt://h\"", &[("CAIRN__NEO4J__PASSWORD", "12345")]);
         config.expect("a text").validate().expect("sound");
+    }
+
+    #[test]
+    fn a_provider_with_a_quota_needs_an_owner_of_its_key() {
+        let faults = |provider: &str, key_name: &str| {
+            let provider =
+                format!("provider = \"{provider}\"\nmodel = \"m\"\ndimensions = 8\nurl = \"https://e.example/v1\"");
+            let text = format!(
+                "[embedding]\nkind = \"http\"\n{key_name}\n[embedding.provider]\n{provider}\n\
+                 [rabbitmq]\nurls = [\"amqp://g:g@r/v\"]\n[rabbitmq.topology]\nowned_keys = [\"one\"]\n"
+            );
+            let config = read(&text, &[]).expect("the form is right");
+            config.validate().err().map(|faults| faults.to_string()).unwrap_or_default()
+        };
+        assert_eq!(faults("tei", ""), "");
+        assert_eq!(faults("openai", "key_name = \"one\""), "");
+        assert!(faults("openai", "").contains("[embedding] `key_name` is missing"), "{}", faults("openai", ""));
+        let unknown = faults("openai", "key_name = \"two\"");
+        assert!(unknown.contains("`two` is not among `rabbitmq.topology.owned_keys`"), "{unknown}");
     }
 
     #[test]

@@ -42,13 +42,12 @@ pub fn parsing(cluster: &Cluster, program: PathBuf, worker: &str) -> Vec<Worker>
     vec![Worker::Stage(Arc::new(ParseStage { artifacts: Arc::clone(&cluster.artifacts), parser }))]
 }
 
-/// embed, retire and embed_patterns: all that writes chunks.
+/// embed and embed_patterns: what calls the model.
 pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>) -> Vec<Worker> {
     let vectors = stores.vector_store();
-    let embedding = Arc::new(Embedding { cache: Arc::clone(&stores.cache), embedder, vectors: Arc::clone(&vectors) });
+    let embedding = Arc::new(Embedding { cache: Arc::clone(&stores.cache), embedder, vectors });
     let artifacts = Arc::clone(&cluster.artifacts);
     let embed = EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) };
-    let retire = RetireStage { artifacts: Arc::clone(&artifacts), vectors };
     let embed_patterns = EmbedPatternsStage {
         artifacts,
         snapshots: Arc::new(Snapshots::default()),
@@ -57,7 +56,13 @@ pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>
         graph: cluster.graph.clone(),
         embedding,
     };
-    vec![Worker::Stage(Arc::new(embed)), Worker::Stage(Arc::new(retire)), Worker::Stage(Arc::new(embed_patterns))]
+    vec![Worker::Stage(Arc::new(embed)), Worker::Stage(Arc::new(embed_patterns))]
+}
+
+/// retire: what is gone ends.
+pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
+    let stage = RetireStage { artifacts: Arc::clone(&cluster.artifacts), vectors: stores.vector_store() };
+    vec![Worker::Stage(Arc::new(stage))]
 }
 
 /// link: nodes, edges and names.

@@ -51,15 +51,19 @@ impl Inside {
     /// Waits until nothing that was asked for waits for an answer, and no run is unfinished.
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        for (repository, request) in asked {
-            while self.cluster.runs.asked(*repository, *request).await?.is_some() {
-                self.check(deadline).await?;
-            }
-        }
-        while !self.cluster.runs.unfinished().await?.is_empty() {
+        while !self.is_settled(asked).await? {
             self.check(deadline).await?;
         }
         Ok(())
+    }
+
+    pub async fn is_settled(&self, asked: &[(RepositoryId, u64)]) -> Result<bool> {
+        for (repository, request) in asked {
+            if self.cluster.runs.asked(*repository, *request).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(self.cluster.runs.unfinished().await?.is_empty())
     }
 
     async fn check(&self, deadline: Instant) -> Result<()> {

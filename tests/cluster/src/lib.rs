@@ -3,14 +3,24 @@
 //! `cairn-cluster up` leaves one running for people; tests start theirs in a space of its own on the servers that they are
 //! given, and kill, freeze and restart its services as they like.
 
+mod checker;
 mod cluster;
+mod ground;
 mod inside;
 mod local;
+mod probe;
 mod programs;
+mod raw;
 mod settings;
+mod workload;
 
+pub use checker::{Checker, Verdict};
 pub use cluster::{LocalCluster, STANDARD};
+pub use ground::Ground;
 pub use inside::Inside;
 pub use local::LocalMode;
+pub use probe::Probe;
 pub use programs::program;
+pub use raw::Raw;
 pub use settings::{Servers, Space};
+pub use workload::Workload;

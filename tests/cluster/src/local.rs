@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::program;
 
 /// An index directory, and the operator's rules that the cluster has as well.
+#[derive(Clone, Debug)]
 pub struct LocalMode {
     home: PathBuf,
     operator: PathBuf,

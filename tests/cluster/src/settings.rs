@@ -54,6 +54,8 @@ pub struct Space {
     pub bucket: String,
     pub namespace: String,
     pub collection_prefix: String,
+    /// None if the cluster has the broker to itself.
+    pub vhost: Option<Vhost>,
 }
 
 impl Space {
@@ -64,6 +66,7 @@ impl Space {
             bucket: "cairn".to_owned(),
             namespace: String::new(),
             collection_prefix: "cairn".to_owned(),
+            vhost: None,
         }
     }
 
@@ -76,6 +79,7 @@ impl Space {
             namespace: name.replace('-', "_"),
             collection_prefix: name.clone(),
             bucket: name,
+            vhost: Some(vhost),
         })
     }
 }
@@ -100,6 +104,9 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         tick_ms = 100
         [query.gateway]
         allowed_hosts = ["127.0.0.1", "localhost"]
+        [query.gateway.limits]
+        requests_per_minute = 60000
+        burst = 10000
     };
     let mut set = |path: &[&str], value: &str| put(&mut settings, path, Value::String(value.to_owned()));
     set(&["operator"], &operator);

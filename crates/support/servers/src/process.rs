@@ -71,6 +71,11 @@ impl ServerProcess {
         self.running.as_ref().map(|running| running.leader.id())
     }
 
+    /// Whether the process has ended by itself, or was killed from elsewhere.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(!self.lives()?)
+    }
+
     /// SIGKILL to the process and all its children. Returns when they are gone and their ports are free.
     pub async fn kill(&mut self) -> Result<()> {
         let Some(pid) = self.pid() else { return Ok(()) };

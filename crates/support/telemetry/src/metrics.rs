@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec, TextEncoder};
-use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge_vec};
+use prometheus::{HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, TextEncoder};
+use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
 /// Jobs by stage and by the answer that the broker got.
 pub static JOBS: LazyLock<IntCounterVec> = LazyLock::new(|| {
@@ -21,6 +21,11 @@ pub static JOB_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
 /// Jobs in hand, by stage.
 pub static JOBS_IN_HAND: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     register_int_gauge_vec!("cairn_jobs_in_hand", "Jobs being worked on.", &["stage"]).expect("registered once")
+});
+
+/// Keys of providers that this process owns.
+pub static OWNED_KEYS: LazyLock<IntGauge> = LazyLock::new(|| {
+    register_int_gauge!("cairn_owned_keys", "Keys of providers that this process owns.").expect("registered once")
 });
 
 /// What the coordinator did, by kind: relayed jobs, dispatched syncs, stalled and reaped runs, swept generations.

@@ -5,21 +5,25 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use cairn_cluster::LocalMode;
+use cairn_cluster::{Ground, LocalMode, Servers};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
+use cairn_gateway::auth::KeyRequest;
 use cairn_gateway::json;
 use cairn_ports::Catalogue;
 use cairn_testkit::Mutation;
 use serde_json::Value;
 use toml::Table;
 
-use crate::ground::Ground;
+use crate::questions::{self, Compared, Service};
 
 const NUM_REPOSITORIES: usize = 24;
 /// Copies of others with one change of their own, so that contents are shared and results tie.
 const NUM_FORKS: usize = 6;
 const NUM_FILES: usize = 40;
 const LEAST_CHUNKS: u64 = 3_000;
+const NUM_QUESTIONS: usize = 300;
+/// Of them, with results that tie exactly.
+const LEAST_TIED: usize = 50;
 const NUM_STEPS: usize = 6;
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -55,7 +59,7 @@ fn fixtures(forks: &Path) -> Result<Vec<Fixture>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
-    let Some(servers) = Ground::servers() else { return Ok(()) };
+    let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     let root = ground.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
@@ -66,6 +70,9 @@ async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
     let num_chunks = compare(&ground, &local, NUM_REPOSITORIES + NUM_FORKS).await?;
     ensure!(num_chunks >= LEAST_CHUNKS, "only {num_chunks} chunks");
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
+    let compared = ask_both(&ground, local.clone(), &fixtures).await?;
+    println!("{compared:?}: equal");
+    ensure!(compared.num_questions == NUM_QUESTIONS && compared.num_tied >= LEAST_TIED, "{compared:?}");
 
     for mutation in fixtures.iter_mut().filter_map(|fixture| fixture.mutation.as_mut()) {
         (0..NUM_STEPS).for_each(|_| mutation.step());
@@ -82,6 +89,22 @@ async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
     compare(&ground, &local, fixtures.len()).await?;
     println!("after 3 were deleted: equal");
     Ok(())
+}
+
+async fn ask_both(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Result<Compared> {
+    let request = KeyRequest {
+        tenant: Tenant::local(),
+        repositories: None,
+        may_index: false,
+        label: "questions".to_owned(),
+        expires_at_ms: None,
+    };
+    let service = Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? };
+    // What is asked about stands in forks as well, so that results tie; the answers come from all repositories.
+    let about = fixtures.iter().rev().take(NUM_FORKS + 2);
+    let about: Vec<(String, &Path)> = about.map(|fixture| (fixture.name.clone(), fixture.path.as_path())).collect();
+    let questions = questions::questions(&about, NUM_QUESTIONS)?;
+    tokio::task::spawn_blocking(move || questions::compare(&questions, &local, &service)).await?
 }
 
 /// Brings every repository up to date in both.

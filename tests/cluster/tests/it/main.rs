@@ -2,4 +2,4 @@
 
 mod end_to_end;
 mod equality;
-mod ground;
+mod questions;

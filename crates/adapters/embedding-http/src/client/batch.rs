@@ -108,6 +108,10 @@ impl HttpEmbedder {
         let tokens = self.estimated(class, texts);
         let entered = self.gate.enter(class, tokens, &self.counts.waited_ms).await;
         let pass = entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?;
+        // The pass may have taken long, and it is no call that the next owner knows of.
+        if !self.is_held() {
+            return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key now"));
+        }
         self.counts.calls.add(1);
         let body = request_body(&self.config, input_type, texts);
         let post = self.transport.post(body, max_answer_bytes(&self.config, texts.len()));

@@ -20,6 +20,8 @@ use crate::transport::{ReqwestTransport, Timeouts, Transport};
 /// Providers refuse texts without any sign; this stands for them.
 const BLANK: &str = "(empty)";
 
+type IsHeld = Box<dyn Fn() -> bool + Send + Sync>;
+
 /// Embeds with a provider. Clones nothing: share it behind an `Arc`, so that all callers of a key obey one limiter.
 pub struct HttpEmbedder {
     pub(super) config: EmbeddingHttpConfig,
@@ -28,6 +30,8 @@ pub struct HttpEmbedder {
     pub(super) counts: Counts,
     model: ModelId,
     estimator: Mutex<TokenEstimator>,
+    /// Whether the key may be used at this moment. None where nobody else has it.
+    is_held: Mutex<Option<IsHeld>>,
 }
 
 impl HttpEmbedder {
@@ -67,11 +71,14 @@ impl HttpEmbedder {
             Patience { in_all: window + passages, throttled: passages },
         );
         let model = config.model_id();
-        Ok(Self { config, transport, gate, counts: Counts::default(), model, estimator: Mutex::default() })
+        let (counts, estimator, is_held) = (Counts::default(), Mutex::default(), Mutex::default());
+        Ok(Self { config, transport, gate, counts, model, estimator, is_held })
     }
 
-    /// This process has become the key's owner: another may have used it until now.
-    pub fn take_over(&self) {
+    /// This process has become the key's owner: another may have used it until now. From here on no call is made while
+    /// `is_held` says no, not even by a process that stood still and does not know yet.
+    pub fn take_over(&self, is_held: impl Fn() -> bool + Send + Sync + 'static) {
+        *self.is_held.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(is_held));
         let now = self.gate.now();
         self.gate.control().take_over(now, self.config.takeover_wait());
     }
@@ -92,6 +99,10 @@ impl HttpEmbedder {
             throttled_for: control.throttled_until().saturating_sub(now),
             ..self.counts.snapshot()
         }
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_none_or(|is_held| is_held())
     }
 
     pub(super) fn estimator(&self) -> MutexGuard<'_, TokenEstimator> {

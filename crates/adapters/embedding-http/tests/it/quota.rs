@@ -64,7 +64,7 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
         settings_of_owner.quota = settings(takeover_wait_ms);
         let embedder = Arc::new(provider.embedder(settings_of_owner));
         if owner > 0 {
-            embedder.take_over();
+            embedder.take_over(|| true);
         }
         let tasks = at_work(&embedder);
         sleep(Duration::from_secs(100)).await;
@@ -113,7 +113,7 @@ async fn shares_of_processes_that_do_not_know_each_other_add_up() {
     questions(&mut asking, &Arc::new(query));
     for _ in 0..3 {
         let owner = Arc::new(provider.embedder_of(Share::Passages, settings.clone()));
-        owner.take_over();
+        owner.take_over(|| true);
         let mut working = JoinSet::new();
         passages(&mut working, &owner);
         sleep(Duration::from_secs(100)).await;
@@ -139,7 +139,7 @@ async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
     for owner in 0..2 {
         let embedder = Arc::new(HttpEmbedder::new(settings.clone(), Share::Whole)?);
         if owner > 0 {
-            embedder.take_over();
+            embedder.take_over(|| true);
         }
         let tasks = at_work(&embedder);
         sleep(window * 2).await;

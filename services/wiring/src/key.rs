@@ -1,0 +1,103 @@
+//! A provider's key has one owner at a time, which alone works on the stages that call the provider. The others stand by: they
+//! are connected, have no consumers of these stages, and make no call.
+//!
+//! What holds: a process has consumers of these stages only between winning the key and losing it. When it is lost, handlers
+//! stop at once, their jobs go back to the queue, and the consumers are released before the key is asked for again. The
+//! broker serves the next owner only when it has seen the one before go, or that one has given up by itself.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_catalogue::Runs;
+use cairn_embedding_http::HttpEmbedder;
+use cairn_pipeline::{Runner, Worker};
+use cairn_rabbitmq::{Ownership, RabbitMqBroker};
+use cairn_telemetry::metrics::OWNED_KEYS;
+use tokio::sync::watch;
+
+/// A key that has one owner, and what calls with it.
+#[derive(Clone)]
+pub struct Key {
+    /// One of `topology.owned_keys`.
+    pub name: String,
+    pub embedder: Arc<HttpEmbedder>,
+}
+
+/// What only the owner of a key does.
+pub struct OwnersWork {
+    pub key: Key,
+    pub workers: Vec<Worker>,
+}
+
+impl OwnersWork {
+    /// Works whenever the key is ours. Returns when the broker is closed, or when told to `drain` while standing by.
+    pub async fn run(
+        self,
+        broker: Arc<RabbitMqBroker>,
+        runner: Arc<Runner<Runs>>,
+        mut drain: watch::Receiver<bool>,
+    ) -> anyhow::Result<()> {
+        loop {
+            tracing::info!(key = self.key.name, "stands by");
+            let ownership = tokio::select! {
+                ownership = broker.own(&self.key.name) => ownership,
+                _ = drain.wait_for(|drain| *drain) => return Ok(()),
+            };
+            let ownership = ownership.with_context(|| {
+                format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key.name)
+            })?;
+            if self.work(ownership, &runner).await? == Ended::Closed {
+                return Ok(());
+            }
+            for worker in &self.workers {
+                broker.release(worker.stage());
+            }
+        }
+    }
+
+    async fn work(&self, ownership: Ownership, runner: &Arc<Runner<Runs>>) -> anyhow::Result<Ended> {
+        let _owned = Owned::new(&self.key.name);
+        let ownership = Arc::new(ownership);
+        // The embedder asks before each call, and does not keep the key for longer than this work lasts.
+        let held = Arc::downgrade(&ownership);
+        self.key.embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
+        let (leave, told) = watch::channel(false);
+        let mut working = tokio::spawn(Arc::clone(runner).run_until(self.workers.clone(), told));
+        tokio::select! {
+            ended = &mut working => {
+                ended??;
+                Ok(Ended::Closed)
+            }
+            () = ownership.lost() => {
+                leave.send_replace(true);
+                working.await??;
+                Ok(Ended::Lost)
+            }
+        }
+    }
+}
+
+/// Why the owner's work ended.
+#[derive(PartialEq, Eq)]
+enum Ended {
+    Closed,
+    Lost,
+}
+
+/// A key in our hands, as others see it.
+struct Owned<'a>(&'a str);
+
+impl<'a> Owned<'a> {
+    fn new(key: &'a str) -> Self {
+        OWNED_KEYS.inc();
+        tracing::info!(key, "owns the key");
+        Self(key)
+    }
+}
+
+impl Drop for Owned<'_> {
+    fn drop(&mut self) {
+        OWNED_KEYS.dec();
+        tracing::info!(key = self.0, "does not own the key any more");
+    }
+}

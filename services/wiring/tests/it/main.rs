@@ -1,0 +1,4 @@
+//! What services share, over real servers.
+
+mod key;
+mod replica;

@@ -1,0 +1,136 @@
+//! What has to hold when a fault is over, whatever it was.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use cairn_domain::{PartEnd, RepositoryId, RunState};
+use cairn_gateway::json;
+use cairn_ports::LedgerRead;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use crate::{Ground, LocalMode, Raw, Servers, Workload};
+
+/// How long after the fault has healed everything may take.
+const PATIENCE: Duration = Duration::from_secs(180);
+const POLL: Duration = Duration::from_millis(200);
+/// Runs of a repository that are looked at: more than any case begins.
+const MANY_RUNS: usize = 1000;
+
+/// Checks a cluster against an undisturbed index of the same repositories.
+pub struct Checker<'a> {
+    ground: &'a Ground,
+    raw: Raw,
+    /// Parts that fail by what was injected, and no others.
+    pub num_poisoned: usize,
+}
+
+/// The figures of a case that passed.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    pub num_runs: usize,
+    pub num_parts: usize,
+    pub num_failed_parts: usize,
+    pub num_points: u64,
+    pub num_nodes: u64,
+    pub num_edges: u64,
+    pub num_dead_letters: u64,
+    /// From the healing to the last publication and empty queues.
+    pub healed_after: Duration,
+}
+
+impl<'a> Checker<'a> {
+    pub fn new(ground: &'a Ground, servers: &Servers) -> Result<Self> {
+        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, num_poisoned: 0 })
+    }
+
+    /// Waits until all is done, then looks at everything. The fault is over by now.
+    pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
+        let healed_at = Instant::now();
+        self.ground.inside.settled(asked, PATIENCE).await?;
+        let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
+        let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
+        self.parts_ended(asked, &mut verdict).await?;
+        let expected = self.undisturbed(workload)?;
+        let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
+        ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            ensure!(found == expected, "after the fault {found:#}\nundisturbed {expected:#}");
+        }
+        self.nothing_else(&expected, &mut verdict).await?;
+        Ok(verdict)
+    }
+
+    /// An index of the same states that no fault has met.
+    fn undisturbed(&self, workload: &Workload) -> Result<Vec<Value>> {
+        let root = self.ground.directory.path();
+        let local = LocalMode::new(&root.join("undisturbed"), &root.join("operator.toml"));
+        workload.index_locally(&local)?;
+        local.fingerprints()
+    }
+
+    /// Nothing waits, and dead letters are those that were injected.
+    async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
+        loop {
+            let (waiting, dead) = self.raw.messages().await?;
+            if waiting == 0 && dead == self.num_poisoned as u64 {
+                return Ok(dead);
+            }
+            if Instant::now() > deadline {
+                bail!("{waiting} messages wait and {dead} are dead, of which {} were injected", self.num_poisoned);
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Lost: none. A part is done, or failed because it was poisoned.
+    async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
+        let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
+        for repository in repositories {
+            for run in self.ground.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
+                verdict.num_runs += 1;
+                ensure!(
+                    matches!(run.state, RunState::Published | RunState::Partial),
+                    "run {:?} ended as {:?}: {:?}",
+                    run.id,
+                    run.state,
+                    run.message
+                );
+                for part in self.ground.inside.cluster.runs.parts(run.id).await? {
+                    verdict.num_parts += 1;
+                    let end = part.end.as_ref();
+                    ensure!(end.is_some(), "part {:?} of a finished run is open", part.id);
+                    verdict.num_failed_parts += usize::from(matches!(end, Some(PartEnd::Failed { .. })));
+                }
+            }
+        }
+        let (failed, poisoned) = (verdict.num_failed_parts, self.num_poisoned);
+        ensure!(failed == poisoned, "{failed} parts failed, {poisoned} were poisoned");
+        Ok(())
+    }
+
+    /// Doubled or unexpected: none. When what no view sees is swept, the stores hold what the fingerprints count.
+    async fn nothing_else(&self, expected: &[Value], verdict: &mut Verdict) -> Result<()> {
+        let count = |kind: &str| -> u64 {
+            expected.iter().filter_map(|repository| repository["kinds"][kind]["count"].as_u64()).sum()
+        };
+        let wanted = (count("chunks"), count("nodes"), count("edges"));
+        let collection = self.ground.inside.stores.vectors.collection_name();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let (nodes, edges) = (self.raw.nodes().await?, self.raw.edges().await?);
+            let points = self.raw.points(collection).await?;
+            ensure!(nodes.0 == nodes.1 && edges.0 == edges.1, "keys are doubled: nodes {nodes:?}, edges {edges:?}");
+            let found = (points, nodes.0, edges.0);
+            if found == wanted {
+                (verdict.num_points, verdict.num_nodes, verdict.num_edges) = found;
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                bail!("(points, nodes, edges) are {found:?} after sweeping, and {wanted:?} are expected");
+            }
+            sleep(POLL).await;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A cluster of a test's own, and repositories for it.
+
+use anyhow::Result;
+use tempfile::TempDir;
+use toml::Table;
+
+use crate::{Inside, LocalCluster, Servers, Space};
+
+/// A prepared cluster in a space of its own, its folder, and a look inside. `CAIRN_KEEP` keeps the folder.
+pub struct Ground {
+    pub cluster: LocalCluster,
+    pub inside: Inside,
+    pub space: Space,
+    pub directory: TempDir,
+}
+
+impl Ground {
+    pub async fn prepare(servers: &Servers, overrides: &Table) -> Result<Self> {
+        let mut directory = tempfile::tempdir()?;
+        directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
+        let space = Space::create(servers).await?;
+        let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides).await?;
+        let inside = Inside::open(&cluster.settings()).await?;
+        Ok(Self { cluster, inside, space, directory })
+    }
+}
+
+impl Drop for Ground {
+    /// A failing test leaves its logs.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.directory.disable_cleanup(true);
+        }
+        if self.directory.path().exists() {
+            eprintln!("logs: {}", self.directory.path().display());
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A reader that asks all the time: no answer mixes states, and what was published once is never gone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use cairn_ports::ChunkFilter;
+use cairn_search::{RepositorySelection, SearchAnswer, SearchRequest, Searcher};
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::workload::{MARKED, NUM_MARKED_FILES};
+
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Reads until it is told to stop.
+pub struct Probe {
+    is_over: Arc<AtomicBool>,
+    reading: JoinHandle<Result<u64>>,
+}
+
+impl Probe {
+    pub fn start(searcher: Searcher) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let reading = tokio::spawn(read(searcher, Arc::clone(&is_over)));
+        Self { is_over, reading }
+    }
+
+    /// How many answers were read, all of them sound.
+    pub async fn stop(self) -> Result<u64> {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.reading.await?
+    }
+}
+
+async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
+    let (mut num_answers, mut newest) = (0, None);
+    let mut turns = interval(EVERY);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !is_over.load(Ordering::SeqCst) {
+        turns.tick().await;
+        // A store that is down answers nothing, and so nothing wrong.
+        let Ok(answer) = searcher.search(&request()).await else { continue };
+        let seen = markers(&answer);
+        match (seen.len(), newest) {
+            (0, None) => {}
+            (0, Some(newest)) => bail!("the repository is gone after marker {newest}"),
+            (1, _) => {
+                let marker = seen.first().copied();
+                ensure!(marker >= newest, "marker {marker:?} after {newest:?}");
+                let num_files = answer.found.len();
+                ensure!(num_files == NUM_MARKED_FILES, "{num_files} files of marker {marker:?}");
+                newest = marker;
+                num_answers += 1;
+            }
+            _ => bail!("one answer with the markers {seen:?}"),
+        }
+    }
+    Ok(num_answers)
+}
+
+fn request() -> SearchRequest {
+    SearchRequest {
+        query: "carries the marker of this state".to_owned(),
+        repositories: RepositorySelection(vec![MARKED.to_owned()]),
+        filter: ChunkFilter::default(),
+        limit: 50,
+        max_tokens: 8000,
+        cursor: None,
+    }
+}
+
+fn markers(answer: &SearchAnswer) -> BTreeSet<usize> {
+    let marker = |text: &str| text.split_once("marker_")?.1.get(..4)?.parse().ok();
+    answer.found.iter().filter_map(|found| marker(&found.hit.chunk.text)).collect()
+}

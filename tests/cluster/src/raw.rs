@@ -1,0 +1,85 @@
+//! What lies in the stores, counted past the adapters and their filters.
+
+use anyhow::{Context, Result};
+use cairn_servers::Vhost;
+use neo4rs::{ConfigBuilder, Graph, Query};
+use qdrant_client::Qdrant;
+use qdrant_client::qdrant::CountPointsBuilder;
+use serde_json::Value;
+use url::Url;
+
+use crate::{Servers, Space};
+
+/// Clients of a cluster's servers.
+pub struct Raw {
+    neo4j: Graph,
+    qdrant: Qdrant,
+    space: Space,
+}
+
+impl Raw {
+    pub fn open(servers: &Servers, space: &Space) -> Result<Self> {
+        let address = Url::parse(&servers.neo4j)?;
+        let (user, password) = (address.username().to_owned(), address.password().unwrap_or_default().to_owned());
+        let host = format!("bolt://{}:{}", address.host_str().context("no host")?, address.port().context("no port")?);
+        let user = if user.is_empty() { "neo4j".to_owned() } else { user };
+        let settings = ConfigBuilder::default().uri(host).user(user).password(password).build()?;
+        Ok(Self {
+            neo4j: Graph::connect(settings)?,
+            qdrant: Qdrant::from_url(&servers.qdrant).skip_compatibility_check().build()?,
+            space: space.clone(),
+        })
+    }
+
+    /// Records of a label, and how many different keys they have.
+    pub async fn nodes(&self) -> Result<(u64, u64)> {
+        self.counts("MATCH (n:NodeVersion~) RETURN count(n) AS count, count(DISTINCT [n.key, n.gen_from]) AS keys")
+            .await
+    }
+
+    pub async fn edges(&self) -> Result<(u64, u64)> {
+        self.counts("MATCH ()-[e:EDGE~]->() RETURN count(e) AS count, count(DISTINCT [e.key, e.gen_from]) AS keys")
+            .await
+    }
+
+    async fn counts(&self, statement: &str) -> Result<(u64, u64)> {
+        let suffix = if self.space.namespace.is_empty() { String::new() } else { format!("_{}", self.space.namespace) };
+        let mut txn = self.neo4j.start_txn().await?;
+        let mut rows = txn.execute(Query::new(statement.replace('~', &suffix))).await?;
+        let row = rows.next(txn.handle()).await?.context("no row")?;
+        let counts = (row.get("count")?, row.get("keys")?);
+        txn.rollback().await?;
+        Ok(counts)
+    }
+
+    /// Points of the collection of chunks.
+    pub async fn points(&self, collection: &str) -> Result<u64> {
+        let counted = self.qdrant.count(CountPointsBuilder::new(collection).exact(true)).await?;
+        Ok(counted.result.map_or(0, |result| result.count))
+    }
+
+    /// Messages in all queues but those of dead letters, and in these.
+    pub async fn messages(&self) -> Result<(u64, u64)> {
+        let vhost = self.space.vhost.as_ref().context("the cluster has no vhost of its own")?;
+        let (mut waiting, mut dead) = (0, 0);
+        for queue in queues(vhost).await? {
+            let num_messages = queue["messages"].as_u64().unwrap_or_default();
+            let is_dead = queue["name"].as_str().is_some_and(|name| name.contains("dead"));
+            *(if is_dead { &mut dead } else { &mut waiting }) += num_messages;
+        }
+        Ok((waiting, dead))
+    }
+
+    /// Connections to the cluster's vhost.
+    pub async fn num_connections(&self) -> Result<usize> {
+        let vhost = self.space.vhost.as_ref().context("the cluster has no vhost of its own")?;
+        let said = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
+        let connections: Vec<Value> = serde_json::from_str(&said)?;
+        Ok(connections.len())
+    }
+}
+
+async fn queues(vhost: &Vhost) -> Result<Vec<Value>> {
+    let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
+    Ok(serde_json::from_str(&said)?)
+}

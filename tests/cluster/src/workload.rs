@@ -1,0 +1,78 @@
+//! Repositories that change again and again, the same way for the same seed.
+
+use std::path::Path;
+
+use anyhow::Result;
+use cairn_domain::{Lane, RepositoryId, Source};
+use cairn_testkit::Mutation;
+use cairn_testkit::work_tree::{commit, repository, write};
+use tempfile::TempDir;
+
+use crate::{Inside, LocalMode};
+
+/// What readers look at while all this goes on.
+pub const MARKED: &str = "marked";
+/// Files of the marked repository; each carries the marker of its state.
+pub const NUM_MARKED_FILES: usize = 6;
+
+/// Changing repositories, and one whose files all carry the marker of its state.
+pub struct Workload {
+    repositories: Vec<Mutation>,
+    marked: TempDir,
+    marker: usize,
+}
+
+impl Workload {
+    pub fn new(num_repositories: usize, num_files: usize) -> Self {
+        let repositories = (0..num_repositories).map(|seed| Mutation::new(seed as u64, num_files)).collect();
+        let mut workload = Self { repositories, marked: repository(), marker: 0 };
+        workload.mark();
+        workload
+    }
+
+    /// Changes every repository by a few random operations.
+    pub fn advance(&mut self) {
+        for mutation in &mut self.repositories {
+            (0..2).for_each(|_| mutation.step());
+        }
+        self.mark();
+    }
+
+    fn mark(&mut self) {
+        self.marker += 1;
+        for file in 0..NUM_MARKED_FILES {
+            let text = format!(
+                "def marked_{file}():\n    \"\"\"Carries the marker of this state.\"\"\"\n    return \"marker_{:04}\"\n",
+                self.marker
+            );
+            write(self.marked.path(), &format!("app/file_{file}.py"), text);
+        }
+        commit(self.marked.path(), "mark");
+    }
+
+    /// Names and folders of all repositories.
+    pub fn repositories(&self) -> impl Iterator<Item = (String, &Path)> {
+        let changing = self.repositories.iter().enumerate();
+        let changing = changing.map(|(number, mutation)| (format!("changing-{number:02}"), mutation.root()));
+        changing.chain([(MARKED.to_owned(), self.marked.path())])
+    }
+
+    /// Asks for a sync of every repository. Gives ids and numbers of the requests.
+    pub async fn ask(&self, inside: &Inside) -> Result<Vec<(RepositoryId, u64)>> {
+        let mut asked = Vec::new();
+        for (name, path) in self.repositories() {
+            let source = Source::Url { url: url(path) };
+            asked.push(inside.enqueue(&name, source, Lane::Bulk).await?);
+        }
+        Ok(asked)
+    }
+
+    /// The same states, indexed by local mode.
+    pub fn index_locally(&self, local: &LocalMode) -> Result<()> {
+        self.repositories().try_for_each(|(name, path)| local.index(&name, &url(path)))
+    }
+}
+
+fn url(path: &Path) -> String {
+    format!("file://{}", path.display())
+}

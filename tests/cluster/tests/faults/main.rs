@@ -1,0 +1,6 @@
+//! What a cluster survives: each case injects a fault under load, heals it, and has a checker look at everything.
+//!
+//! A short set runs by default; `CAIRN_FAULTS=all` (`make faults`) runs every case, and the long forms of the short ones.
+
+mod bench;
+mod kills;
