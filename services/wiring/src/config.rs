@@ -22,6 +22,9 @@ const CURSOR_LIFE_MS: i64 = 600_000;
 /// Starts the names of variables.
 const VARIABLE: &str = "CAIRN__";
 
+/// Always texts: a password of digits is no number, and an error about its type would show it.
+const SECRETS: [&str; 3] = ["password", "api_key", "value"];
+
 /// Every section that a service may need.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,8 +142,9 @@ impl ClusterConfig {
         for (name, value) in variables {
             if let Some(path) = name.strip_prefix(VARIABLE) {
                 let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
-                set(&mut table, &keys, scalar(value))
-                    .map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
+                let is_text = keys.last().is_some_and(|key| SECRETS.contains(&key.as_str()));
+                let value = if is_text { Value::String(value) } else { scalar(value) };
+                set(&mut table, &keys, value).map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
             }
         }
         Ok(table.try_into()?)
@@ -262,6 +266,12 @@ mod tests {
         assert_eq!((config.pipeline.window, config.http.listen.port()), (7, 2));
         assert!(config.rabbitmq.is_none());
         config.validate().expect("sound");
+    }
+
+    #[test]
+    fn a_password_of_digits_is_a_text() {
+        let config = read("[neo4j]\nurl = \"bolt://h\"", &[("CAIRN__NEO4J__PASSWORD", "12345")]);
+        config.expect("a text").validate().expect("sound");
     }
 
     #[test]
