@@ -7,9 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cairn_catalogue::Runs;
+use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RunId, StageName};
 use cairn_neo4j::{Neo4j, Neo4jRuns};
+use cairn_ports::{Ledger, NewRun};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_servers::{Vhost, given};
+use cairn_wire::RunResult;
 use cairn_wiring::ClusterConfig;
 use neo4rs::{ConfigBuilder, Graph, Query};
 use serde_json::Value;
@@ -146,6 +149,29 @@ timeout_ms = 90000
             }
         });
         broker
+    }
+
+    /// Begins a run of a repository that is enqueued: one part that parses.
+    pub fn begin(&self, repository: RepositoryId) -> RunId {
+        let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
+        let run = NewRun {
+            repository,
+            previous: None,
+            manifest: artifact.clone(),
+            plan: artifact,
+            parts: vec![PartId { stage: StageName::Parse, number: 0 }],
+            lane: Lane::Bulk,
+            window: 9,
+            revision: "c0ffee".to_owned(),
+            branch: None,
+            result: RunResult::default(),
+            started_at_ms: 1_000,
+        };
+        let runs = self.runs();
+        self.runtime.block_on(async {
+            let lease = runs.lease(repository, 1_000, 60_000).await.expect("a lease");
+            runs.begin(lease, run).await.expect("begun")
+        })
     }
 
     /// Takes away what the test made. The bucket stays, empty: no adapter removes one.

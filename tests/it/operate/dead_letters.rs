@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant};
-use cairn_ports::{Broker, Delivery, Settlement};
+use cairn_domain::{
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RepositoryName, RunId, StageName, Tenant,
+};
+use cairn_ports::{Broker, Delivery, Ledger, LedgerRead, Settlement};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_wire::{Job, PartJob, SyncJob};
 use serde_json::{Value, json};
@@ -83,6 +85,33 @@ fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
     assert_eq!(letters(&cluster), Vec::<Value>::new());
     let (code, said) = cluster.said(&["dead-letters", "replay", ids[0]]);
     assert!(code == 3 && said.contains("there is no dead letter"), "{said}");
+    drop(broker);
+    cluster.close();
+}
+
+#[test]
+fn a_part_is_awaited_until_it_has_ended() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let broker = cluster.broker();
+    cluster.ok(&["enqueue", URL]);
+    let run = cluster.begin(repository());
+    let runs = cluster.runs();
+    let record = cluster.runtime.block_on(runs.run(run)).expect("a run");
+    let part = PartId { stage: StageName::Parse, number: 0 };
+    give_up(&cluster, &broker, Job::Part(record.job(part)), "first");
+    let outcome = || cluster.json(&["dead-letters", "replay", "--all"])["outcome"].clone();
+    assert_eq!(outcome(), "published_again");
+    cluster.runtime.block_on(async {
+        let delivery = next(&broker, StageName::Parse).await;
+        assert_eq!(delivery.job, Job::Part(record.job(part)));
+        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message: "second".to_owned() };
+        broker.settle(delivery.tag, settlement).await.expect("settled");
+        // As a worker ends it; the run goes on until it is published.
+        let end = PartEnd::Failed { code: "timeout".to_owned(), message: "second".to_owned() };
+        runs.end_part(run, part, end, "{}".to_owned(), 2_000).await.expect("ended");
+    });
+    assert_eq!(outcome(), "sync_requested");
+    assert_eq!(letters(&cluster), Vec::<Value>::new());
     drop(broker);
     cluster.close();
 }

@@ -1,8 +1,7 @@
 //! Enqueuing, and what is told of repositories and runs.
 
-use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RepositoryName, Scope, StageName, Tenant};
-use cairn_ports::{Catalogue, Ledger, NewRun, Requests};
-use cairn_wire::RunResult;
+use cairn_domain::{Lane, RepositoryId, RepositoryName, Scope, Tenant};
+use cairn_ports::{Catalogue, Requests};
 
 use super::cluster::Cluster;
 
@@ -67,25 +66,7 @@ fn runs_are_told_and_cancelled() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
-    let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
-    let run = NewRun {
-        repository,
-        previous: None,
-        manifest: artifact.clone(),
-        plan: artifact,
-        parts: vec![PartId { stage: StageName::Parse, number: 0 }],
-        lane: Lane::Bulk,
-        window: 9,
-        revision: "c0ffee".to_owned(),
-        branch: None,
-        result: RunResult::default(),
-        started_at_ms: 1_000,
-    };
-    let runs = cluster.runs();
-    cluster.runtime.block_on(async {
-        let lease = runs.lease(repository, 1_000, 60_000).await.expect("a lease");
-        runs.begin(lease, run).await.expect("begun");
-    });
+    cluster.begin(repository);
     let told = cluster.ok(&["runs", "--repo", "shop"]);
     assert!(told.contains(NAME) && told.contains("running") && told.contains("0/1 parts"), "{told}");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "1 runs cancelled\n");

@@ -45,9 +45,9 @@ impl Fault {
 impl From<Status> for Fault {
     fn from(status: Status) -> Self {
         let kind = kind(&status);
-        match kind {
-            ErrorKind::NotFound => {
-                let advice = "if the collection is missing, preparing the store makes it, and its vectors are restored from their artifacts";
+        match status.code() {
+            Code::NotFound => {
+                let advice = "if a collection is missing, `cairn topology apply` makes it, and cached vectors come back by themselves";
                 Self::new(kind, format!("{}; {advice}", status.message()))
             }
             _ => Self::new(kind, status),
@@ -61,11 +61,11 @@ fn kind(status: &Status) -> ErrorKind {
         return kind_of_transport(status.code(), cause);
     }
     match status.code() {
-        Code::Unavailable => ErrorKind::Unavailable,
+        // Only collections are asked for by name: a missing one is a fault of the installation and not of the part at hand.
+        Code::Unavailable | Code::NotFound => ErrorKind::Unavailable,
         Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
         Code::DeadlineExceeded | Code::Cancelled => ErrorKind::Timeout,
         Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange | Code::Unimplemented => ErrorKind::Invalid,
-        Code::NotFound => ErrorKind::NotFound,
         Code::AlreadyExists => ErrorKind::AlreadyExists,
         Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
         Code::Aborted => ErrorKind::TransactionConflict,
@@ -117,7 +117,7 @@ mod tests {
         check(Status::deadline_exceeded("x"), ErrorKind::Timeout);
         check(Status::cancelled("x"), ErrorKind::Timeout);
         check(Status::invalid_argument("x"), ErrorKind::Invalid);
-        check(Status::not_found("x"), ErrorKind::NotFound);
+        check(Status::not_found("x"), ErrorKind::Unavailable);
         check(Status::already_exists("x"), ErrorKind::AlreadyExists);
         check(Status::unauthenticated("x"), ErrorKind::Forbidden);
         check(Status::internal("x"), ErrorKind::Io);

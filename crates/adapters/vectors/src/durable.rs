@@ -1,12 +1,14 @@
 //! The cache over a cache.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{DenseVector, ModelId, Tenant, VectorKey};
+use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
 use cairn_faults::fail_point;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, VectorCache, VectorCacheError};
+
+use tokio::sync::Mutex;
 
 use crate::batch;
 
@@ -15,26 +17,80 @@ const RESTORED_AT_ONCE: usize = 1_000;
 
 type Entry = (VectorKey, DenseVector);
 
-/// Keeps in the blob store what goes into the inner cache.
+/// Has the marks of whole caches; no repository belongs to it.
+const MARKS: &str = "cairn:whole";
+
+/// Keeps in the blob store what goes into the inner cache, and fills one that was lost.
+///
+/// A cache has a mark of each tenant whose vectors it has. Where a vector is missing or put and the mark is not
+/// there, the cache was made anew: then it is filled before anybody pays for a vector again.
+#[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
     cache: Arc<dyn VectorCache>,
+    /// Held by who fills the cache; who comes meanwhile finds it whole.
+    filling: Arc<Mutex<()>>,
 }
 
 impl DurableVectorCache {
     pub fn new(blobs: Arc<dyn BlobStore>, cache: Arc<dyn VectorCache>) -> Self {
-        Self { blobs, cache }
+        Self { blobs, cache, filling: Arc::default() }
+    }
+
+    /// Fills the cache if it lost the tenant's vectors of one of the models. Returns whether it had to.
+    async fn make_whole(
+        &self,
+        tenant: &Tenant,
+        models: impl Iterator<Item = &ModelId> + Send,
+    ) -> Result<bool, VectorCacheError> {
+        let mut is_filled = false;
+        for model in models.cloned().collect::<BTreeSet<ModelId>>() {
+            if !self.is_whole(tenant, &model).await? {
+                let (cache, tenant) = (self.clone(), tenant.clone());
+                // A task of its own: what a caller begins whose time runs out, the next one finds further on.
+                let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
+                filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
+                is_filled = true;
+            }
+        }
+        Ok(is_filled)
+    }
+
+    async fn fill(&self, tenant: &Tenant, model: &ModelId) -> Result<(), VectorCacheError> {
+        let _alone = self.filling.lock().await;
+        if self.is_whole(tenant, model).await? {
+            return Ok(());
+        }
+        let num_restored = self.restore(tenant, model).await?;
+        self.cache.put(&Tenant::new(MARKS), &[mark(tenant, model)]).await?;
+        if num_restored > 0 {
+            tracing::warn!(%tenant, model = model.name, num_restored, "the cache of vectors was empty, and is filled again");
+        }
+        Ok(())
+    }
+
+    async fn is_whole(&self, tenant: &Tenant, model: &ModelId) -> Result<bool, VectorCacheError> {
+        let (mark, _) = mark(tenant, model);
+        let found = self.cache.get(&Tenant::new(MARKS), &[mark]).await?;
+        Ok(found.iter().any(Option::is_some))
     }
 
     /// Fills the inner cache with the vectors of a model that a tenant was ever given and that were not swept. What is
-    /// in the cache stays. Returns how many vectors were read. May be run again, and while others put.
-    pub async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
+    /// in the cache stays. Returns how many vectors were read. May be run again, and while others put. A
+    /// damaged artifact costs what is in it, no more.
+    async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
         // If a content was embedded twice, the first vector is the one that the cache had.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {
-            let entries = self.read("restore", &artifact.key).await?;
+            let entries = match self.read("restore", &artifact.key).await {
+                Err(error) if error.kind == ErrorKind::Corrupt => {
+                    tracing::warn!(artifact = artifact.key, "damaged: what was in it will be embedded again");
+                    continue;
+                }
+                entries => entries?,
+            };
             num_restored += entries.len() as u64;
             for some in entries.chunks(RESTORED_AT_ONCE) {
                 self.cache.put(tenant, some).await?;
@@ -76,6 +132,12 @@ impl DurableVectorCache {
     }
 }
 
+/// An entry that says that the cache has all vectors of a tenant.
+fn mark(tenant: &Tenant, model: &ModelId) -> Entry {
+    let content = ContentHash::of(tenant.as_str());
+    (VectorKey { model: model.clone(), content }, DenseVector(vec![0; model.dimensions.into()]))
+}
+
 fn of_blobs(operation: &'static str, key: &str, error: BlobStoreError) -> VectorCacheError {
     VectorCacheError::new(error.kind, operation, key).because(error)
 }
@@ -90,11 +152,15 @@ fn check(entries: &[Entry]) -> Result<(), VectorCacheError> {
 #[async_trait]
 impl VectorCache for DurableVectorCache {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
-        self.cache.get(tenant, keys).await
+        let found = self.cache.get(tenant, keys).await?;
+        let missing = keys.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let is_filled = self.make_whole(tenant, missing.map(|(key, _)| &key.model)).await?;
+        if is_filled { self.cache.get(tenant, keys).await } else { Ok(found) }
     }
 
     async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {
         check(entries)?;
+        self.make_whole(tenant, entries.iter().map(|(key, _)| &key.model)).await?;
         self.write(tenant, entries).await?;
         fail_point!("vectors::written", |said: String| Err(
             VectorCacheError::new(ErrorKind::Io, "put", "").because(said)

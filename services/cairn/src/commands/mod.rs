@@ -87,7 +87,11 @@ async fn dispatch(arguments: Arguments) -> Outcome {
             let broker = local.broker();
             let (runs, clock) = (&local.runs, local.clock.as_ref());
             let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), runs, clock };
-            dead_letters::run(&letters, command, json).await
+            let code = dead_letters::run(&letters, command, json).await?;
+            output::note(
+                "on this machine they end with their process: `cairn runs` and `cairn coverage` tell what failed",
+            );
+            Ok(code)
         }
         Command::Watch { repositories } => watch::watch(local, repositories, json).await,
         Command::Invalidate { path } => index::invalidate(&local, &path, json).await,

@@ -3,3 +3,4 @@
 mod end_to_end;
 mod equality;
 mod questions;
+mod vectors;

@@ -8,7 +8,7 @@ use cairn_conformance::suite;
 use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_store::LocalStore;
-use cairn_ports::{BlobStore, ErrorKind, VectorCache};
+use cairn_ports::{BlobStore, VectorCache};
 use cairn_vectors::DurableVectorCache;
 
 fn open(blobs: &Path, cache: &Path) -> Result<DurableVectorCache> {
@@ -33,11 +33,7 @@ fn entries(model: &str, numbers: std::ops::Range<i8>) -> Vec<(VectorKey, DenseVe
     numbers.map(|number| (key(model, &number.to_string()), DenseVector(vec![number, -number]))).collect()
 }
 
-async fn num_cached(
-    cache: &DurableVectorCache,
-    tenant: &Tenant,
-    entries: &[(VectorKey, DenseVector)],
-) -> Result<usize> {
+async fn num_cached(cache: &dyn VectorCache, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<usize> {
     let keys: Vec<_> = entries.iter().map(|(key, _)| key.clone()).collect();
     let found = cache.get(tenant, &keys).await?;
     for (found, (_, expected)) in found.iter().zip(entries) {
@@ -58,17 +54,45 @@ async fn a_lost_cache_is_filled_again() -> Result<()> {
     }
     cache.put(&other, &first).await?;
     // Another cache, as if the first had been lost.
-    let cache = open(&blobs, &directory.path().join("second"))?;
-    assert_eq!(num_cached(&cache, &tenant, &first).await?, 0);
-    for _ in 0..2 {
-        assert_eq!(cache.restore(&tenant, &model).await?, 100);
-        assert_eq!(num_cached(&cache, &tenant, &first).await?, 50);
-        assert_eq!(num_cached(&cache, &tenant, &second).await?, 50);
-    }
-    assert_eq!(num_cached(&cache, &tenant, &foreign).await?, 0);
-    assert_eq!(num_cached(&cache, &other, &first).await?, 0);
-    assert_eq!(cache.restore(&tenant, &foreign[0].0.model).await?, 10);
+    let second_folder = directory.path().join("second");
+    let (cache, inner) = (open(&blobs, &second_folder)?, LocalStore::open(&second_folder)?);
+    // What is there needs no filling.
+    inner.put(&tenant, &first[..3]).await?;
+    assert_eq!(num_cached(&cache, &tenant, &first[..3]).await?, 3);
+    assert_eq!(num_cached(&inner, &tenant, &first).await?, 3);
+    // What is missing comes back, with all that the tenant has of the model, and nothing else.
+    assert_eq!(num_cached(&cache, &tenant, &second).await?, 50);
+    assert_eq!(num_cached(&inner, &tenant, &first).await?, 50);
+    assert_eq!(num_cached(&inner, &tenant, &foreign).await?, 0);
+    assert_eq!(num_cached(&inner, &other, &first).await?, 0);
     assert_eq!(num_cached(&cache, &tenant, &foreign).await?, 10);
+    assert_eq!(num_cached(&cache, &other, &first).await?, 50);
+    // Once: what is swept does not come back with the next vector that is missing.
+    cache.sweep(&tenant, &|key| key.model == model && first.iter().all(|(of_first, _)| of_first != key)).await?;
+    assert_eq!(num_cached(&cache, &tenant, &first).await?, 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_miss_something_fill_the_cache_together() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let blobs = directory.path().join("blobs");
+    let (tenant, all) = (Tenant::new("a"), entries("m", 0..100));
+    let cache = open(&blobs, &directory.path().join("first"))?;
+    for batch in all.chunks(5) {
+        cache.put(&tenant, batch).await?;
+    }
+    let cache = Arc::new(open(&blobs, &directory.path().join("second"))?);
+    let tasks: Vec<_> = all
+        .chunks(10)
+        .map(|some| {
+            let (cache, tenant, some) = (Arc::clone(&cache), tenant.clone(), some.to_vec());
+            tokio::spawn(async move { num_cached(&*cache, &tenant, &some).await })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await??, 10);
+    }
     Ok(())
 }
 
@@ -96,19 +120,22 @@ async fn artifacts_go_when_nothing_in_them_lives() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_artifact_is_named() -> Result<()> {
+async fn a_damaged_artifact_costs_what_is_in_it() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let cache = open(&blobs, &directory.path().join("cache"))?;
     let tenant = Tenant::new("a");
-    cache.put(&tenant, &entries("m", 0..5)).await?;
+    let (damaged, whole) = (entries("m", 0..5), entries("m", 5..10));
+    cache.put(&tenant, &damaged).await?;
     let store = LocalBlobs::open(&blobs)?;
     let artifact = store.list("vectors/").await?.remove(0).key;
     let mut bytes = store.get(&artifact).await?.to_vec();
     bytes[20] ^= 1;
     store.delete(&artifact).await?;
     store.put(&artifact, bytes.into()).await?;
-    let error = cache.restore(&tenant, &key("m", "").model).await.expect_err("damaged");
-    assert_eq!((error.kind, error.key), (ErrorKind::Corrupt, artifact));
+    cache.put(&tenant, &whole).await?;
+    let cache = open(&blobs, &directory.path().join("second"))?;
+    assert_eq!(num_cached(&cache, &tenant, &damaged).await?, 0);
+    assert_eq!(num_cached(&cache, &tenant, &whole).await?, 5);
     Ok(())
 }

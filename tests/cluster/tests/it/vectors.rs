@@ -1,0 +1,59 @@
+//! Vectors that were paid for come back when their cache is lost.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_domain::{Lane, RepositoryId, RunState, Source};
+use cairn_ports::{LedgerRead, Requests};
+use cairn_testkit::work_tree::{commit, repository, write};
+use cairn_wiring::ClusterConfig;
+use qdrant_client::Qdrant;
+use toml::Table;
+
+use cairn_cluster::{Ground, Servers};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_cache_of_vectors_costs_no_embedding() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    let path = repository();
+    for n in 0..30 {
+        write(path.path(), &format!("src/m{n}.py"), format!("def f{n}(x):\n    return x + {n}\n"));
+    }
+    commit(path.path(), "start");
+    ground.cluster.start_all().await?;
+    let source = Source::Url { url: format!("file://{}", path.path().display()) };
+    let asked = ground.inside.enqueue("r", source, Lane::Bulk).await?;
+    ground.inside.settled(&[asked], PATIENCE).await?;
+    let (embedded, _) = vectors(&ground, asked.0).await?;
+    ensure!(embedded >= 30, "only {embedded} chunks were embedded");
+
+    delete_cache(&ground).await?;
+    // As `cairn topology apply` does.
+    cairn_wiring::prepare(&ClusterConfig::load(Some(&ground.cluster.settings()))?).await?;
+    let runs = &ground.inside.cluster.runs;
+    let request = runs.ask(asked.0, Lane::Bulk, true, ground.inside.cluster.clock.now_ms()).await?;
+    ground.inside.settled(&[(asked.0, request)], PATIENCE).await?;
+    let (embedded_again, from_cache) = vectors(&ground, asked.0).await?;
+    println!("{embedded} chunks embedded at first; after the loss {embedded_again}, and {from_cache} from the cache");
+    ensure!(embedded_again == 0 && from_cache >= embedded, "{embedded_again} embedded again, {from_cache} cached");
+    Ok(())
+}
+
+/// How many chunks the newest run embedded, and how many vectors it found in the cache.
+async fn vectors(ground: &Ground, repository: RepositoryId) -> Result<(u64, u64)> {
+    let runs = ground.inside.cluster.runs.runs(Some(repository), 1).await?;
+    let run = runs.first().context("no run")?;
+    ensure!(run.state == RunState::Published, "{:?}", run.state);
+    Ok((run.result.chunks_embedded, run.result.cache_hits))
+}
+
+async fn delete_cache(ground: &Ground) -> Result<()> {
+    let config = ground.inside.cluster.config.qdrant.as_ref().context("no section [qdrant]")?;
+    let client = Qdrant::from_url(&config.url).skip_compatibility_check().build()?;
+    let name = format!("{}-cache", ground.inside.stores.vectors.collection_name());
+    ensure!(client.delete_collection(&name).await?.result, "there was no collection `{name}`");
+    Ok(())
+}
