@@ -77,7 +77,6 @@ fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
     let questions = cluster.questions("query")?;
     println!("{:20} {questions}/v1 {questions}/mcp", "questions");
     let lines = [
-        format!("export CAIRN_CLUSTER_CONFIG='{}'\n", cluster.settings().display()),
         format!("export CAIRN_SERVER='{questions}'\n"),
         format!("export CAIRN_API_KEY='{key}'\n"),
     ];
@@ -85,7 +84,8 @@ fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
     fs::write(&env, lines.concat())?;
     // It holds the key.
     fs::set_permissions(&env, Permissions::from_mode(0o600))?;
-    println!("\nsource {}    # then: cairn enqueue URL, cairn search WORDS", env.display());
+    println!("\ncairn --cluster {} enqueue URL    # and what else whoever runs it does", cluster.settings().display());
+    println!("source {} && cairn search WORDS    # as who asks", env.display());
     Ok(())
 }
 
