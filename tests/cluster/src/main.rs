@@ -76,10 +76,7 @@ fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
     }
     let questions = cluster.questions("query")?;
     println!("{:20} {questions}/v1 {questions}/mcp", "questions");
-    let lines = [
-        format!("export CAIRN_SERVER='{questions}'\n"),
-        format!("export CAIRN_API_KEY='{key}'\n"),
-    ];
+    let lines = [format!("export CAIRN_SERVER='{questions}'\n"), format!("export CAIRN_API_KEY='{key}'\n")];
     let env = std::path::absolute(directory)?.join("env");
     fs::write(&env, lines.concat())?;
     // It holds the key.
