@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, Tenant, View,
+    ArtifactRef, GenerationId, Hosted, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source,
+    Tenant, View,
 };
 use cairn_runs::SyncOutcome;
 use cairn_wire::RunResult;
@@ -28,6 +29,8 @@ pub struct RepositoryRecord {
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
+    /// Set if listing an organisation registered it; a person who registers it again takes it over.
+    pub hosted: Option<Hosted>,
     /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
     pub last_sync: Option<SyncOutcome>,
 }
@@ -53,7 +56,8 @@ pub struct PublishedGeneration {
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository, or updates source, branch and settings of the one of the same id; aliases are added.
+    /// Adds the repository, or updates name, source, branch, settings and what its host says of the one of the same id;
+    /// aliases are added.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
     /// The repositories in scope that are not deleted, sorted by name.

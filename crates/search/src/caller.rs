@@ -19,6 +19,12 @@ pub enum Allowed {
 }
 
 impl Allowed {
+    /// Names that are no globs: they allow nothing, which nobody can mean.
+    pub fn faults(&self) -> Vec<String> {
+        let Allowed::Only(names) = self else { return Vec::new() };
+        names.iter().filter_map(|name| GlobBuilder::new(name).build().err()).map(|error| error.to_string()).collect()
+    }
+
     fn contains(&self, record: &RepositoryRecord) -> bool {
         let Allowed::Only(names) = self else { return true };
         names.iter().any(|name| {
@@ -84,6 +90,7 @@ mod tests {
             branch: None,
             settings: "{}".to_owned(),
             aliases: vec![RepositoryName::new("host/old")],
+            hosted: None,
             last_sync: None,
         }
     }
@@ -104,6 +111,8 @@ mod tests {
         check(&["host/team"], false);
         check(&["host/team/app2", "[", "host/other/*"], false);
         assert!(Allowed::All.contains(&record("host/team/app")));
+        let faults = Allowed::Only(vec!["host/*".to_owned(), "[".to_owned()]).faults();
+        assert!(faults.len() == 1 && faults[0].contains('['), "{faults:?}");
     }
 
     #[test]

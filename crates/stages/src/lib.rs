@@ -4,6 +4,7 @@
 mod aggregate;
 mod artifacts;
 mod differences;
+mod discover;
 mod embed;
 mod embed_patterns;
 
@@ -19,6 +20,9 @@ mod toolchain;
 
 pub use aggregate::AggregateStage;
 pub use artifacts::Artifacts;
+pub use discover::{
+    Absence, Changes, Discover, Discovered, InvalidRules, Locate, OrganisationRules, Vanished, Watched,
+};
 pub use embed::{EmbedStage, Embedding};
 
 pub use embed_patterns::EmbedPatternsStage;

@@ -141,9 +141,44 @@ record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
 record!(runs::Dispatched { number, at_ms });
 record!(runs::Requests { last, wanted, dispatched });
 record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published, unfinished, aborted });
-record!(runs::RepositoryDetails { tenant, name, source, branch, settings, aliases });
 record!(runs::SyncOutcome { at_ms, failure });
-record!(runs::RepositoryDocument { id, details, last_sync, state });
+record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
+
+/// What a host says of a repository came later than the rest. It stands at the end, and is missing in older documents.
+impl Encode for runs::RepositoryDocument {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let runs::RepositoryDocument { id, details, last_sync, state } = self;
+        let runs::RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = details;
+        id.encode(out);
+        tenant.encode(out);
+        name.encode(out);
+        source.encode(out);
+        branch.encode(out);
+        settings.encode(out);
+        aliases.encode(out);
+        last_sync.encode(out);
+        state.encode(out);
+        hosted.encode(out);
+    }
+}
+
+impl Decode for runs::RepositoryDocument {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let id = Decode::decode(reader)?;
+        let details = runs::RepositoryDetails {
+            tenant: Decode::decode(reader)?,
+            name: Decode::decode(reader)?,
+            source: Decode::decode(reader)?,
+            branch: Decode::decode(reader)?,
+            settings: Decode::decode(reader)?,
+            aliases: Decode::decode(reader)?,
+            hosted: None,
+        };
+        let (last_sync, state) = (Decode::decode(reader)?, Decode::decode(reader)?);
+        let hosted = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
+        Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
+    }
+}
 record!(runs::StageParts { planned, released, sent, ended, failed });
 record!(runs::RunLedger {
     id,
@@ -160,3 +195,50 @@ record!(runs::RunLedger {
 });
 record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, result, started_at_ms, message });
 record!(runs::RunDocument { details, ledger });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(hosted: Option<domain::Hosted>) -> runs::RepositoryDocument {
+        let (tenant, name) = (Tenant::new("acme"), RepositoryName::new("shop"));
+        runs::RepositoryDocument {
+            id: domain::RepositoryId::derive(&tenant, &name),
+            details: runs::RepositoryDetails {
+                tenant,
+                name,
+                source: Source::Url { url: "https://git.example/shop".to_owned() },
+                branch: None,
+                settings: "{}".to_owned(),
+                aliases: Vec::new(),
+                hosted,
+            },
+            last_sync: None,
+            state: runs::RepositoryState::default(),
+        }
+    }
+
+    #[test]
+    fn what_came_later_may_be_missing() {
+        let document = repository(None);
+        let bytes = encode_document(&document);
+        let older = &bytes[..bytes.len() - 1];
+        assert_eq!(decode_document(older), Ok(document));
+        let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
+        assert!(torn.is_err());
+    }
+
+    #[test]
+    fn what_a_host_says_comes_back() {
+        let hosted = domain::Hosted {
+            host: "git.example".to_owned(),
+            id: "7".to_owned(),
+            organisation: "acme".to_owned(),
+            default_branch: None,
+            description: Some("ä".to_owned()),
+            topics: vec!["t".to_owned()],
+        };
+        let document = repository(Some(hosted));
+        assert_eq!(decode_document(&encode_document(&document)), Ok(document));
+    }
+}

@@ -12,6 +12,7 @@ use cairn_s3::S3Config;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::OrganisationConfig;
 use crate::QueryConfig;
 use crate::embedding::EmbeddingConfig;
 
@@ -39,6 +40,9 @@ pub struct ClusterConfig {
     #[serde(default)]
     pub pipeline: PipelineConfig,
     pub query: Option<QueryConfig>,
+    /// Organisations whose repositories `scheduler tick` registers and keeps in step.
+    #[serde(default)]
+    pub organisations: Vec<OrganisationConfig>,
     /// File with the operator's rules on sources and sensitive names; the same as `config.toml` of local mode.
     pub operator: Option<PathBuf>,
     /// Of what can be made again: clones. Default: the system's folder for temporary files.
@@ -161,9 +165,31 @@ impl ClusterConfig {
         let query = self.query.as_ref().map(QueryConfig::faults).unwrap_or_default();
         faults.extend(query.into_iter().map(|fault| format!("[query] {fault}")));
         faults.extend(self.pipeline.faults().into_iter().map(|fault| format!("[pipeline] {fault}")));
+        faults.extend(self.organisation_faults());
         let owned_keys = self.rabbitmq.as_ref().map(|section| section.topology.owned_keys.as_slice());
         faults.extend(self.embedding.faults(owned_keys).into_iter().map(|fault| format!("[embedding] {fault}")));
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig(faults)) }
+    }
+}
+
+impl ClusterConfig {
+    fn organisation_faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (position, organisation) in self.organisations.iter().enumerate() {
+            let owner = &organisation.hosting.owner;
+            let of = |fault: String| format!("[[organisations]] {} (`{owner}`): {fault}", position + 1);
+            faults.extend(organisation.faults().into_iter().map(of));
+            let is_same = |other: &OrganisationConfig| {
+                other.tenant == organisation.tenant
+                    && other.hosting.kind == organisation.hosting.kind
+                    && other.hosting.url == organisation.hosting.url
+                    && other.hosting.owner.eq_ignore_ascii_case(owner)
+            };
+            if self.organisations[..position].iter().any(is_same) {
+                faults.push(of("stands there twice".to_owned()));
+            }
+        }
+        faults
     }
 }
 
@@ -277,5 +303,26 @@ mod tests {
         let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("the form is right");
         let faults = config.validate().expect_err("two faults").to_string();
         assert!(faults.contains("`window`") && faults.contains("`grace_ms`"), "{faults}");
+    }
+
+    #[test]
+    fn organisations_are_read_and_all_their_faults_said() {
+        let acme = "[[organisations]]\ntenant = 'acme'\ninclude = ['shop*']\ninclude_forks = true\n\
+                    hosting = { kind = 'github', owner = 'acme', token = { env = 'GITHUB_TOKEN' } }\n";
+        let config = read(acme, &[]).expect("the form is right");
+        config.validate().expect("sound");
+        assert_eq!((config.organisations[0].max_deletions, config.organisations[0].delete_vanished), (10, false));
+        let wrong = "[[organisations]]\ntenant = ''\nexclude = ['[']\nhosting = { kind = 'gitea', owner = 'a/b' }\n";
+        let config = read(&format!("[pipeline]\nwindow = 0\n{acme}{acme}{wrong}"), &[]).expect("the form is right");
+        let faults = config.validate().expect_err("faults").to_string();
+        for part in
+            ["`window`", "2 (`acme`): stands there twice", "3 (`a/b`): `tenant`", "`exclude`", "`url`", "`owner`"]
+        {
+            assert!(faults.contains(part), "{part}: {faults}");
+        }
+        let secret = acme.replace("{ env = 'GITHUB_TOKEN' }", "'ghp_secret'");
+        let error = format!("{:#}", read(&secret, &[]).expect_err("a token by value"));
+        assert!(error.contains("never the secret") && !error.contains("ghp_secret"), "{error}");
+        assert!(read(&acme.replace("include_forks", "include_fork"), &[]).is_err());
     }
 }

@@ -11,7 +11,7 @@ use cairn_stages::Sweep;
 use cairn_telemetry::metrics::COORDINATED;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{Cluster, ClusterConfig, Stores};
+use crate::{Cluster, ClusterConfig, Stores, organisations};
 
 /// A run with progress within this time has somebody who publishes what follows.
 const QUIET_MS: i64 = 2_000;
@@ -107,9 +107,11 @@ where
     }
 }
 
-/// Asks for a sync of every repository of every tenant. Two at once ask for the same: it is one request.
+/// Brings the catalogue in step with the organisations, and asks for a sync of every repository of every tenant. Two at once ask
+/// for the same: it is one request. Organisations that cannot be listed keep nobody from being asked for.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
+    let discovered = organisations::discover(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
         match cluster.runs.ask(repository, Lane::Bulk, false, now_ms).await {
@@ -122,5 +124,5 @@ pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
         }
     }
     tracing::info!(num_asked, "repositories are to be synced");
-    Ok(())
+    discovered
 }

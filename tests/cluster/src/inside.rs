@@ -39,10 +39,10 @@ impl Inside {
         let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
         let id = RepositoryId::derive(&tenant, &name);
         let settings = RequestSettings::default().to_json();
-        let (branch, aliases, last_sync) = (None, Vec::new(), None);
+        let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);
         self.cluster
             .runs
-            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, last_sync })
+            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync })
             .await?;
         let request = self.cluster.runs.ask(id, lane, false, self.cluster.clock.now_ms()).await?;
         Ok((id, request))

@@ -41,6 +41,8 @@ fn a_key_opens_until_it_is_revoked_and_is_shown_once() {
     cluster.ok(&["keys", "revoke", id]);
     assert!(!opens(&cluster, &key) && opens(&cluster, other_key));
     assert!(cluster.ok(&["keys", "list"]).contains(&format!("{id} revoked tenant acme")));
+    let (code, said) = cluster.said(&["keys", "create", "--repo", "host/["]);
+    assert!(code == 2 && said.contains("`--repo`: "), "{said}");
     let (code, said) = cluster.said(&["keys", "revoke", &key]);
     assert!(code == 3 && !said.contains(&key), "{said}");
     cluster.close();

@@ -67,6 +67,19 @@ fn a_server_that_is_down_is_named_and_the_others_are_well() {
         assert!(fault.starts_with(&format!("fault {name}")) && fault.contains(remedy), "{said}");
         assert!(!said.contains("hidden"), "{said}");
     }
+    let mut command = cluster.command(&["doctor"]);
+    for (name, value) in [
+        ("KIND", "http"),
+        ("PROVIDER__PROVIDER", "tei"),
+        ("PROVIDER__MODEL", "m"),
+        ("PROVIDER__DIMENSIONS", "8"),
+        ("PROVIDER__URL", &format!("http://127.0.0.1:{port}")),
+        ("PROVIDER__ALLOW_HTTP", "true"),
+    ] {
+        command.env(format!("CAIRN__EMBEDDING__{name}"), value);
+    }
+    let (code, said) = cluster.told(&command.output().expect("the program starts"));
+    assert!(code == 1 && said.contains("fault embedding model: ") && said.contains("mend [embedding]"), "{said}");
     cluster.close();
 }
 

@@ -8,6 +8,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/core", &["crates/core"]),
     ("crates/wire", &["crates/core"]),
     ("crates/ports", &["crates/core", "crates/wire"]),
+    ("crates/support/addresses", &[]),
     ("crates/support/config", &["crates/core"]),
     ("crates/support/telemetry", &[]),
     ("crates/support/faults", &[]),

@@ -127,6 +127,7 @@ impl World {
             branch: None,
             settings: String::new(),
             aliases: Vec::new(),
+            hosted: None,
             last_sync: None,
         }
     }

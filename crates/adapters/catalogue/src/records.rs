@@ -6,13 +6,14 @@ use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
 use cairn_wire::RunResult;
 
 pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecord {
-    let RepositoryDetails { tenant, name, source, branch, settings, aliases } = document.details;
-    RepositoryRecord { id: document.id, tenant, name, source, branch, settings, aliases, last_sync: document.last_sync }
+    let RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = document.details;
+    let (id, last_sync) = (document.id, document.last_sync);
+    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync }
 }
 
 pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {
-    let RepositoryRecord { tenant, name, source, branch, settings, aliases, .. } = record;
-    RepositoryDetails { tenant, name, source, branch, settings, aliases }
+    let RepositoryRecord { tenant, name, source, branch, settings, aliases, hosted, .. } = record;
+    RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted }
 }
 
 pub(crate) fn run_record<E: PortError>(document: RunDocument) -> Result<RunRecord, E> {

@@ -14,10 +14,8 @@ mod client;
 mod config;
 pub mod control;
 mod provider;
-mod secret;
 mod transport;
 
 pub use client::{EmbedderCounters, HttpEmbedder};
 pub use config::{EmbeddingHttpConfig, Encoding, InvalidConfig, ProviderKind, QuotaConfig, Share};
-pub use secret::{ApiKey, KeyReference, KeyUnreadable};
 pub use transport::{HttpAnswer, ReqwestTransport, Transport, TransportError};

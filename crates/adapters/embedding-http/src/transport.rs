@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cairn_config::Secret;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-
-use crate::ApiKey;
 
 /// What came back. Header names are in lower case.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +57,7 @@ pub(crate) struct Timeouts {
 }
 
 impl ReqwestTransport {
-    pub(crate) fn new(url: Url, key: Option<&ApiKey>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+    pub(crate) fn new(url: Url, key: Option<&Secret>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
         // The first of the process wins; any provider will do, but without one the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_key_is_not_shown() {
-        let key = ApiKey::new("sk-secret").expect("a key");
+        let key = Secret::new("sk-secret").expect("a key");
         let url = Url::parse("https://provider.example/v1/embeddings").expect("a URL");
         let second = Duration::from_secs(1);
         let transport = ReqwestTransport::new(url, Some(&key), Timeouts { connect: second, read: second });

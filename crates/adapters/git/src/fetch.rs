@@ -13,11 +13,11 @@ use std::sync::OnceLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use cairn_addresses::is_public;
 use cairn_domain::BlobId;
 use cairn_ports::{ErrorKind, SourceError};
 use git2::Oid;
 
-use crate::address::is_public;
 use crate::child::{self, Bounds, ChildError, Output};
 use crate::failure::{failure, from_io, printable};
 use crate::objects::{blob_of, open_repository};

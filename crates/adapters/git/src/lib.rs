@@ -7,7 +7,6 @@
 //! What holds: every path of a tree is listed once, sorted; no path leads out of the root; no bound can be passed
 //! (entries, depth, bytes, time); no credential is in a URL, an error or a log.
 
-mod address;
 mod blob_id;
 mod child;
 mod directory;

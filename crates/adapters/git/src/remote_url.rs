@@ -182,21 +182,8 @@ impl RemoteUrl {
             Some(Host::Ipv6(address)) => Host::Ipv6(address),
             None => return Err(InvalidUrl::NoHost),
         };
-        let public = match host {
-            Host::Ipv4(address) => crate::address::is_public(address.into()),
-            Host::Ipv6(address) => crate::address::is_public(address.into()),
-            Host::Domain(name) => is_public_name(&name),
-        };
-        if public { Ok(()) } else { Err(InvalidUrl::PrivateAddress) }
+        if cairn_addresses::may_be_public(Some(&host)) { Ok(()) } else { Err(InvalidUrl::PrivateAddress) }
     }
-}
-
-/// Names that are local by definition, whatever a name server says of them.
-fn is_public_name(name: &str) -> bool {
-    let name = name.trim_end_matches('.').to_ascii_lowercase();
-    let local = ["localhost", "local", "internal", "localdomain", "home.arpa"];
-    let is_local = |suffix: &&str| name == *suffix || name.ends_with(&format!(".{suffix}"));
-    name.contains('.') && !local.iter().any(is_local)
 }
 
 /// `user@host:path`, which git takes for ssh: login and path. A path of this machine has a slash before any colon.

@@ -91,6 +91,21 @@ pub enum Source {
     Url { url: String },
 }
 
+/// How a repository was found by listing an organisation, and what its hosting service says of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hosted {
+    /// Who gave the id: host and, if it is not the usual one, port of the service's API.
+    pub host: String,
+    /// The service's own id. Stays through renames and transfers, so it says which repository is meant.
+    pub id: String,
+    /// The organisation, group or user whose list it stands on, as the settings name it.
+    pub organisation: String,
+    pub default_branch: Option<String>,
+    /// Redacted, on one line.
+    pub description: Option<String>,
+    pub topics: Vec<String>,
+}
+
 impl Source {
     pub fn location(&self) -> &str {
         match self {

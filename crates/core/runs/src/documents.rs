@@ -1,7 +1,7 @@
 //! What a store keeps: one document for the registry, each repository, each run; a row for each ended part.
 
 use cairn_domain::{
-    ArtifactRef, GenerationId, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
+    ArtifactRef, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
 };
 
 use crate::{Registry, RepositoryState, RunLedger};
@@ -26,6 +26,8 @@ pub struct RepositoryDetails {
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
+    /// Set if listing an organisation registered it, not a person.
+    pub hosted: Option<Hosted>,
 }
 
 /// How the last sync that came to an end went.

@@ -10,6 +10,7 @@ mod list;
 mod operator;
 mod reader;
 mod repository;
+mod secret;
 mod tags;
 mod tree;
 
@@ -17,4 +18,5 @@ pub use fault::{Fault, InvalidSettings};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{Operator, OperatorError, Sources};
 pub use repository::{ModuleSettings, PatternDetection, RepositorySettings, SETTINGS_FILE, TagRule};
+pub use secret::{Secret, SecretReference, SecretUnreadable};
 pub use tags::TagRules;

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod embedder;
 pub mod file_parser;
 pub mod graph_store;
+pub mod hosting;
 pub mod key_store;
 pub mod names;
 pub mod run_documents;

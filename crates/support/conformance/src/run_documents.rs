@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, Lane, PartEnd, PartId, PublishedSeq, RepositoryName, RunId, RunState, Source, StageName, View,
+    ArtifactRef, Hosted, Lane, PartEnd, PartId, PublishedSeq, RepositoryName, RunId, RunState, Source, StageName, View,
 };
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{
@@ -48,6 +48,14 @@ impl<'a> Subject<'a> {
             branch: Some("trunk".to_owned()),
             settings: "{\"include\":[\"ä\"]}".to_owned(),
             aliases: vec![RepositoryName::new("before")],
+            hosted: Some(Hosted {
+                host: "git.example".to_owned(),
+                id: "7".to_owned(),
+                organisation: "acme".to_owned(),
+                default_branch: None,
+                description: Some("ä".to_owned()),
+                topics: vec!["t".to_owned()],
+            }),
         }
     }
 

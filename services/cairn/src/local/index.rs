@@ -54,6 +54,7 @@ impl Local {
             branch: request.branch.clone(),
             settings: request.settings.to_json(),
             aliases: Vec::new(),
+            hosted: None,
             last_sync: None,
         };
         if request.rebuild && self.verify(repository).await.is_err() {

@@ -114,6 +114,7 @@ fn record(tenant: &Tenant, policy: &RemotePolicy, listed: ListedRepository) -> a
         branch: listed.branch,
         settings: settings.to_json(),
         aliases: Vec::new(),
+        hosted: None,
         last_sync: None,
     })
 }

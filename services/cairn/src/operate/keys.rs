@@ -7,11 +7,12 @@ use cairn_gateway::auth::{KeyRequest, issue};
 use cairn_gateway::time::rfc3339;
 use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{Allowed, SearchError, SearchErrorCode};
 use serde_json::{Value, json};
 
 use super::arguments::{KeysCommand, NewKeyArguments};
 use super::installation::Installation;
+use super::wrong;
 use crate::commands::Outcome;
 use crate::output::{self, FAINT, NAME, styled};
 
@@ -40,6 +41,8 @@ async fn create(
     now_ms: i64,
     json: bool,
 ) -> anyhow::Result<()> {
+    let faults = Allowed::Only(arguments.repositories.clone()).faults();
+    anyhow::ensure!(faults.is_empty(), wrong(format!("`--repo`: {}", faults.join("; "))));
     let request = KeyRequest {
         tenant: installation.tenant.clone(),
         repositories: (!arguments.repositories.is_empty()).then_some(arguments.repositories),

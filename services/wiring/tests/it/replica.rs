@@ -79,8 +79,10 @@ impl Cluster {
         let id = RepositoryId::derive(&tenant, &name);
         let source = Source::Bare { path: "r".to_owned() };
         let settings = "{}".to_owned();
-        let (branch, aliases, last_sync) = (None, Vec::new(), None);
-        self.runs.register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, last_sync }).await?;
+        let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);
+        self.runs
+            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync })
+            .await?;
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let parts = (0..num_parts).map(|number| PartId { stage: StageName::Embed, number });
         let new = NewRun {

@@ -27,6 +27,7 @@ fn repository(name: &str) -> RepositoryRecord {
         branch: None,
         settings: String::new(),
         aliases: Vec::new(),
+        hosted: None,
         last_sync: None,
     }
 }

@@ -3,12 +3,12 @@
 mod checks;
 mod quota;
 
+use cairn_config::SecretReference;
 use cairn_domain::ModelId;
 use serde::Deserialize;
 use url::Url;
 
 use crate::batches::BatchLimits;
-use crate::secret::KeyReference;
 
 pub use checks::InvalidConfig;
 pub use quota::{QuotaConfig, Share};
@@ -42,7 +42,7 @@ pub struct EmbeddingHttpConfig {
     /// Told apart in the model's id, e.g. when the weights behind the same name change.
     #[serde(default)]
     pub revision: String,
-    pub api_key: Option<KeyReference>,
+    pub api_key: Option<SecretReference>,
     /// Lets texts and key go over a connection without TLS.
     #[serde(default)]
     pub allow_http: bool,

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 
 use anyhow::Result;
+use cairn_config::SecretReference;
 use cairn_domain::InputType;
-use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, KeyReference, Share};
+use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, Share};
 use cairn_fake_provider::{FakeServer, Fault, Provider, Settings, Shape};
 use cairn_ports::{Embedder, ErrorKind};
 use std::io::Write as _;
@@ -21,7 +22,7 @@ fn embedder(address: SocketAddr, change: impl FnOnce(&mut EmbeddingHttpConfig)) 
     file.write_all(KEY.as_bytes())?;
     let mut settings = config(Shape::Openai);
     settings.url = Some(format!("http://{address}/v1/embeddings"));
-    settings.api_key = Some(KeyReference::File(file.path().to_owned()));
+    settings.api_key = Some(SecretReference::File(file.path().to_owned()));
     change(&mut settings);
     Ok(HttpEmbedder::new(settings, Share::Whole)?)
 }

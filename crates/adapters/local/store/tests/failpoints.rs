@@ -60,6 +60,7 @@ impl Scenario {
             branch: None,
             settings: String::new(),
             aliases: Vec::new(),
+            hosted: None,
             last_sync: None,
         }
     }

@@ -41,6 +41,7 @@ impl Fixture {
             branch: None,
             settings: "{}".to_owned(),
             aliases: Vec::new(),
+            hosted: None,
             last_sync: None,
         };
         runs(&store).register(record).await?;
@@ -308,6 +309,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
         branch: None,
         settings: String::new(),
         aliases: Vec::new(),
+        hosted: None,
     };
     runs(&fixture.store).register(record).await?;
     let again = fixture.begin(None, 0).await?;

@@ -23,6 +23,7 @@ fn register(repository: RepositoryId) -> Command {
         branch: None,
         settings: "{}".to_owned(),
         aliases: Vec::new(),
+        hosted: None,
     };
     Command::Register { repository, details: Box::new(details) }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use cairn_domain::{PublishedSeq, RepositoryName, RunState, Scope, Source, StageName};
+use cairn_domain::{Hosted, PublishedSeq, RepositoryName, RunState, Scope, Source, StageName};
 use cairn_ports::{PublishedGeneration, RepositoryRecord};
 
 use crate::case::part;
@@ -29,14 +29,28 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     Ok(())
 }
 
+/// What a hosting service says, with everything filled in.
+fn hosted() -> Hosted {
+    Hosted {
+        host: "git.example:8443".to_owned(),
+        id: "1296269".to_owned(),
+        organisation: "acme/tools".to_owned(),
+        default_branch: Some("trunk".to_owned()),
+        description: Some("größer".to_owned()),
+        topics: vec!["go".to_owned(), "cli".to_owned()],
+    }
+}
+
 pub(super) async fn registering_again_updates(store: &dyn RunStore) -> Result<()> {
     let runs = Runs::new(store, "update");
     runs.register(&["a"]).await?;
     let updated = RepositoryRecord {
+        name: RepositoryName::new("renamed"),
         source: Source::Url { url: "https://example.org/a.git".to_owned() },
         branch: Some("stable".to_owned()),
         settings: "{\"x\":1}".to_owned(),
         aliases: vec![RepositoryName::new("former")],
+        hosted: Some(hosted()),
         ..runs.record("a")
     };
     store.register(updated.clone()).await?;

@@ -82,6 +82,7 @@ impl<'a> Runs<'a> {
             branch: None,
             settings: "{}".to_owned(),
             aliases: Vec::new(),
+            hosted: None,
             last_sync: None,
         }
     }

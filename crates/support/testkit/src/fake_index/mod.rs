@@ -295,6 +295,7 @@ impl FakeIndex {
             branch: None,
             settings: "{}".to_owned(),
             aliases: Vec::new(),
+            hosted: None,
         };
         let nodes = content.nodes();
         self.repositories.push(FakeRepository {

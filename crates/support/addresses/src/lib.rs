@@ -1,13 +1,33 @@
-//! Which addresses a URL may lead to.
+//! Which addresses a URL may lead to: one rule for all who talk to hosts that somebody else names.
 //!
-//! Names are resolved here, every answer is checked, and the child process is pinned to exactly these answers, so that
-//! a name cannot answer differently the second time.
+//! A literal address and a name that is local by definition are decided at once. Any other name has to be resolved: whoever
+//! connects checks every answer and connects to exactly these, so that a name cannot answer differently the second time.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use url::Host;
+
+/// Whether a host may be public, as far as that can be told without asking a name server. `None` is no host.
+pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
+    match host {
+        Some(Host::Ipv4(address)) => is_public((*address).into()),
+        Some(Host::Ipv6(address)) => is_public((*address).into()),
+        Some(Host::Domain(name)) => is_public_name(name.as_ref()),
+        None => false,
+    }
+}
+
+/// Names that are local by definition, whatever a name server says of them, are not public.
+fn is_public_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let local = ["localhost", "local", "internal", "localdomain", "home.arpa"];
+    let is_local = |suffix: &&str| name == *suffix || name.ends_with(&format!(".{suffix}"));
+    name.contains('.') && !local.iter().any(is_local)
+}
+
 /// Whether the address is on the public internet: not loopback, private, link-local (where clouds serve metadata),
 /// shared, documentation, multicast, reserved, nor a form of IPv6 that embeds such an IPv4 address.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
@@ -59,6 +79,21 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_are_decided_without_a_name_server() {
+        let check = |host: &str, expect: bool| {
+            let host = Host::parse(host).expect("host");
+            assert_eq!(may_be_public(Some(&host)), expect, "{host}");
+        };
+        for public in ["github.com", "git.example.com.", "1.1.1.1", "[2606:4700::1111]"] {
+            check(public, true);
+        }
+        for refused in ["localhost", "x.localhost.", "intranet", "a.internal", "127.1", "0x7f000001", "[::1]"] {
+            check(refused, false);
+        }
+        assert!(!may_be_public::<String>(None));
+    }
 
     #[test]
     fn only_public_addresses_pass() {

@@ -1,0 +1,47 @@
+//! Names to addresses, of which none may be private unless that is allowed. The connection goes to exactly these.
+
+use std::net::SocketAddr;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Refuses a name if any of its addresses is private.
+pub(crate) struct PublicOnly;
+
+/// Said through the client's error, which is where the connection fails.
+#[derive(Debug, thiserror::Error)]
+#[error("the host leads to a private address; `sources.allow_private_addresses` permits that")]
+pub(crate) struct PrivateAddress;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            checked(found).map_err(Into::into)
+        })
+    }
+}
+
+fn checked(found: Vec<SocketAddr>) -> Result<Addrs, PrivateAddress> {
+    if found.is_empty() || !found.iter().all(|address| cairn_addresses::is_public(address.ip())) {
+        return Err(PrivateAddress);
+    }
+    Ok(Box::new(found.into_iter()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_private_answer_refuses_the_name() {
+        let check = |answers: &[&str], expect: bool| {
+            let answers = answers.iter().map(|text| SocketAddr::new(text.parse().expect("address"), 0)).collect();
+            assert_eq!(checked(answers).is_ok(), expect);
+        };
+        check(&["1.1.1.1", "2606:4700::1111"], true);
+        check(&["1.1.1.1", "127.0.0.1"], false);
+        check(&["169.254.169.254"], false);
+        check(&["::ffff:10.0.0.1"], false);
+        check(&[], false);
+    }
+}

@@ -1,0 +1,174 @@
+//! The port: all pages of a list, or an error.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use cairn_config::Sources;
+use cairn_ports::{ErrorKind, Hosting, HostingError, Listing, Organisation};
+use serde_json::Value;
+use url::Url;
+
+use crate::answer::{Answer, printable};
+use crate::client::ServiceClient;
+use crate::shape::Reading;
+use crate::wait::wait_of;
+use crate::{HostingConfig, InvalidConfig, Owner, ServiceKind};
+
+/// A service that leaves so many entries out of its pages lists nobody.
+const FEWEST_PER_PAGE: usize = 10;
+const LIST: &str = "list";
+const WHEREABOUTS: &str = "whereabouts";
+
+/// One organisation of one service.
+#[derive(Debug)]
+pub struct HostingService {
+    config: HostingConfig,
+    organisation: Organisation,
+    client: ServiceClient,
+    reading: Reading,
+}
+
+impl HostingService {
+    /// Reads the token. `sources` are the operator's rules: what holds for cloning holds for the API.
+    pub fn new(config: HostingConfig, sources: &Sources) -> Result<Self, InvalidConfig> {
+        let mut faults = config.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
+        faults.extend(config.policy_faults(sources));
+        let token = config.token.as_ref().map(|token| token.read());
+        if let Some(Err(unreadable)) = &token {
+            faults.push(unreadable.to_string());
+        }
+        if !faults.is_empty() {
+            return Err(InvalidConfig { faults });
+        }
+        let client = ServiceClient::new(&config, token.and_then(Result::ok), sources)
+            .map_err(|error| InvalidConfig { faults: vec![format!("no client can be made: {error}")] })?;
+        let reading = Reading {
+            kind: config.kind,
+            owner: config.owner.clone(),
+            clone_over: config.clone_over,
+            clone_host: config.clone_host(),
+        };
+        Ok(Self { organisation: config.organisation(), config, client, reading })
+    }
+
+    /// The first page. Entries are asked for in the order in which they were made, so that new ones come at the end.
+    fn first_page(&self) -> Option<Url> {
+        let owner = self.config.owner.as_str();
+        let of_organisation = self.config.owner_is == Owner::Organisation;
+        let (path, query): (&[&str], &str) = match (self.config.kind, of_organisation) {
+            (ServiceKind::Github, true) => {
+                (&["orgs", owner, "repos"], "type=all&sort=created&direction=asc&per_page=100")
+            }
+            (ServiceKind::Github, false) => {
+                (&["users", owner, "repos"], "type=owner&sort=created&direction=asc&per_page=100")
+            }
+            (ServiceKind::Gitlab, true) => (
+                &["groups", owner, "projects"],
+                "include_subgroups=true&with_shared=false&order_by=id&sort=asc&per_page=100",
+            ),
+            (ServiceKind::Gitlab, false) => (&["users", owner, "projects"], "order_by=id&sort=asc&per_page=100"),
+            (ServiceKind::Gitea, true) => (&["orgs", owner, "repos"], "limit=50"),
+            (ServiceKind::Gitea, false) => (&["users", owner, "repos"], "limit=50"),
+        };
+        let mut url = self.config.endpoint(path)?;
+        url.set_query(Some(query));
+        Some(url)
+    }
+
+    fn fault(&self, kind: ErrorKind, operation: &'static str, message: impl Into<String>) -> HostingError {
+        let message = self.client.without_token(message.into());
+        HostingError::new(kind, operation, self.organisation.name.clone()).because(message)
+    }
+
+    async fn all_pages(&self) -> Result<Listing, HostingError> {
+        let mut url = self.first_page().ok_or_else(|| self.fault(ErrorKind::Invalid, LIST, "`url` leads to no API"))?;
+        let (mut listing, mut ids, mut queries) = (Listing::default(), HashSet::new(), HashSet::new());
+        let max_pages = self.config.max_repositories.div_ceil(FEWEST_PER_PAGE) + 1;
+        loop {
+            let answer = self.client.get(&url, LIST, &self.organisation.name).await?;
+            self.take_page(&answer, &mut listing, &mut ids)?;
+            let next = answer.next_query(&url).map_err(|fault| self.fault(ErrorKind::Corrupt, LIST, fault))?;
+            let Some(query) = next else { return Ok(listing) };
+            queries.insert(url.query().unwrap_or_default().to_owned());
+            if queries.contains(&query) {
+                return Err(self.fault(ErrorKind::Corrupt, LIST, "the pages of the list lead back to an earlier one"));
+            }
+            if queries.len() >= max_pages {
+                return Err(self.fault(ErrorKind::TooLarge, LIST, format!("the list has more than {max_pages} pages")));
+            }
+            url.set_query(Some(&query));
+            if let Some(wait) = wait_of(&answer, SystemTime::now()) {
+                self.client.wait(wait, LIST, &self.organisation.name).await?;
+            }
+        }
+    }
+
+    /// Adds what is new on a page. Entries move from page to page while repositories come and go, so one may come twice.
+    fn take_page(&self, answer: &Answer, listing: &mut Listing, ids: &mut HashSet<String>) -> Result<(), HostingError> {
+        if answer.status != 200 {
+            return Err(self.client.refused(answer, LIST, &self.organisation.name));
+        }
+        let page: Vec<Value> = serde_json::from_slice(&answer.body).map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            self.fault(ErrorKind::Corrupt, LIST, format!("a page is no JSON list ({place}); see `url`"))
+        })?;
+        for value in page {
+            match self.reading.read(value) {
+                Ok(repository) if ids.insert(repository.id.clone()) => listing.repositories.push(repository),
+                Ok(_) => {}
+                Err(mut refused) => {
+                    refused.reason = self.client.without_token(refused.reason);
+                    listing.refused.push(refused);
+                }
+            }
+        }
+        let max = self.config.max_repositories;
+        if listing.repositories.len() + listing.refused.len() > max {
+            let message = format!("the list has more than {max} repositories (`max_repositories`)");
+            return Err(self.fault(ErrorKind::TooLarge, LIST, message));
+        }
+        Ok(())
+    }
+}
+
+impl HostingService {
+    async fn path_of(&self, id: &str) -> Result<Option<String>, HostingError> {
+        let collection = if self.config.kind == ServiceKind::Gitlab { "projects" } else { "repositories" };
+        // Ids are numbers in all services; what else a catalogue may hold is no part of an address.
+        let url = id.parse::<u64>().ok().and_then(|id| self.config.endpoint(&[collection, &id.to_string()]));
+        let url = url.ok_or_else(|| self.fault(ErrorKind::Invalid, WHEREABOUTS, "the id is no number"))?;
+        let key = format!("{id} of {}", self.organisation.name);
+        let answer = self.client.get(&url, WHEREABOUTS, &key).await?;
+        match answer.status {
+            404 | 410 => Ok(None),
+            200 => {
+                let value = serde_json::from_slice(&answer.body).map_err(|error| error.to_string());
+                let path = value.and_then(|value| self.reading.read_path(value));
+                path.map(Some).map_err(|fault| self.fault(ErrorKind::Corrupt, WHEREABOUTS, printable(&fault, 200)))
+            }
+            _ => Err(self.client.refused(&answer, WHEREABOUTS, &key)),
+        }
+    }
+}
+
+#[async_trait]
+impl Hosting for HostingService {
+    fn organisation(&self) -> &Organisation {
+        &self.organisation
+    }
+
+    async fn list(&self) -> Result<Listing, HostingError> {
+        let timeout = self.config.timeout();
+        tokio::time::timeout(timeout, self.all_pages()).await.unwrap_or_else(|_| {
+            let message = format!("the list is not complete after {} s (`timeout_seconds`)", timeout.as_secs());
+            Err(self.fault(ErrorKind::Timeout, LIST, message))
+        })
+    }
+
+    async fn whereabouts(&self, id: &str) -> Result<Option<String>, HostingError> {
+        tokio::time::timeout(self.config.timeout(), self.path_of(id)).await.unwrap_or_else(|_| {
+            Err(self.fault(ErrorKind::Timeout, WHEREABOUTS, "no answer in time (`timeout_seconds`)"))
+        })
+    }
+}

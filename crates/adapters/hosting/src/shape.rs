@@ -1,0 +1,292 @@
+//! What each service writes, to what the port says. Unknown fields do not count; those that are used have to be what the API says.
+
+use cairn_ports::{HostedRepository, RefusedEntry};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::answer::printable;
+use crate::{CloneOver, ServiceKind};
+use url::Url;
+
+const MAX_NAME_BYTES: usize = 500;
+const MAX_DESCRIPTION_CHARACTERS: usize = 1_000;
+const MAX_TOPICS: usize = 50;
+const MAX_TOPIC_CHARACTERS: usize = 100;
+const MAX_BRANCH_BYTES: usize = 250;
+
+/// What an entry is read by.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    pub kind: ServiceKind,
+    /// Whose repositories the list is of.
+    pub owner: String,
+    pub clone_over: CloneOver,
+    /// The one host that addresses may name.
+    pub clone_host: String,
+}
+
+/// An entry before it is checked.
+struct Entry {
+    id: u64,
+    path: String,
+    https_url: String,
+    ssh_url: String,
+    default_branch: Option<String>,
+    description: Option<String>,
+    topics: Vec<String>,
+    is_archived: bool,
+    is_fork: bool,
+    is_empty: bool,
+    is_disabled: bool,
+}
+
+#[derive(Deserialize)]
+struct GithubRepository {
+    id: u64,
+    full_name: String,
+    clone_url: String,
+    ssh_url: String,
+    default_branch: Option<String>,
+    description: Option<String>,
+    topics: Option<Vec<String>>,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    disabled: bool,
+    fork: bool,
+    /// In kilobytes, rounded down: 0 alone does not say that it is empty.
+    size: Option<u64>,
+    pushed_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GitlabProject {
+    id: u64,
+    path_with_namespace: String,
+    http_url_to_repo: String,
+    ssh_url_to_repo: String,
+    default_branch: Option<String>,
+    description: Option<String>,
+    topics: Option<Vec<String>>,
+    /// What topics were called before 14.0.
+    tag_list: Option<Vec<String>>,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    empty_repo: bool,
+    forked_from_project: Option<IgnoredAny>,
+    repository_access_level: Option<String>,
+    /// The day on which it will be deleted.
+    marked_for_deletion_on: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GiteaRepository {
+    id: u64,
+    full_name: String,
+    clone_url: String,
+    ssh_url: String,
+    default_branch: Option<String>,
+    description: Option<String>,
+    topics: Option<Vec<String>>,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    empty: bool,
+    fork: bool,
+}
+
+impl Reading {
+    /// An entry of the list.
+    pub(crate) fn read(&self, value: Value) -> Result<HostedRepository, RefusedEntry> {
+        let id = id_of(&value);
+        let refused = |reason: String| RefusedEntry { id: id.clone(), reason: printable(&reason, 400) };
+        let entry =
+            self.entry(value).map_err(|error| refused(format!("an entry is not what the API says: {error}")))?;
+        let name = name_within(&self.owner, &entry.path).map_err(refused)?;
+        let clone_url = match self.clone_over {
+            CloneOver::Https => entry.https_url,
+            CloneOver::Ssh => entry.ssh_url,
+        };
+        if !names_host(&clone_url, &self.clone_host) {
+            return Err(refused(format!(
+                "`{}` would be cloned from elsewhere than `{}`; see `clone_host`",
+                entry.path, self.clone_host
+            )));
+        }
+        let topic = |topic: &String| printable(topic, MAX_TOPIC_CHARACTERS);
+        let said =
+            |text: Option<String>, max: usize| text.map(|text| printable(&text, max)).filter(|text| !text.is_empty());
+        Ok(HostedRepository {
+            id: entry.id.to_string(),
+            name,
+            clone_url,
+            default_branch: said(entry.default_branch, MAX_BRANCH_BYTES),
+            description: said(entry.description, MAX_DESCRIPTION_CHARACTERS),
+            topics: entry.topics.iter().take(MAX_TOPICS).map(topic).filter(|topic| !topic.is_empty()).collect(),
+            is_archived: entry.is_archived,
+            is_fork: entry.is_fork,
+            is_empty: entry.is_empty,
+            is_disabled: entry.is_disabled,
+        })
+    }
+
+    /// The full name alone, wherever the repository is now.
+    pub(crate) fn read_path(&self, value: Value) -> Result<String, String> {
+        self.entry(value).map(|entry| printable(&entry.path, MAX_NAME_BYTES)).map_err(|error| error.to_string())
+    }
+
+    fn entry(&self, value: Value) -> Result<Entry, serde_json::Error> {
+        match self.kind {
+            ServiceKind::Github => GithubRepository::deserialize(value).map(Entry::from),
+            ServiceKind::Gitlab => GitlabProject::deserialize(value).map(Entry::from),
+            ServiceKind::Gitea => GiteaRepository::deserialize(value).map(Entry::from),
+        }
+    }
+}
+
+impl From<GithubRepository> for Entry {
+    fn from(repository: GithubRepository) -> Self {
+        Self {
+            id: repository.id,
+            path: repository.full_name,
+            https_url: repository.clone_url,
+            ssh_url: repository.ssh_url,
+            default_branch: repository.default_branch,
+            description: repository.description,
+            topics: repository.topics.unwrap_or_default(),
+            is_archived: repository.archived,
+            is_fork: repository.fork,
+            is_empty: repository.size == Some(0) && repository.pushed_at.is_none(),
+            is_disabled: repository.disabled,
+        }
+    }
+}
+
+impl From<GitlabProject> for Entry {
+    fn from(project: GitlabProject) -> Self {
+        let is_off = project.repository_access_level.as_deref() == Some("disabled");
+        Self {
+            id: project.id,
+            path: project.path_with_namespace,
+            https_url: project.http_url_to_repo,
+            ssh_url: project.ssh_url_to_repo,
+            default_branch: project.default_branch,
+            description: project.description,
+            topics: project.topics.or(project.tag_list).unwrap_or_default(),
+            is_archived: project.archived,
+            is_fork: project.forked_from_project.is_some(),
+            is_empty: project.empty_repo,
+            is_disabled: is_off || project.marked_for_deletion_on.is_some(),
+        }
+    }
+}
+
+impl From<GiteaRepository> for Entry {
+    fn from(repository: GiteaRepository) -> Self {
+        Self {
+            id: repository.id,
+            path: repository.full_name,
+            https_url: repository.clone_url,
+            ssh_url: repository.ssh_url,
+            default_branch: repository.default_branch,
+            description: repository.description,
+            topics: repository.topics.unwrap_or_default(),
+            is_archived: repository.archived,
+            is_fork: repository.fork,
+            is_empty: repository.empty,
+            is_disabled: false,
+        }
+    }
+}
+
+fn id_of(value: &Value) -> Option<String> {
+    value.get("id").and_then(Value::as_u64).map(|id| id.to_string())
+}
+
+/// `acme/tools/ci` within `acme` is `tools/ci`. The host's spelling of the owner may differ in case.
+fn name_within(owner: &str, path: &str) -> Result<String, String> {
+    if path.len() > MAX_NAME_BYTES {
+        return Err(format!("a name is longer than {MAX_NAME_BYTES} bytes"));
+    }
+    let is_owner =
+        path.is_char_boundary(owner.len()) && path[..owner.len().min(path.len())].eq_ignore_ascii_case(owner);
+    let name = path.get(owner.len()..).filter(|_| is_owner).and_then(|rest| rest.strip_prefix('/'));
+    let name = name.ok_or_else(|| format!("`{path}` is not a repository of `{owner}`"))?;
+    let is_sound = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && !part.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\')
+    };
+    if name.split('/').all(is_sound) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("`{path}` is no name of a repository"))
+    }
+}
+
+/// Whether an address, `user@host:path` among them, names that host.
+fn names_host(address: &str, host: &str) -> bool {
+    let found = match Url::parse(address) {
+        Ok(url) if url.has_host() => url.host_str().map(str::to_ascii_lowercase),
+        _ => scp_host(address).map(str::to_ascii_lowercase),
+    };
+    found.as_deref() == Some(host)
+}
+
+fn scp_host(address: &str) -> Option<&str> {
+    let (login, _) = address.split_once(':')?;
+    let (_, host) = login.rsplit_once('@')?;
+    (!login.contains('/')).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_within_the_owner() {
+        let check = |owner: &str, path: &str, expect: Option<&str>| {
+            assert_eq!(name_within(owner, path).ok().as_deref(), expect, "{owner} {path}");
+        };
+        check("acme", "acme/shop", Some("shop"));
+        check("acme", "ACME/shop", Some("shop"));
+        check("acme", "acme/tools/ci", Some("tools/ci"));
+        check("acme/tools", "acme/tools/ci", Some("ci"));
+        check("acme", "acme2/shop", None);
+        check("acme", "other/shop", None);
+        check("acme", "acme", None);
+        check("acme", "acme/", None);
+        check("acme", "acme/..", None);
+        check("acme", "acme/a//b", None);
+        check("acme", "acme/a b", None);
+        check("acme", "acme/a\n\u{1b}b", None);
+        check("acme", "äöüß", None);
+        check("acme", &format!("acme/{}", "x".repeat(600)), None);
+    }
+
+    #[test]
+    fn addresses_have_to_name_the_host() {
+        let check = |address: &str, expect: bool| assert_eq!(names_host(address, "git.example"), expect, "{address}");
+        for right in [
+            "https://git.example/a/b.git",
+            "https://GIT.example:8443/a/b",
+            "ssh://git@git.example:2222/a/b",
+            "git@git.example:a/b.git",
+        ] {
+            check(right, true);
+        }
+        for wrong in [
+            "https://evil.example/a/b",
+            "https://git.example@evil.example/a",
+            "https://git.example.evil.example/a",
+            "git@evil.example:git.example/a",
+            "file:///etc/passwd",
+            "/etc",
+            "ext::sh -c x",
+            "",
+        ] {
+            check(wrong, false);
+        }
+    }
+}

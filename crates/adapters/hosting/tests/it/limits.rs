@@ -1,0 +1,87 @@
+//! Rates: waits that the service asks for are kept, long ones handed on.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cairn_hosting::ServiceKind;
+use cairn_ports::{ErrorKind, Hosting};
+
+use crate::server::Reply;
+use crate::support::{Held, KINDS, Shelf, repository, service};
+
+fn shelf(count: u64, per_page: usize) -> Shelf {
+    let shelf = Shelf::default();
+    *shelf.held() = Held { repositories: (1..=count).map(repository).collect(), per_page, ..Held::default() };
+    shelf
+}
+
+#[tokio::test]
+async fn a_short_wait_is_kept_and_the_list_is_whole() {
+    for kind in KINDS {
+        let server = shelf(5, 2).serve(kind).await;
+        let limited = [
+            Reply::status(429).header("retry-after", "0"),
+            Reply::status(403).header("retry-after", "0"),
+            Reply::status(503).header("retry-after", "0"),
+            Reply::status(429).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "0"),
+        ];
+        server.first(limited);
+        let listing = service(kind, &server, "").list().await.expect("a list");
+        assert_eq!((listing.repositories.len(), server.asked().len()), (5, 7), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_wait_is_handed_on_at_once() {
+    let hour = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() + 3_600;
+    let limited = [
+        Reply::status(429).header("retry-after", "3600"),
+        Reply::status(403).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", hour.to_string()),
+        Reply::status(429).header("ratelimit-remaining", "0").header("ratelimit-reset", hour.to_string()),
+    ];
+    for reply in limited {
+        let server = shelf(5, 2).serve(ServiceKind::Github).await;
+        server.first([reply]);
+        let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
+        let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error:?}") };
+        assert!((Duration::from_secs(3_500)..=Duration::from_secs(3_600)).contains(&wait), "{wait:?}");
+        assert_eq!(server.asked().len(), 1, "it asked on");
+    }
+}
+
+#[tokio::test]
+async fn a_limit_that_is_used_up_between_pages_is_not_run_into() {
+    let server = shelf(5, 2).serve(ServiceKind::Github).await;
+    let used_up = |reply: Reply| reply.header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "3000");
+    let page = Reply::json("[]").header("link", "<https://x/?page=2>; rel=\"next\"");
+    server.first([used_up(page)]);
+    let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
+    assert!(matches!(error.kind, ErrorKind::Throttled { .. }), "{error:?}");
+    assert_eq!(server.asked().len(), 1, "it asked on");
+    // After the last page nothing more is asked.
+    server.first([used_up(Reply::json("[]"))]);
+    service(ServiceKind::Github, &server, "").list().await.expect("a list");
+}
+
+#[tokio::test]
+async fn a_service_that_only_asks_to_wait_ends_the_list_in_time() {
+    let server = crate::server::TestServer::start(|_| Reply::status(429).header("retry-after", "0")).await;
+    let more = "timeout_seconds = 2";
+    let error = service(ServiceKind::Gitea, &server, more).list().await.expect_err("no list");
+    assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
+    let error = service(ServiceKind::Gitea, &server, more).whereabouts("1").await.expect_err("no answer");
+    assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
+}
+
+#[tokio::test]
+async fn what_passes_is_asked_again_and_what_stays_is_an_error() {
+    for status in [500, 502, 503, 504] {
+        let server = shelf(3, 2).serve(ServiceKind::Gitlab).await;
+        server.first([Reply::status(status), Reply::status(status)]);
+        let listing = service(ServiceKind::Gitlab, &server, "").list().await.expect("a list");
+        assert_eq!(listing.repositories.len(), 3);
+        server.asked();
+        server.first(vec![Reply::status(status); 3]);
+        let error = service(ServiceKind::Gitlab, &server, "").list().await.expect_err("a failure that stays");
+        assert_eq!((error.kind, server.asked().len()), (ErrorKind::Unavailable, 3));
+    }
+}

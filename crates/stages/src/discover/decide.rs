@@ -1,0 +1,223 @@
+//! What is to be registered, decided on values alone.
+//!
+//! A repository of the catalogue is its tenant and name; at a hosting service it is an id, and its name may change. So what is
+//! listed is looked for by host and id first: a repository that was renamed or transferred keeps its identity and all that is
+//! indexed of it, and its old name becomes an alias. A new repository that takes the old name of one that is still there
+//! gets an identity of its own; one that takes the name of a repository that is gone is its next state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cairn_domain::{Hosted, RepositoryId, RepositoryName, Tenant};
+use cairn_ports::{HostedRepository, Listing, Organisation, RepositoryRecord};
+use cairn_redaction::{Redactor, SecretsIgnore};
+
+use super::rules::LeftOut;
+use super::{Changes, Locate, OrganisationRules};
+
+/// Host and the host's id.
+pub(super) type Place = (String, String);
+
+/// The repositories of a tenant as they are known and decided, and what the lists said of them.
+pub(super) struct Book {
+    records: BTreeMap<RepositoryId, RepositoryRecord>,
+    redactor: Option<Redactor>,
+    by_place: BTreeMap<Place, RepositoryId>,
+    /// All that are kept in step: what one of them has is not gone.
+    watched: Vec<Organisation>,
+    /// On some list, and neither unwanted nor gone.
+    pub present: BTreeSet<Place>,
+    /// On some list, and not wanted: why.
+    pub unwanted: BTreeMap<Place, &'static str>,
+    /// Organisations in whose list is an entry that could be any repository.
+    pub unclear: BTreeSet<Organisation>,
+    /// Organisations whose list has nothing that can be read.
+    pub silent: BTreeSet<Organisation>,
+}
+
+impl Book {
+    pub(super) fn new(known: Vec<RepositoryRecord>, watched: Vec<Organisation>) -> Self {
+        let mut book = Self {
+            records: BTreeMap::new(),
+            redactor: Redactor::new(&SecretsIgnore::default()).ok(),
+            by_place: BTreeMap::new(),
+            watched,
+            present: BTreeSet::new(),
+            unwanted: BTreeMap::new(),
+            unclear: BTreeSet::new(),
+            silent: BTreeSet::new(),
+        };
+        known.into_iter().for_each(|record| book.enter(record));
+        book
+    }
+
+    fn enter(&mut self, record: RepositoryRecord) {
+        if let Some(hosted) = self.records.get(&record.id).and_then(|before| before.hosted.as_ref()) {
+            self.by_place.remove(&(hosted.host.clone(), hosted.id.clone()));
+        }
+        if let Some(hosted) = &record.hosted {
+            self.by_place.insert((hosted.host.clone(), hosted.id.clone()), record.id);
+        }
+        self.records.insert(record.id, record);
+    }
+
+    /// The repositories that an organisation's list brought.
+    pub(super) fn of<'a>(
+        &'a self,
+        organisation: &'a Organisation,
+    ) -> impl Iterator<Item = (&'a RepositoryRecord, Place)> {
+        let of = move |record: &'a RepositoryRecord| {
+            let hosted = record.hosted.as_ref()?;
+            let is_of = hosted.host == organisation.host && hosted.organisation == organisation.name;
+            is_of.then(|| (record, (hosted.host.clone(), hosted.id.clone())))
+        };
+        self.records.values().filter_map(of)
+    }
+
+    /// Whether a full name is that of a repository of a watched organisation. Services do not mind the case of an owner's name.
+    pub(super) fn is_watched(&self, host: &str, path: &str) -> bool {
+        let has = |organisation: &Organisation| {
+            let owner = &organisation.name;
+            let is_owner = path.get(..owner.len()).is_some_and(|start| start.eq_ignore_ascii_case(owner));
+            organisation.host == host && is_owner && path[owner.len()..].starts_with('/')
+        };
+        self.watched.iter().any(has)
+    }
+
+    /// Goes through a list. Gives what is to be registered.
+    pub(super) fn decide(
+        &mut self,
+        organisation: &Organisation,
+        rules: &OrganisationRules,
+        listing: &Listing,
+        locate: &Locate,
+    ) -> (Changes, Vec<RepositoryRecord>) {
+        let mut changes = Changes { num_listed: listing.repositories.len() as u64, ..Changes::default() };
+        let mut records = Vec::new();
+        self.note_refused(organisation, listing);
+        let listed_ids: BTreeSet<&str> = listing.repositories.iter().map(|listed| listed.id.as_str()).collect();
+        for listed in &listing.repositories {
+            let place = (organisation.host.clone(), listed.id.clone());
+            match rules.leave_out(listed) {
+                Some(LeftOut::Unwanted(reason)) => {
+                    changes.num_left_out += 1;
+                    self.unwanted.insert(place, reason);
+                    continue;
+                }
+                Some(LeftOut::Unusable) => {
+                    changes.num_left_out += 1;
+                    self.present.insert(place);
+                    continue;
+                }
+                None if !self.present.insert(place) => continue,
+                None => {}
+            }
+            match self.record(organisation, &rules.tenant, listed, &listed_ids, locate) {
+                Ok(Some(record)) => {
+                    if let Some(record) = self.changed(record, &mut changes) {
+                        records.push(record);
+                    }
+                }
+                Ok(None) => changes.num_by_hand += 1,
+                Err(reason) => changes.refused.push(format!("{}: {reason}", listed.name)),
+            }
+        }
+        changes.refused.extend(listing.refused.iter().map(|refused| refused.reason.clone()));
+        (changes, records)
+    }
+
+    fn note_refused(&mut self, organisation: &Organisation, listing: &Listing) {
+        for refused in &listing.refused {
+            match &refused.id {
+                Some(id) => drop(self.present.insert((organisation.host.clone(), id.clone()))),
+                None => drop(self.unclear.insert(organisation.clone())),
+            }
+        }
+        if listing.repositories.is_empty() {
+            self.silent.insert(organisation.clone());
+        }
+    }
+
+    /// The record of a listed repository; `None` for one that a person registered.
+    fn record(
+        &self,
+        organisation: &Organisation,
+        tenant: &Tenant,
+        listed: &HostedRepository,
+        listed_ids: &BTreeSet<&str>,
+        locate: &Locate,
+    ) -> Result<Option<RepositoryRecord>, String> {
+        let (source, name) = locate(&listed.clone_url)?;
+        let hosted = self.hosted(organisation, listed);
+        let place = (hosted.host.clone(), hosted.id.clone());
+        let id = RepositoryId::derive(tenant, &name);
+        let before = match self.by_place.get(&place) {
+            Some(id) => self.records.get(id),
+            None => self.records.get(&id),
+        };
+        let (id, before) = match before.map(|before| (before, &before.hosted)) {
+            Some((_, None)) => return Ok(None),
+            Some((before, Some(other))) if is_same(other, &hosted) => (before.id, Some(before)),
+            // Its name went to this one.
+            Some((before, Some(other))) if other.host == hosted.host && !listed_ids.contains(other.id.as_str()) => {
+                (before.id, Some(before))
+            }
+            // Its name was another's, who is still there under a new one.
+            Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
+            None => (id, None),
+        };
+        let mut aliases = before.map(|before| before.aliases.clone()).unwrap_or_default();
+        aliases.extend(before.filter(|before| before.name != name).map(|before| before.name.clone()));
+        aliases.sort();
+        aliases.dedup();
+        Ok(Some(RepositoryRecord {
+            id,
+            tenant: tenant.clone(),
+            name,
+            source,
+            branch: before.and_then(|before| before.branch.clone()),
+            settings: before.map(|before| before.settings.clone()).unwrap_or_default(),
+            aliases,
+            hosted: Some(hosted),
+            last_sync: before.and_then(|before| before.last_sync.clone()),
+        }))
+    }
+
+    /// What people wrote about a repository is redacted like what stands in it.
+    fn hosted(&self, organisation: &Organisation, listed: &HostedRepository) -> Hosted {
+        let redacted = |text: &String| match &self.redactor {
+            Some(redactor) => redactor.redact(text).text.into_owned(),
+            None => String::new(),
+        };
+        Hosted {
+            host: organisation.host.clone(),
+            id: listed.id.clone(),
+            organisation: organisation.name.clone(),
+            default_branch: listed.default_branch.clone(),
+            description: listed.description.as_ref().map(redacted),
+            topics: listed.topics.iter().map(redacted).collect(),
+        }
+    }
+
+    /// Enters the record, and gives it back if it is not what is known already.
+    fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
+        match self.records.get(&record.id) {
+            Some(before) if *before == record => return None,
+            Some(before) if before.name != record.name => {
+                changes.renamed.push((before.name.clone(), record.name.clone()));
+            }
+            Some(_) => changes.num_updated += 1,
+            None => changes.added.push(record.name.clone()),
+        }
+        self.enter(record.clone());
+        Some(record)
+    }
+}
+
+fn is_same(left: &Hosted, right: &Hosted) -> bool {
+    left.host == right.host && left.id == right.id
+}
+
+/// No name has a `#`.
+fn with_id(name: &RepositoryName, hosted: &Hosted) -> RepositoryName {
+    RepositoryName::new(format!("{name}#{}", hosted.id))
+}

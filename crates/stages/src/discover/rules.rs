@@ -1,0 +1,66 @@
+//! What of an organisation is wanted.
+
+use cairn_domain::Tenant;
+use cairn_inventory::Patterns;
+use cairn_ports::HostedRepository;
+
+/// What the operator wants of one organisation.
+pub struct OrganisationRules {
+    /// Whose repositories they are.
+    pub tenant: Tenant,
+    pub include: Patterns,
+    pub exclude: Patterns,
+    pub include_archived: bool,
+    pub include_forks: bool,
+    /// Deletes repositories that are no longer there or no longer wanted.
+    pub delete_vanished: bool,
+    /// More at once are taken for a mistake of the service or the settings, and none is deleted.
+    pub max_deletions: usize,
+}
+
+/// Patterns that are none, all of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidRules(pub Vec<String>);
+
+/// Why a listed repository is left alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LeftOut {
+    /// The rules do not want it.
+    Unwanted(&'static str),
+    /// There is nothing to index now; that may change at any time.
+    Unusable,
+}
+
+impl OrganisationRules {
+    /// Patterns match a name, or its last part: `tools/*`, `*-archive`. No `include` is all; `exclude` wins.
+    pub fn new(tenant: Tenant, include: &[String], exclude: &[String]) -> Result<Self, InvalidRules> {
+        let compiled = [Patterns::compile("include", include), Patterns::compile("exclude", exclude)];
+        let faults: Vec<String> =
+            compiled.iter().filter_map(|set| set.as_ref().err()).flatten().map(ToString::to_string).collect();
+        match compiled {
+            [Ok(include), Ok(exclude)] => Ok(Self {
+                tenant,
+                include,
+                exclude,
+                include_archived: false,
+                include_forks: false,
+                delete_vanished: false,
+                max_deletions: 10,
+            }),
+            _ => Err(InvalidRules(faults)),
+        }
+    }
+
+    /// None if it is wanted.
+    pub(super) fn leave_out(&self, listed: &HostedRepository) -> Option<LeftOut> {
+        let included = self.include.is_empty() || self.include.find(&listed.name).is_some();
+        let tests = [
+            (!included, LeftOut::Unwanted("is in no pattern of `include`")),
+            (self.exclude.find(&listed.name).is_some(), LeftOut::Unwanted("is in a pattern of `exclude`")),
+            (listed.is_archived && !self.include_archived, LeftOut::Unwanted("is archived")),
+            (listed.is_fork && !self.include_forks, LeftOut::Unwanted("is a fork")),
+            (listed.is_empty || listed.is_disabled, LeftOut::Unusable),
+        ];
+        tests.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
+    }
+}

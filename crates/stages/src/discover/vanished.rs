@@ -1,0 +1,96 @@
+//! Repositories that are not on the list any more, or not wanted any more.
+
+use std::fmt;
+
+use cairn_domain::RepositoryName;
+use cairn_pipeline::StageError;
+use cairn_ports::{ErrorKind, RepositoryRecord};
+
+use super::decide::{Book, Place};
+use super::{Discover, Watched};
+
+/// A repository that an organisation's list brought, and that is not on it now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Vanished {
+    pub name: RepositoryName,
+    pub absence: Absence,
+    pub is_deleted: bool,
+}
+
+/// What is known of where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Absence {
+    /// The service has none of that id, or none that may be seen.
+    Gone,
+    /// Somebody else has it.
+    Elsewhere(String),
+    /// It is there, and the settings do not want it: why.
+    Unwanted(&'static str),
+    /// The service could not be asked, or there are too many to ask for.
+    Unknown(String),
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absence::Gone => formatter.write_str("the service has none of that id, or none that may be seen"),
+            Absence::Elsewhere(path) => {
+                write!(formatter, "it is `{path}` now, which no organisation of the settings has")
+            }
+            Absence::Unwanted(reason) => write!(formatter, "it {reason}"),
+            Absence::Unknown(reason) => write!(formatter, "nothing is known of it: {reason}"),
+        }
+    }
+}
+
+impl Discover {
+    /// What vanished of an organisation, whose list could be had. `is_whole` says that those of all organisations of the tenant
+    /// could: a repository may have moved to any of them.
+    pub(super) async fn vanished(
+        &self,
+        book: &Book,
+        watched: &Watched,
+        is_whole: bool,
+    ) -> Result<Vec<Vanished>, StageError> {
+        let organisation = watched.hosting.organisation();
+        let missing: Vec<(&RepositoryRecord, Place)> =
+            book.of(organisation).filter(|(_, place)| !book.present.contains(place)).collect();
+        let are_few = missing.len() <= watched.rules.max_deletions;
+        let is_clear = !book.unclear.contains(organisation) && !book.silent.contains(organisation);
+        let may_delete = watched.rules.delete_vanished && is_whole && is_clear && are_few;
+        let mut vanished = Vec::new();
+        for (record, place) in missing {
+            let Some(absence) = self.absence(book, watched, &place, are_few).await else { continue };
+            let is_deleted = may_delete && !matches!(absence, Absence::Unknown(_));
+            if is_deleted {
+                self.delete(record).await?;
+            }
+            vanished.push(Vanished { name: record.name.clone(), absence, is_deleted });
+        }
+        Ok(vanished)
+    }
+
+    /// `None` if it is there after all: pages move while they are read.
+    async fn absence(&self, book: &Book, watched: &Watched, place: &Place, are_few: bool) -> Option<Absence> {
+        if let Some(reason) = book.unwanted.get(place) {
+            return Some(Absence::Unwanted(reason));
+        }
+        if !are_few {
+            return Some(Absence::Unknown("more are missing than `max_deletions`".to_owned()));
+        }
+        match watched.hosting.whereabouts(&place.1).await {
+            Ok(None) => Some(Absence::Gone),
+            Ok(Some(path)) if book.is_watched(&place.0, &path) => None,
+            Ok(Some(path)) => Some(Absence::Elsewhere(path)),
+            Err(error) => Some(Absence::Unknown(StageError::from(error).chain())),
+        }
+    }
+
+    async fn delete(&self, record: &RepositoryRecord) -> Result<(), StageError> {
+        match self.catalogue.delete(record.id, self.clock.now_ms()).await {
+            // Somebody else was faster.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+            outcome => Ok(outcome.map(drop)?),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Secrets: given by reference, and never shown.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+/// Where a secret stands: `{ env = "NAME" }` or `{ file = "PATH" }`. There is no way to write the secret itself into settings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SecretReference {
+    /// Name of an environment variable.
+    Env(String),
+    /// A file that holds the secret and nothing else; blanks around it do not count.
+    File(PathBuf),
+}
+
+/// A text that no `Debug` and no error shows, and that may stand in an HTTP header.
+#[derive(Clone, Debug)]
+pub struct Secret(SecretString);
+
+#[derive(Debug, thiserror::Error)]
+pub enum SecretUnreadable {
+    #[error("the environment variable `{0}` that should hold a secret is not set or is no text")]
+    Variable(String),
+    #[error("the file `{}` that should hold a secret cannot be read", .path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("the secret from {0} is empty or has signs that no HTTP header can hold")]
+    Unusable(String),
+}
+
+/// Read by hand, since a derived reader quotes what it does not know: a secret that was put here by mistake.
+impl<'de> Deserialize<'de> for SecretReference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReferenceVisitor)
+    }
+}
+
+struct ReferenceVisitor;
+
+const EXPECTED: &str = "expected `{ env = \"NAME\" }` or `{ file = \"PATH\" }`, never the secret itself";
+
+impl<'de> Visitor<'de> for ReferenceVisitor {
+    type Value = SecretReference;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a variable or a file that holds the secret")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+        Err(E::custom(EXPECTED))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let fault = || A::Error::custom(EXPECTED);
+        let (way, place) = map.next_entry::<String, String>()?.ok_or_else(fault)?;
+        let reference = match way.as_str() {
+            "env" => SecretReference::Env(place),
+            "file" => SecretReference::File(place.into()),
+            _ => return Err(fault()),
+        };
+        if map.next_key::<String>()?.is_some() { Err(fault()) } else { Ok(reference) }
+    }
+}
+
+impl SecretReference {
+    pub fn read(&self) -> Result<Secret, SecretUnreadable> {
+        let (text, place) = match self {
+            SecretReference::Env(name) => {
+                (std::env::var(name).map_err(|_| SecretUnreadable::Variable(name.clone()))?, format!("`{name}`"))
+            }
+            SecretReference::File(path) => {
+                let unreadable = |source| SecretUnreadable::File { path: path.clone(), source };
+                (std::fs::read_to_string(path).map_err(unreadable)?, format!("`{}`", path.display()))
+            }
+        };
+        Secret::new(text.trim()).ok_or(SecretUnreadable::Unusable(place))
+    }
+}
+
+impl Secret {
+    /// None if it is empty or cannot stand in a header.
+    pub fn new(text: &str) -> Option<Self> {
+        let is_usable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_usable.then(|| Self(SecretString::from(text)))
+    }
+
+    /// For the header or call that needs it.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_read_from_where_they_stand_and_never_shown() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(b"  sk-secret\n").expect("a secret");
+        let key = SecretReference::File(file.path().to_owned()).read().expect("a secret");
+        assert_eq!(key.expose(), "sk-secret");
+        assert!(!format!("{key:?}").contains("sk-"), "{key:?}");
+        let missing = SecretReference::Env("CAIRN_NO_SUCH_SECRET".to_owned()).read().expect_err("not set");
+        assert!(missing.to_string().contains("`CAIRN_NO_SUCH_SECRET`"), "{missing}");
+        assert!(SecretReference::File("/no/such/key".into()).read().is_err());
+    }
+
+    #[test]
+    fn a_secret_in_the_place_of_its_name_is_refused_and_not_shown() {
+        let read = |text: &str| text.parse::<toml::Table>().expect("TOML").try_into::<Holder>();
+        assert_eq!(read("token = { env = 'A' }").expect("a name").token, SecretReference::Env("A".to_owned()));
+        assert_eq!(read("token = { file = '/a' }").expect("a path").token, SecretReference::File("/a".into()));
+        for text in
+            ["'sk-secret'", "{ value = 'sk-secret' }", "{ sk-secret = 'x' }", "{}", "{ env = 'A', file = 'sk-secret' }"]
+        {
+            let shown = read(&format!("token = {text}")).expect_err(text).to_string();
+            assert!(shown.contains("never the secret") && !shown.contains("sk-secret"), "{shown}");
+        }
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Holder {
+        token: SecretReference,
+    }
+
+    #[test]
+    fn secrets_that_no_header_can_hold_are_refused() {
+        for key in ["", "a b", "a\nb", "schlüssel"] {
+            assert!(Secret::new(key).is_none(), "{key:?}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Organisations whose repositories are indexed without anybody naming them.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_domain::Tenant;
+use cairn_git::{RemotePolicy, locate, repository_name};
+use cairn_hosting::{HostingConfig, HostingService};
+use cairn_pipeline::StageError;
+use cairn_stages::{Changes, Discover, Discovered, OrganisationRules, Watched};
+use serde::Deserialize;
+
+use crate::Cluster;
+
+/// Of one kind in the log of one tick; the rest is counted.
+const LOGGED: usize = 20;
+
+/// One entry of `[[organisations]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrganisationConfig {
+    /// Whose the repositories are.
+    pub tenant: String,
+    pub hosting: HostingConfig,
+    /// Names, or paths below the organisation, with wildcards. Empty is all.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Wins over `include`.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    #[serde(default)]
+    pub include_archived: bool,
+    #[serde(default)]
+    pub include_forks: bool,
+    /// Deletes what is no longer there, or no longer wanted by these settings.
+    #[serde(default)]
+    pub delete_vanished: bool,
+    /// If more than so many are missing at once, none is deleted.
+    #[serde(default = "max_deletions")]
+    pub max_deletions: usize,
+}
+
+fn max_deletions() -> usize {
+    10
+}
+
+impl OrganisationConfig {
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
+        if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {
+            faults.push("`tenant` must be a name without blanks".to_owned());
+        }
+        faults.extend(self.rules().err().unwrap_or_default());
+        faults
+    }
+
+    fn rules(&self) -> Result<OrganisationRules, Vec<String>> {
+        let tenant = Tenant::new(self.tenant.clone());
+        let rules = OrganisationRules::new(tenant, &self.include, &self.exclude).map_err(|invalid| invalid.0)?;
+        Ok(OrganisationRules {
+            include_archived: self.include_archived,
+            include_forks: self.include_forks,
+            delete_vanished: self.delete_vanished,
+            max_deletions: self.max_deletions,
+            ..rules
+        })
+    }
+
+    fn watched(&self, cluster: &Cluster) -> anyhow::Result<Watched> {
+        let rules = self.rules().map_err(|faults| anyhow::anyhow!(faults.join("; ")))?;
+        let hosting = HostingService::new(self.hosting.clone(), &cluster.operator.sources)
+            .with_context(|| format!("organisation `{}`", self.hosting.owner))?;
+        Ok(Watched { rules: Arc::new(rules), hosting: Arc::new(hosting) })
+    }
+}
+
+/// Brings the catalogue in step with all organisations. One that fails keeps no other from that, and is an error in the end.
+pub(crate) async fn discover(cluster: &Cluster) -> anyhow::Result<()> {
+    let watched: anyhow::Result<Vec<Watched>> =
+        cluster.config.organisations.iter().map(|organisation| organisation.watched(cluster)).collect();
+    let policy = RemotePolicy::from(&cluster.operator.sources);
+    let discover = Discover {
+        catalogue: cluster.runs.clone(),
+        clock: Arc::clone(&cluster.clock),
+        locate: Box::new(move |url| {
+            let source = locate(url, &policy).map_err(|error| StageError::from(error).chain())?;
+            let name = repository_name(&source);
+            Ok((source, name))
+        }),
+    };
+    let discovered = discover.run(&watched?).await?;
+    discovered.iter().for_each(tell);
+    let num_failed = discovered.iter().filter(|discovered| discovered.outcome.is_err()).count();
+    anyhow::ensure!(num_failed == 0, "{num_failed} of {} organisations could not be listed", discovered.len());
+    Ok(())
+}
+
+fn tell(discovered: &Discovered) {
+    let (tenant, organisation) = (discovered.tenant.as_str(), &discovered.organisation);
+    let organisation = format!("{}/{}", organisation.host, organisation.name);
+    match &discovered.outcome {
+        Ok(changes) => tell_changes(tenant, &organisation, changes),
+        Err(error) => tracing::error!(tenant, organisation, code = error.code, "not listed: {}", error.chain()),
+    }
+}
+
+fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
+    for name in changes.added.iter().take(LOGGED) {
+        tracing::info!(tenant, organisation, repository = name.as_str(), "registered");
+    }
+    for (before, now) in changes.renamed.iter().take(LOGGED) {
+        tracing::info!(tenant, organisation, repository = now.as_str(), before = before.as_str(), "renamed");
+    }
+    for reason in changes.refused.iter().take(LOGGED) {
+        tracing::warn!(tenant, organisation, reason, "an entry of the list is not used");
+    }
+    for vanished in changes.vanished.iter().take(LOGGED) {
+        let (repository, deleted) = (vanished.name.as_str(), vanished.is_deleted);
+        tracing::warn!(tenant, organisation, repository, deleted, "not on the list any more: {}", vanished.absence);
+    }
+    tracing::info!(
+        tenant,
+        organisation,
+        num_listed = changes.num_listed,
+        num_added = changes.added.len(),
+        num_renamed = changes.renamed.len(),
+        num_updated = changes.num_updated,
+        num_left_out = changes.num_left_out,
+        num_by_hand = changes.num_by_hand,
+        num_refused = changes.refused.len(),
+        num_vanished = changes.vanished.len(),
+        num_deleted = changes.vanished.iter().filter(|vanished| vanished.is_deleted).count(),
+        "listed"
+    );
+}
