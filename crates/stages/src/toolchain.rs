@@ -1,6 +1,7 @@
 //! Versions of everything that turns bytes into records. They stand in facts keys and in the manifest, so that what
 //! other tools made is made anew, and nothing else is.
 
+use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
 
 /// The tools of this build.
@@ -21,6 +22,25 @@ impl Toolchain {
         let digester = digester.number(cairn_redaction::RULES_VERSION.into());
         let digester = digester.text(cairn_syntax::tool_version(language));
         FactsKey(digester.bytes(&ignore.0).key())
+    }
+
+    /// Of all that decides what becomes of a snapshot and is no part of it: the operator's rules, the caller's settings, every version
+    /// that facts and records depend on, and the release, since rules of the inventory have no version of their own.
+    pub fn circumstances(&self, operator: &Operator, request: &str) -> Digest {
+        let Operator { home: _, sources: _, max_file_size, generated, sensitive_add, sensitive_allow, num_workers: _ } =
+            operator;
+        Digester::new("circumstances")
+            .text(env!("CARGO_PKG_VERSION"))
+            .bytes(&self.digest().0)
+            .number(cairn_redaction::RULES_VERSION.into())
+            .list(cairn_syntax::languages(), |digester, row| digester.text(cairn_syntax::tool_version(row.name)))
+            .text(cairn_syntax::tool_version(""))
+            .option(max_file_size.as_ref(), |digester, limit| digester.number(*limit))
+            .text(&format!("{generated:?}"))
+            .list(sensitive_add, |digester, name| digester.text(name))
+            .list(sensitive_allow, |digester, name| digester.text(name))
+            .text(request)
+            .digest()
     }
 
     /// Of all that makes records of facts.

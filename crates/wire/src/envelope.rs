@@ -59,7 +59,10 @@ impl ArtifactKind {
 
     /// The version that is written today.
     pub fn version(self) -> u8 {
-        1
+        match self {
+            ArtifactKind::Manifest => 2,
+            _ => 1,
+        }
     }
 }
 
@@ -81,7 +84,8 @@ pub(crate) fn check_header(kind: ArtifactKind, bytes: &[u8]) -> Result<&[u8], De
         return Err(DecodeError::OtherKind { wanted: kind.as_str(), found });
     }
     let found = reader.take(1, "a version")?[0];
-    if found != kind.version() {
+    // What a newer version of a kind added stands at its end, so that one reader reads all of them.
+    if !(1..=kind.version()).contains(&found) {
         return Err(DecodeError::UnknownVersion { kind: kind.as_str(), found, newest: kind.version() });
     }
     Ok(reader.0)

@@ -2,7 +2,7 @@
 
 use cairn_domain::{ArtifactRef, Digest, ManifestEntry};
 
-use crate::codec::record;
+use crate::codec::{Decode, DecodeError, Encode, Reader};
 
 /// Entries sorted by path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -16,8 +16,35 @@ pub struct Manifest {
     /// The link summary of the generation; set when it is published.
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
+    /// Of all that decides beside the snapshot: under the same, the same commit comes out the same. None in version 1.
+    pub circumstances: Option<Digest>,
 }
-record!(Manifest { rules, tools, settings, links, entries });
+
+impl Encode for Manifest {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Manifest { rules, tools, settings, links, entries, circumstances } = self;
+        rules.encode(out);
+        tools.encode(out);
+        settings.encode(out);
+        links.encode(out);
+        entries.encode(out);
+        circumstances.encode(out);
+    }
+}
+
+/// Version 1 ends with the entries.
+impl Decode for Manifest {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            rules: Decode::decode(reader)?,
+            tools: Decode::decode(reader)?,
+            settings: Decode::decode(reader)?,
+            links: Decode::decode(reader)?,
+            entries: Decode::decode(reader)?,
+            circumstances: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
+        })
+    }
+}
 
 impl Manifest {
     pub fn find(&self, path: &str) -> Option<&ManifestEntry> {

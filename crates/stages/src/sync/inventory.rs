@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cairn_domain::{ArtifactRef, BlobId, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId};
+use cairn_domain::{
+    ArtifactRef, BlobId, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId,
+};
 use cairn_pipeline::StageError;
 use cairn_ports::{SnapshotTree, TreeEntry};
 use cairn_wire::Manifest;
@@ -19,6 +21,7 @@ use crate::artifacts::Artifacts;
 pub(crate) struct Inventory {
     pub tools: Toolchain,
     pub settings: Arc<Effective>,
+    pub circumstances: Digest,
     pub previous: Arc<Manifest>,
     pub tree: Arc<dyn SnapshotTree>,
 }
@@ -50,6 +53,7 @@ impl Inventory {
             settings: self.settings.text.clone(),
             links: None,
             entries,
+            circumstances: Some(self.circumstances),
         };
         Ok(Taken { manifest, packs })
     }

@@ -9,12 +9,14 @@ mod inventory;
 mod modules;
 mod packing;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::sync::Arc;
 
 use cairn_config::Operator;
-use cairn_domain::{ArtifactRef, Lane, RunId, RunState, Scope, Tenant};
+use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
@@ -109,6 +111,11 @@ impl Sync {
             Some(published) => self.artifacts.manifest(&published.manifest).await?,
             None => Arc::default(),
         };
+        if let Some(published) = &published
+            && self.is_where_it_was(&request, published, &previous).await?
+        {
+            return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache: request.cache });
+        }
         let mut attempt = 1;
         loop {
             let snapshot = self.read(&request, &previous).await;
@@ -121,6 +128,29 @@ impl Sync {
                 Ok(snapshot) => return self.begin(lease, &request, published, &previous, snapshot).await,
             }
         }
+    }
+
+    fn circumstances(&self, request: &SyncRequest) -> Digest {
+        self.tools.circumstances(&self.operator, &request.repository.settings)
+    }
+
+    /// Whether the source's head is what is published, everything else that decides is what it was, and nothing is to be tried again.
+    /// Then opening it, which for a remote may mean to fetch all of it, would find nothing.
+    async fn is_where_it_was(
+        &self,
+        request: &SyncRequest,
+        published: &PublishedGeneration,
+        previous: &Manifest,
+    ) -> Result<bool, StageError> {
+        let has_failed = previous.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Failed { .. }));
+        let is_settled = published.state == RunState::Published && !has_failed && !request.rebuild;
+        if !is_settled || previous.circumstances != Some(self.circumstances(request)) {
+            return Ok(false);
+        }
+        let options = ReadOptions { branch: request.repository.branch.clone(), cache: SourceCache::default() };
+        let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
+        let head = blocking(move || Ok(source.head(&location, &options)?)).await?;
+        Ok(head.is_some_and(|head| head.to_string() == published.revision))
     }
 
     /// Opens the source and takes the inventory; packs are written as they are filled.
@@ -136,6 +166,7 @@ impl Sync {
         let inventory = inventory::Inventory {
             tools: self.tools.clone(),
             settings: Arc::new(effective),
+            circumstances: self.circumstances(request),
             previous: Arc::clone(previous),
             tree: Arc::clone(&tree),
         };

@@ -1,0 +1,234 @@
+//! A source that counts how often it is asked and opened.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cairn_catalogue::Runs;
+use cairn_config::Operator;
+use cairn_domain::{
+    BlobId, EntryKind, Lane, ModelId, PartEnd, PublishedSeq, RepoPath, RepositoryId, RepositoryName, Revision, RunId,
+    RunState, Source, Tenant,
+};
+use cairn_ports::{
+    Catalogue, ContentReader, Ledger, LedgerRead, PublishedGeneration, ReadOptions, RepositoryRecord, SnapshotTree,
+    SourceCache, SourceError, SourceReader, TreeEntry,
+};
+use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
+
+use super::{Sync, SyncRequest, Synced};
+use crate::{Artifacts, Toolchain};
+
+/// A remote with one file, whose content is the number of its commit.
+#[derive(Default)]
+struct Remote {
+    commit: AtomicU64,
+    num_heads: AtomicU64,
+    num_opens: AtomicU64,
+    is_unreadable: Mutex<bool>,
+}
+
+impl Remote {
+    fn head(&self) -> BlobId {
+        BlobId([self.commit.load(Ordering::SeqCst) as u8; 20])
+    }
+
+    /// Heads and opens since the last call.
+    fn counts(&self) -> (u64, u64) {
+        (self.num_heads.swap(0, Ordering::SeqCst), self.num_opens.swap(0, Ordering::SeqCst))
+    }
+
+    fn is_unreadable(&self) -> std::sync::MutexGuard<'_, bool> {
+        self.is_unreadable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Tree {
+    revision: Revision,
+    entries: Vec<TreeEntry>,
+    cache: SourceCache,
+}
+
+struct Content;
+
+impl SourceReader for Remote {
+    fn head(&self, _: &Source, _: &ReadOptions) -> Result<Option<BlobId>, SourceError> {
+        self.num_heads.fetch_add(1, Ordering::SeqCst);
+        Ok(Some(self.head()))
+    }
+
+    fn open(&self, _: &Source, _: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError> {
+        self.num_opens.fetch_add(1, Ordering::SeqCst);
+        let entry = TreeEntry {
+            path: RepoPath::parse("a.py").expect("a path"),
+            kind: EntryKind::File,
+            blob: self.head(),
+            size_bytes: 6,
+            unreadable: self.is_unreadable().then(|| "permission denied".to_owned()),
+            changed_at: None,
+        };
+        let revision = Revision::Commit(self.head());
+        Ok(Box::new(Tree { revision, entries: vec![entry], cache: SourceCache::default() }))
+    }
+}
+
+impl SnapshotTree for Tree {
+    fn revision(&self) -> &Revision {
+        &self.revision
+    }
+
+    fn branch(&self) -> Option<&str> {
+        Some("main")
+    }
+
+    fn entries(&self) -> &[TreeEntry] {
+        &self.entries
+    }
+
+    fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
+        Ok(Box::new(Content))
+    }
+
+    fn cache(&self) -> &SourceCache {
+        &self.cache
+    }
+}
+
+impl ContentReader for Content {
+    fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError> {
+        Ok(format!("x = {}\n", entry.blob.0[0]).into_bytes())
+    }
+}
+
+struct World {
+    remote: Arc<Remote>,
+    runs: Arc<Runs>,
+    sync: Sync,
+    record: RepositoryRecord,
+}
+
+impl World {
+    async fn new() -> Self {
+        let remote = Arc::new(Remote::default());
+        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let (tenant, name) = (Tenant::new("acme"), RepositoryName::new("git.example/acme/shop"));
+        let record = RepositoryRecord {
+            id: RepositoryId::derive(&tenant, &name),
+            tenant,
+            name,
+            source: Source::Url { url: "https://git.example/acme/shop".to_owned() },
+            branch: None,
+            settings: String::new(),
+            aliases: Vec::new(),
+            hosted: None,
+            last_sync: None,
+        };
+        runs.register(record.clone()).await.expect("registered");
+        let sync = Sync {
+            artifacts: Artifacts::new(Arc::new(MemoryBlobs::default())),
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
+            source: remote.clone(),
+            clock: Arc::new(ManualClock::default()),
+            operator: Arc::new(Operator::default()),
+            tools: Toolchain { model: ModelId { name: "m".to_owned(), dimensions: 4 } },
+            num_threads: 1,
+            lease_ms: 60_000,
+            window: 8,
+        };
+        Self { remote, runs, sync, record }
+    }
+
+    async fn synced(&self, rebuild: bool) -> Option<RunId> {
+        let request =
+            SyncRequest { repository: self.record.clone(), cache: SourceCache::default(), rebuild, lane: Lane::Bulk };
+        match self.sync.run(request).await.expect("synced") {
+            Synced::Unchanged { .. } => None,
+            Synced::Begun { run, .. } => Some(run),
+        }
+    }
+
+    /// Syncs, and publishes what began.
+    async fn publish(&self, rebuild: bool, state: RunState) {
+        let run = self.synced(rebuild).await.expect("a run");
+        loop {
+            let ready = self.runs.ready(run).await.expect("parts");
+            if ready.is_empty() {
+                break;
+            }
+            for part in ready {
+                self.runs.end_part(run, part, PartEnd::Done, String::new(), 1).await.expect("ended");
+            }
+        }
+        let record = self.runs.run(run).await.expect("the run");
+        let publication = PublishedGeneration {
+            run,
+            seq: PublishedSeq(0),
+            manifest: record.manifest,
+            revision: record.revision,
+            branch: record.branch,
+            indexed_at_ms: 1,
+            state,
+            result: record.result,
+            model: "m".to_owned(),
+        };
+        self.runs.publish(publication).await.expect("published");
+        self.remote.counts();
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_stayed_costs_no_opening() {
+    let world = World::new().await;
+    world.publish(false, RunState::Published).await;
+    for _ in 0..3 {
+        assert_eq!(world.synced(false).await, None);
+        assert_eq!(world.remote.counts(), (1, 0));
+    }
+    world.remote.commit.store(7, Ordering::SeqCst);
+    world.publish(false, RunState::Published).await;
+    assert_eq!(world.synced(false).await, None);
+    assert_eq!(world.remote.counts(), (1, 0));
+}
+
+#[tokio::test]
+async fn the_first_sync_asks_for_no_head() {
+    let world = World::new().await;
+    world.synced(false).await.expect("a run");
+    assert_eq!(world.remote.counts(), (0, 1));
+}
+
+/// Each of these is a reason to look at the same commit again.
+#[tokio::test]
+async fn what_decides_beside_the_head_opens_it() {
+    type Change = fn(&mut World);
+    let check = async |change: Change, what: &str| {
+        let mut world = World::new().await;
+        world.publish(false, RunState::Published).await;
+        change(&mut world);
+        world.synced(false).await;
+        assert_eq!(world.remote.counts().1, 1, "{what}");
+    };
+    let operator: Change = |world| {
+        world.sync.operator = Arc::new(Operator { max_file_size: Some(1), ..Operator::default() });
+    };
+    check(operator, "the operator's limit").await;
+    let sensitive: Change = |world| {
+        world.sync.operator = Arc::new(Operator { sensitive_add: vec!["*.py".to_owned()], ..Operator::default() });
+    };
+    check(sensitive, "a name that the operator calls sensitive").await;
+    check(|world| world.record.settings = "{\"exclude\":[\"*.py\"]}".to_owned(), "what the caller asked for").await;
+    check(|world| world.sync.tools.model.dimensions = 8, "another model").await;
+    let mut world = World::new().await;
+    world.publish(false, RunState::Partial).await;
+    world.synced(false).await;
+    assert_eq!(world.remote.counts(), (0, 1), "a part failed");
+    world = World::new().await;
+    *world.remote.is_unreadable() = true;
+    world.publish(false, RunState::Published).await;
+    world.synced(false).await;
+    assert_eq!(world.remote.counts(), (0, 1), "a file could not be read");
+    world = World::new().await;
+    world.publish(false, RunState::Published).await;
+    world.synced(true).await.expect("a rebuild");
+    assert_eq!(world.remote.counts(), (0, 1), "a rebuild");
+}
