@@ -50,8 +50,8 @@ fn compare_one(question: &[String], local: &LocalMode, service: &Service, compar
     let (mut here, mut there): (Option<String>, Option<String>) = (None, None);
     let mut is_tied = false;
     for page in 0..MAX_PAGES {
-        let mine = said(local.command(&as_str(&with_cursor(question, here.as_deref())))?.output()?)?;
-        let theirs = said(service.ask(&with_cursor(question, there.as_deref()))?)?;
+        let mine = said(&local.command(&as_str(&with_cursor(question, here.as_deref())))?.output()?)?;
+        let theirs = said(&service.ask(&with_cursor(question, there.as_deref()))?)?;
         let (comparable_mine, comparable_theirs) = (comparable(mine.clone()), comparable(theirs.clone()));
         ensure!(
             comparable_mine == comparable_theirs,
@@ -82,7 +82,7 @@ fn as_str(arguments: &[String]) -> Vec<&str> {
 }
 
 /// Exit code and answer, or the error, which has a form as well.
-fn said(output: Output) -> Result<Value> {
+fn said(output: &Output) -> Result<Value> {
     let text = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
     let text = String::from_utf8_lossy(text);
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
