@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench trees embedding-model sim
+.PHONY: help setup build demo test lint soak bench trees embedding-model sim faults cluster cluster-demo cluster-down
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -20,6 +20,18 @@ demo: build ## Indexes a real repository and asks it a question. REPO=path picks
 
 test: setup ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
 	@scripts/test
+
+faults: setup ## Runs every fault case of a cluster, in its long form (hours); `make test` runs a short set.
+	@scripts/test faults
+
+cluster: setup ## Starts a whole cluster on this machine, without containers: servers and one of each service.
+	@scripts/cluster up
+
+cluster-demo: setup ## Indexes repositories through it and asks a question. REPOS=list.yaml picks others.
+	@scripts/cluster demo $(REPOS)
+
+cluster-down: setup ## Ends it, by process id.
+	@scripts/cluster down
 
 sim: setup ## Simulates runs: 10,000 seeds of trouble. SEEDS=N runs more, FROM=N others.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)

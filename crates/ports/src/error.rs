@@ -97,6 +97,11 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub trait PortError: std::error::Error + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
 
+    /// For adapters of several ports, whose own failures know kind and cause.
+    fn of(kind: ErrorKind, operation: &'static str, key: String, source: Option<Cause>) -> Self
+    where
+        Self: Sized;
+
     fn class(&self) -> ErrorClass {
         self.kind().class()
     }
@@ -143,6 +148,15 @@ macro_rules! port_error {
         impl $crate::PortError for $name {
             fn kind(&self) -> $crate::ErrorKind {
                 self.kind
+            }
+
+            fn of(
+                kind: $crate::ErrorKind,
+                operation: &'static str,
+                key: String,
+                source: Option<$crate::Cause>,
+            ) -> Self {
+                Self { kind, operation, key, source }
             }
         }
     };

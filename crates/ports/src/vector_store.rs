@@ -48,6 +48,27 @@ pub struct ChunkFilter {
     pub since: Option<i64>,
 }
 
+/// What one of `ChunkFilter::paths` spells if it has no wildcards: each special sign of it stands in brackets (`[*]`), as
+/// escaping puts it.
+pub fn literal_path(pattern: &str) -> Option<String> {
+    let mut literal = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '[' => {
+                let (sign, end) = (rest.next()?, rest.next()?);
+                if end != ']' || matches!(sign, '!' | '^' | ']') {
+                    return None;
+                }
+                literal.push(sign);
+            }
+            '*' | '?' | '{' | '}' | ']' | '\\' | ',' | '!' => return None,
+            _ => literal.push(character),
+        }
+    }
+    Some(literal)
+}
+
 /// A chunk that was found. The order of hits is total: score (high first), repository, path, line, key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hit {
@@ -113,4 +134,20 @@ pub trait VectorStore: Generations {
 
     /// Number of visible chunks that the filter lets through.
     async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_patterns_without_wildcards_are_paths() {
+        let check =
+            |pattern: &str, expect: Option<&str>| assert_eq!(literal_path(pattern).as_deref(), expect, "{pattern}");
+        check("src/main.rs", Some("src/main.rs"));
+        check("a[*]b[[]c", Some("a*b[c"));
+        for wild in ["*.rs", "a?", "{a,b}", "[ab]", "[!a]", "a[", "a\\b"] {
+            check(wild, None);
+        }
+    }
 }

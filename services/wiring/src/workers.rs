@@ -31,6 +31,7 @@ pub fn syncing(cluster: &Cluster) -> anyhow::Result<Vec<Worker>> {
         sync,
         catalogue: cluster.runs.clone(),
         requests: cluster.runs.clone(),
+        runs: cluster.runs.clone(),
         clock: Arc::clone(&cluster.clock),
     };
     Ok(vec![Worker::Sync(Arc::new(worker))])

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use tempfile::TempDir;
+use tokio::sync::{Mutex, MutexGuard};
 use toml::Table;
 
 use crate::{Inside, LocalCluster, Servers, Space};
@@ -12,16 +13,21 @@ pub struct Ground {
     pub inside: Inside,
     pub space: Space,
     pub directory: TempDir,
+    /// Clusters come one after the other: two at once would only wait for each other's processors.
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::const_new(());
 
 impl Ground {
     pub async fn prepare(servers: &Servers, overrides: &Table) -> Result<Self> {
+        let turn = TURN.lock().await;
         let mut directory = tempfile::tempdir()?;
         directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
         let space = Space::create(servers).await?;
         let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides).await?;
         let inside = Inside::open(&cluster.settings()).await?;
-        Ok(Self { cluster, inside, space, directory })
+        Ok(Self { cluster, inside, space, directory, _turn: turn })
     }
 }
 

@@ -34,9 +34,20 @@ impl Inside {
         Ok(Self { cluster, stores, searcher })
     }
 
-    /// Registers a repository and asks for its sync. Gives its id and the request's number.
+    /// Registers a repository of the tenant that local mode has as well, and asks for its sync. Gives its id and the
+    /// request's number.
     pub async fn enqueue(&self, name: &str, source: Source, lane: Lane) -> Result<(RepositoryId, u64)> {
-        let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
+        self.enqueue_for(&Tenant::local(), name, source, lane).await
+    }
+
+    pub async fn enqueue_for(
+        &self,
+        tenant: &Tenant,
+        name: &str,
+        source: Source,
+        lane: Lane,
+    ) -> Result<(RepositoryId, u64)> {
+        let (tenant, name) = (tenant.clone(), RepositoryName::new(name));
         let id = RepositoryId::derive(&tenant, &name);
         let settings = RequestSettings::default().to_json();
         let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);

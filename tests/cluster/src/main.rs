@@ -1,6 +1,7 @@
 //! `cairn-cluster`: a cluster for people, on this machine.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -61,29 +62,27 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new()).await?;
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
-    let key = cluster.cairn(&["keys", "create", "--label", "local", "--may-index", "--quiet"])?;
+    let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
+    let key = said.lines().next().context("no key was made")?;
     say(directory, &cluster, key.trim())?;
     cairn_servers::keep(directory, cluster.into_processes())
 }
 
 /// Prints the addresses, and writes those that a shell needs to `env`.
 fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
-    let key_file = directory.join("api-key");
-    fs::write(&key_file, key)?;
     println!();
     for service in STANDARD {
         println!("{service:20} http://{}/metrics", cluster.address(service)?);
     }
     let questions = cluster.questions("query")?;
     println!("{:20} {questions}/v1 {questions}/mcp", "questions");
-    let lines = [
-        format!("export CAIRN_CLUSTER_CONFIG='{}'\n", cluster.settings().display()),
-        format!("export CAIRN_SERVER='{questions}'\n"),
-        format!("export CAIRN_API_KEY='{key}'\n"),
-    ];
+    let lines = [format!("export CAIRN_SERVER='{questions}'\n"), format!("export CAIRN_API_KEY='{key}'\n")];
     let env = std::path::absolute(directory)?.join("env");
     fs::write(&env, lines.concat())?;
-    println!("\nsource {}    # then: cairn enqueue URL, cairn search WORDS", env.display());
+    // It holds the key.
+    fs::set_permissions(&env, Permissions::from_mode(0o600))?;
+    println!("\ncairn --cluster {} enqueue URL    # and what else whoever runs it does", cluster.settings().display());
+    println!("source {} && cairn search WORDS    # as who asks", env.display());
     Ok(())
 }
 

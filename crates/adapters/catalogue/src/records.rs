@@ -1,11 +1,9 @@
 //! Documents as the ports' records.
 
 use cairn_domain::PartId;
-use cairn_ports::{ErrorKind, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord};
+use cairn_ports::{ErrorKind, PartRecord, PortError, PublishedGeneration, RepositoryRecord, RunRecord};
 use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
 use cairn_wire::RunResult;
-
-use crate::error::FromStore;
 
 pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecord {
     let RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = document.details;
@@ -18,7 +16,7 @@ pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {
     RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted }
 }
 
-pub(crate) fn run_record<E: FromStore>(document: RunDocument) -> Result<RunRecord, E> {
+pub(crate) fn run_record<E: PortError>(document: RunDocument) -> Result<RunRecord, E> {
     let RunDocument { details, ledger } = document;
     let (num_parts, num_ended, num_failed) = ledger.counts();
     Ok(RunRecord {
@@ -42,7 +40,7 @@ pub(crate) fn run_record<E: FromStore>(document: RunDocument) -> Result<RunRecor
 }
 
 /// `None` for a run that is not published.
-pub(crate) fn published<E: FromStore>(document: RunDocument) -> Result<Option<PublishedGeneration>, E> {
+pub(crate) fn published<E: PortError>(document: RunDocument) -> Result<Option<PublishedGeneration>, E> {
     let RunDocument { details, ledger } = document;
     let (Some(seq), Some(indexed_at_ms)) = (ledger.published, ledger.ended_at_ms) else { return Ok(None) };
     Ok(Some(PublishedGeneration {
@@ -73,10 +71,10 @@ pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<Part
     planned.map(record).collect()
 }
 
-fn read_result<E: FromStore>(text: &str, run: &dyn ToString) -> Result<RunResult, E> {
-    serde_json::from_str(text).map_err(|_| E::of(ErrorKind::Corrupt, "read the result of", run.to_string()))
+fn read_result<E: PortError>(text: &str, run: &dyn ToString) -> Result<RunResult, E> {
+    serde_json::from_str(text).map_err(|_| E::of(ErrorKind::Corrupt, "read the result of", run.to_string(), None))
 }
 
-pub(crate) fn write_result<E: FromStore>(result: &RunResult, run: &dyn ToString) -> Result<String, E> {
-    serde_json::to_string(result).map_err(|_| E::of(ErrorKind::Invalid, "write the result of", run.to_string()))
+pub(crate) fn write_result<E: PortError>(result: &RunResult, run: &dyn ToString) -> Result<String, E> {
+    serde_json::to_string(result).map_err(|_| E::of(ErrorKind::Invalid, "write the result of", run.to_string(), None))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ArtifactRef, RunId, RunState, Tenant};
 use cairn_ports::{CatalogueError, CatalogueSweep, ErrorKind, RepositoryQuery, RunQuery, SweepList};
-use cairn_runs::{Answer, Command};
+use cairn_runs::Command;
 
 use crate::Runs;
 use crate::error::told;
@@ -62,12 +62,12 @@ impl CatalogueSweep for Runs {
 }
 
 impl Runs {
-    async fn forget(&self, command: Command) -> Result<Option<Answer>, CatalogueError> {
+    async fn forget(&self, command: Command) -> Result<(), CatalogueError> {
         let key = format!("{:?}", command.reach());
         match told::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
             // Another sweep was faster.
-            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
-            answer => answer.map(Some),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+            answer => answer.map(drop),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! environment and no configuration but ours; addresses resolved and checked here and pinned for the child; wall time
 //! and bytes bounded, the process group killed. A clone whose content fails the check is thrown away.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 use std::process::Command;
@@ -127,6 +127,7 @@ impl<'s> Remote<'s> {
 
     /// Brings the wanted branch into `clone`, which is made if need be; gives the commit that arrived.
     pub(crate) fn fetch(&self, clone: &Path, branch: Option<&str>) -> Result<BlobId, SourceError> {
+        let _alone = self.alone(clone)?;
         let limit = self.settings.limits.max_fetch_bytes;
         if child::size_of(clone) > limit / 2 {
             // Old snapshots pile up, since nothing here ever collects garbage.
@@ -154,6 +155,18 @@ impl<'s> Remote<'s> {
                 Err(error)
             }
         }
+    }
+
+    /// Waits until no other process fetches into `clone`, and takes away the locks of one that was killed: git leaves them,
+    /// and refuses to go on for as long as they are there. The kernel takes ours back with the process.
+    fn alone(&self, clone: &Path) -> Result<File, SourceError> {
+        let from_io = |error| from_io("fetch", self.url.as_str(), error);
+        fs::create_dir_all(clone.parent().unwrap_or(clone)).map_err(from_io)?;
+        let lock = File::create(clone.with_extension("alone")).map_err(from_io)?;
+        lock.lock().map_err(from_io)?;
+        remove_locks(clone, false);
+        remove_locks(&clone.join("refs"), true);
+        Ok(lock)
     }
 
     /// The commit that an earlier fetch left in `clone`, if it is there with its tree.
@@ -284,6 +297,18 @@ impl<'s> Remote<'s> {
 
     fn fault(&self, kind: ErrorKind, message: impl Into<String>) -> SourceError {
         failure(kind, "fetch", self.url.as_str(), message)
+    }
+}
+
+/// Removes git's lock files in a folder; what cannot be removed git will tell of.
+fn remove_locks(folder: &Path, with_folders: bool) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if with_folders && path.is_dir() {
+            remove_locks(&path, true);
+        } else if path.extension().is_some_and(|extension| extension == "lock") {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cairn_ports::{Cause, ErrorKind, GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError};
+use cairn_ports::{Cause, ErrorKind, PortError};
 use cairn_runs::Refusal;
 
 /// A failure without its port: operation and key are known only at the boundary.
@@ -120,30 +120,10 @@ fn of_code(code: &str) -> (ErrorKind, bool) {
     }
 }
 
-/// Errors of ports, made of a fault.
-pub(crate) trait FromFault {
-    fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self;
-}
-
-macro_rules! from_fault {
-    ($($error:ty),+) => {$(
-        impl FromFault for $error {
-            fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self {
-                let error = <$error>::new(fault.kind, operation, key);
-                match fault.cause {
-                    Some(cause) => error.because(cause),
-                    None => error,
-                }
-            }
-        }
-    )+};
-}
-from_fault!(GraphStoreError, KeyStoreError, MaintenanceError, RunDocumentsError);
-
 /// Gives a fault its operation and key.
-pub(crate) fn of<E: FromFault>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
+pub(crate) fn of<E: PortError>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
     let key = key.to_string();
-    move |fault| E::from_fault(operation, key, fault)
+    move |fault| E::of(fault.kind, operation, key, fault.cause)
 }
 
 #[cfg(test)]

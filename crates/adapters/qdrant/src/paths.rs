@@ -4,7 +4,7 @@
 //! base name, a folder above it. They are necessary, not sufficient, so whatever they let through is matched again
 //! here, with the same rules as in local mode.
 
-use cairn_ports::ErrorKind;
+use cairn_ports::{ErrorKind, literal_path};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use qdrant_client::qdrant::{Condition, Filter};
 
@@ -43,7 +43,7 @@ impl PathFilter {
         }
         let (mut literals, mut globs) = (Vec::new(), Vec::new());
         for pattern in patterns {
-            match literal(pattern) {
+            match literal_path(pattern) {
                 Some(literal) => literals.push(literal),
                 None => globs.push(pattern.clone()),
             }
@@ -96,26 +96,6 @@ fn glob_set<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<GlobSet, F
         );
     }
     builder.build().map_err(|error| Fault::new(ErrorKind::Invalid, format!("path patterns: {error}")))
-}
-
-/// What a pattern without wildcards spells: each special sign of it stands in brackets (`[*]`), as escaping puts it.
-fn literal(pattern: &str) -> Option<String> {
-    let mut literal = String::with_capacity(pattern.len());
-    let mut rest = pattern.chars();
-    while let Some(character) = rest.next() {
-        match character {
-            '[' => {
-                let (sign, end) = (rest.next()?, rest.next()?);
-                if end != ']' || matches!(sign, '!' | '^' | ']') {
-                    return None;
-                }
-                literal.push(sign);
-            }
-            '*' | '?' | '{' | '}' | ']' | '\\' | ',' | '!' => return None,
-            _ => literal.push(character),
-        }
-    }
-    Some(literal)
 }
 
 fn is_special(character: char) -> bool {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{RunId, Scope};
+use cairn_domain::{RunId, RunState, Scope};
 use cairn_pipeline::{StageError, Syncer};
-use cairn_ports::{Catalogue, Clock, ErrorKind, Requests, SourceCache};
+use cairn_ports::{Catalogue, Clock, ErrorKind, LedgerRead, Requests, SourceCache};
 use cairn_wire::SyncJob;
 
 use super::settings::INVALID;
@@ -17,6 +17,7 @@ pub struct SyncWorker {
     pub sync: Sync,
     pub catalogue: Arc<dyn Catalogue>,
     pub requests: Arc<dyn Requests>,
+    pub runs: Arc<dyn LedgerRead>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -36,9 +37,12 @@ impl Syncer for SyncWorker {
                 self.answer(job, Some((error.code.to_owned(), error.chain()))).await?;
                 return Ok(None);
             }
-            Err(error) if error.code == ErrorKind::Conflict.code() => {
-                return Err(StageError::occupied(error.chain()));
-            }
+            // A request is handed out only while no run is unfinished: this one was begun for it, by somebody who died
+            // before they could say so.
+            Err(error) if error.code == ErrorKind::Conflict.code() => match self.unfinished(job).await? {
+                Some(run) => Some(run),
+                None => return Err(StageError::occupied(error.chain())),
+            },
             Err(error) => return Err(error),
         };
         self.answer(job, None).await?;
@@ -51,6 +55,11 @@ impl Syncer for SyncWorker {
 }
 
 impl SyncWorker {
+    async fn unfinished(&self, job: &SyncJob) -> Result<Option<RunId>, StageError> {
+        let newest = self.runs.runs(Some(job.repository), 1).await?.pop();
+        Ok(newest.filter(|run| run.state == RunState::Running).map(|run| run.id))
+    }
+
     async fn answer(&self, job: &SyncJob, failure: Option<(String, String)>) -> Result<(), StageError> {
         Ok(self.requests.answer(job.repository, job.request, failure, self.clock.now_ms()).await?)
     }

@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
 /// How long a service that is to die may take to come to its point.
-const PATIENCE: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Bench {
     pub(crate) ground: Ground,
@@ -19,6 +19,11 @@ pub(crate) struct Bench {
     pub(crate) workload: Workload,
     pub(crate) asked: Vec<(RepositoryId, u64)>,
     probe: Option<Probe>,
+}
+
+/// Whether the long forms are wanted.
+pub(crate) fn is_long() -> bool {
+    std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
 }
 
 /// Everything that waits, waits shorter than in production.

@@ -4,3 +4,5 @@
 
 mod bench;
 mod kills;
+mod servers;
+mod zombies;

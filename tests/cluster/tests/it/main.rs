@@ -2,5 +2,6 @@
 
 mod end_to_end;
 mod equality;
+mod isolation;
 mod questions;
 mod vectors;

@@ -74,12 +74,20 @@ fn a_clone_follows_its_remote_through_anything() {
     check(&["a", "c", "d"]);
     let main = ReadOptions { branch: Some("main".to_owned()), ..ReadOptions::default() };
     assert_eq!(paths(sources.open(&source, &main).expect("open").as_ref()), ["a", "c"]);
-    // A clone that was damaged is made anew.
+    // Whoever was killed in the middle of a fetch left git's locks.
     let clone = sources.clone_directory(source.location());
+    for lock in ["shallow.lock", "HEAD.lock", "refs/heads/main.lock"] {
+        fs::create_dir_all(clone.join(lock).parent().expect("a folder")).expect("folders");
+        fs::write(clone.join(lock), "").expect("a lock");
+    }
+    fixture.write("e", "5");
+    fixture.commit_all();
+    check(&["a", "c", "d", "e"]);
+    // A clone that was damaged is made anew.
     fs::remove_dir_all(clone.join("objects")).expect("removed");
     let healed =
         sources.open(&source, &ReadOptions::default()).or_else(|_| sources.open(&source, &ReadOptions::default()));
-    assert_eq!(paths(healed.expect("healed").as_ref()), ["a", "c", "d"]);
+    assert_eq!(paths(healed.expect("healed").as_ref()), ["a", "c", "d", "e"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Filters as sets of rows. What rows of a file share is tested once for each file.
 
 use cairn_domain::ChunkKind;
-use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_ports::{ChunkFilter, IncludeTests, literal_path};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::SegmentError;
@@ -23,7 +23,7 @@ impl CompiledFilter {
     /// Fails on a glob that cannot be read.
     pub(crate) fn new(filter: &ChunkFilter) -> Result<Self, SegmentError> {
         // As in the inventory: a pattern without `/` is also one of base names.
-        let literals: Vec<Option<String>> = filter.paths.iter().map(|pattern| literal(pattern)).collect();
+        let literals: Vec<Option<String>> = filter.paths.iter().map(|pattern| literal_path(pattern)).collect();
         let patterns = || filter.paths.iter().zip(&literals).filter(|(_, literal)| literal.is_none());
         let paths = globs(patterns().map(|(pattern, _)| pattern))?;
         let names = globs(patterns().map(|(pattern, _)| pattern).filter(|pattern| !pattern.contains('/')))?;
@@ -93,26 +93,6 @@ impl CompiledFilter {
 /// Whether `a.b.c` lies in `a.b`.
 fn is_in(module: &str, prefix: &str) -> bool {
     module.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
-}
-
-/// What a pattern without wildcards spells: each special sign of it stands in brackets (`[*]`), as escaping puts it.
-fn literal(pattern: &str) -> Option<String> {
-    let mut literal = String::with_capacity(pattern.len());
-    let mut rest = pattern.chars();
-    while let Some(character) = rest.next() {
-        match character {
-            '[' => {
-                let (sign, end) = (rest.next()?, rest.next()?);
-                if end != ']' || matches!(sign, '!' | '^' | ']') {
-                    return None;
-                }
-                literal.push(sign);
-            }
-            '*' | '?' | '{' | '}' | ']' | '\\' | ',' | '!' => return None,
-            _ => literal.push(character),
-        }
-    }
-    Some(literal)
 }
 
 /// Without `/`, a literal is a base name too.

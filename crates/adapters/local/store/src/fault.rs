@@ -1,8 +1,6 @@
 //! What goes wrong inside the store, and how it becomes an error of a port.
 
-use cairn_ports::{
-    CatalogueError, Cause, ErrorKind, GraphStoreError, MaintenanceError, RunDocumentsError, VectorCacheError,
-};
+use cairn_ports::{Cause, ErrorKind};
 use rusqlite::ErrorCode;
 
 /// A failure without its port: operation and key are known only at the boundary.
@@ -97,23 +95,3 @@ fn kind_of(code: ErrorCode) -> ErrorKind {
         _ => ErrorKind::Invalid,
     }
 }
-
-/// Errors of ports, made of a fault.
-pub(crate) trait FromFault {
-    fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self;
-}
-
-macro_rules! from_fault {
-    ($($error:ty),+) => {$(
-        impl FromFault for $error {
-            fn from_fault(operation: &'static str, key: String, fault: Fault) -> Self {
-                let error = <$error>::new(fault.kind, operation, key);
-                match fault.cause {
-                    Some(cause) => error.because(cause),
-                    None => error,
-                }
-            }
-        }
-    )+};
-}
-from_fault!(CatalogueError, GraphStoreError, MaintenanceError, RunDocumentsError, VectorCacheError);

@@ -18,11 +18,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_ports::MaintenanceError;
+use cairn_ports::{MaintenanceError, PortError};
 use rusqlite::Transaction;
 
 use crate::database::{Database, Durability, LazyDatabase};
-use crate::fault::{Fault, FromFault};
+use crate::fault::Fault;
 
 /// The names of the write operations of local mode. Each has the fail points `store::commit::<name>` and `store::committed::<name>`,
 /// right before and right after its commit.
@@ -72,7 +72,7 @@ impl LocalStore {
             .map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
         let index = Database::open(directory, &schema::INDEX).map_err(|fault| OpenError::Database {
             path: directory.to_owned(),
-            source: FromFault::from_fault("open", schema::INDEX.file_name.to_owned(), fault),
+            source: PortError::of(fault.kind, "open", schema::INDEX.file_name.to_owned(), fault.cause),
         })?;
         let vectors = LazyDatabase::new(directory.to_owned(), &schema::VECTORS);
         Ok(Self { index: Arc::new(index), vectors: Arc::new(vectors) })
@@ -102,7 +102,7 @@ impl LocalStore {
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: FromFault,
+        E: PortError,
     {
         let index = Arc::clone(&self.index);
         blocking(operation, key.to_string(), move || index.read(query)).await
@@ -117,7 +117,7 @@ impl LocalStore {
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: FromFault,
+        E: PortError,
     {
         let index = Arc::clone(&self.index);
         blocking(operation, key.to_string(), move || index.write(operation, durability, change)).await
@@ -132,12 +132,12 @@ async fn blocking<T, E>(
 ) -> Result<T, E>
 where
     T: Send + 'static,
-    E: FromFault,
+    E: PortError,
 {
     let outcome = match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
         Err(_) => Err(Fault { kind: cairn_ports::ErrorKind::Cancelled, cause: None }),
     };
-    outcome.map_err(|fault| E::from_fault(operation, key, fault))
+    outcome.map_err(|fault| E::of(fault.kind, operation, key, fault.cause))
 }

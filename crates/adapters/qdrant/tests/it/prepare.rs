@@ -76,7 +76,7 @@ async fn a_missing_collection_is_named_with_advice() -> Result<()> {
     let cache = QdrantVectorCache::new(space.config.clone(), model(4))?;
     let keys = [cairn_domain::VectorKey { model: model(4), content: cairn_domain::ContentHash::of("a") }];
     let error = cairn_ports::VectorCache::get(&cache, &crate::space::tenant(), &keys).await.expect_err("nothing there");
-    assert_eq!((error.kind, error.key.as_str()), (ErrorKind::NotFound, cache.collection_name()));
-    assert!(error.source.expect("a cause").to_string().contains("preparing the store makes it"));
+    assert_eq!((error.kind, error.key.as_str()), (ErrorKind::Unavailable, cache.collection_name()));
+    assert!(error.source.expect("a cause").to_string().contains("`cairn topology apply` makes it"));
     Ok(())
 }

@@ -1,0 +1,171 @@
+//! One tenant's answers do not change by a byte, whatever another tenant does; and what is forbidden is as if it were not there.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Ground, Servers};
+use cairn_domain::{Lane, Source, Tenant};
+use cairn_gateway::auth::KeyRequest;
+use cairn_testkit::Mutation;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use toml::Table;
+
+const NUM_REPOSITORIES: usize = 4;
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Calls of each kind whose times are compared.
+const NUM_CALLS: usize = 1000;
+
+/// Numbers of repositories that the other tenant goes through; the last one in the long form only.
+const NEIGHBOURS: [usize; 3] = [0, 10, 300];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_tenant_changes_no_byte() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    ground.cluster.start_all().await?;
+    let repositories: Vec<Mutation> = (0..NUM_REPOSITORIES).map(|seed| Mutation::new(seed as u64, 20)).collect();
+    let (a, b) = (Tenant::new("a"), Tenant::new("b"));
+    index(&ground, &a, &repositories, NUM_REPOSITORIES).await?;
+    let (url, key) = (ground.cluster.questions("query")?, key(&ground, &a, None).await?);
+    let questions = questions(&repositories);
+    ensure!(questions.len() >= 100, "only {} questions", questions.len());
+    let mut before = Vec::new();
+    for (path, body) in &questions {
+        before.push(pages(&url, &key, path, body).await?);
+    }
+    let is_long = std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all");
+    for neighbours in NEIGHBOURS.into_iter().take(if is_long { 3 } else { 2 }) {
+        index(&ground, &b, &repositories, neighbours).await?;
+        for ((path, body), before) in questions.iter().zip(&before) {
+            let now = pages(&url, &key, path, body).await?;
+            ensure!(*before == now, "{path} {body} with {neighbours} neighbours\n{before:#?}\n{now:#?}");
+        }
+        println!("{} questions with {neighbours} repositories of another tenant: no byte differs", questions.len());
+    }
+    forbidden_is_unknown(&ground, &url, &a).await
+}
+
+/// A key that may see one repository gets the same of a forbidden one as of one that nobody has, and as fast.
+async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Result<()> {
+    let key = key(ground, tenant, Some(vec!["shared-0".to_owned()])).await?;
+    let body = |name: &str| json!({ "repository": name, "path": "x.py" });
+    // Of one length, so that nothing but what is known of them differs.
+    let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
+    let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
+    for _ in 0..NUM_CALLS {
+        let start = Instant::now();
+        let of_forbidden = ask(url, &key, "/v1/read", &forbidden).await?;
+        times_forbidden.push(start.elapsed());
+        let start = Instant::now();
+        let of_unknown = ask(url, &key, "/v1/read", &unknown).await?;
+        times_unknown.push(start.elapsed());
+        let of_forbidden = of_forbidden.replace("shared-1", "nobody-1");
+        ensure!(without_times(&of_forbidden) == without_times(&of_unknown), "{of_forbidden}\n{of_unknown}");
+    }
+    let (forbidden, unknown) = (median(times_forbidden), median(times_unknown));
+    println!("{NUM_CALLS} calls: median of a forbidden repository {forbidden:?}, of an unknown one {unknown:?}");
+    Ok(())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Registers so many repositories of a tenant and waits until they are indexed; they share contents and names.
+async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
+    let mut asked = Vec::new();
+    for number in 0..count {
+        let source =
+            Source::Url { url: format!("file://{}", repositories[number % repositories.len()].root().display()) };
+        let name = format!("shared-{number}");
+        asked.push(ground.inside.enqueue_for(tenant, &name, source, Lane::Bulk).await?);
+    }
+    ground.inside.settled(&asked, PATIENCE).await
+}
+
+async fn key(ground: &Ground, tenant: &Tenant, repositories: Option<Vec<String>>) -> Result<String> {
+    let request = KeyRequest {
+        tenant: tenant.clone(),
+        repositories,
+        may_index: false,
+        label: String::new(),
+        expires_at_ms: None,
+    };
+    ground.inside.issue_key(request).await
+}
+
+fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
+    const WORDS: [&str; 10] = ["load", "parse", "store", "fetch", "user", "order", "token", "cache", "path", "event"];
+    let mut questions: Vec<(&str, Value)> = Vec::new();
+    for (number, word) in WORDS.iter().enumerate() {
+        let (other, name) = (WORDS[(number + 3) % 10], format!("{word}_{}_{number}", WORDS[(number + 1) % 10]));
+        let repository = format!("shared-{}", number % repositories.len());
+        questions.push(("/v1/search", json!({ "query": format!("{word} {other}") })));
+        questions.push(("/v1/search", json!({ "query": word, "limit": 3 })));
+        questions.push(("/v1/search", json!({ "query": name })));
+        questions.push(("/v1/search", json!({ "query": word, "languages": ["python"], "explain": true })));
+        questions.push(("/v1/search", json!({ "query": word, "repositories": [repository] })));
+        questions.push(("/v1/search", json!({ "query": format!("zebra {word}"), "paths": ["lib/**"] })));
+        questions.push(("/v1/graph", json!({ "name": name, "relation": "callers" })));
+        questions.push(("/v1/graph", json!({ "name": name, "relation": "callees" })));
+        questions.push(("/v1/read", json!({ "repository": repository, "symbol": name })));
+        questions.push(("/v1/patterns", json!({ "name": word })));
+        questions.push(("/v1/coverage", json!({ "repository": repository })));
+        questions.push(("/v1/runs", json!({ "repository": repository, "limit": 5 })));
+    }
+    for path in ["/v1/repositories", "/v1/status", "/v1/stats", "/v1/runs", "/v1/patterns", "/v1/fingerprint"] {
+        questions.push((path, json!({})));
+    }
+    questions
+}
+
+/// The first two pages of an answer, as they are compared.
+async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<String>> {
+    let first = ask(url, key, path, body).await?;
+    let mut pages = vec![same(&first)];
+    if let Some(cursor) = cursor_of(&first) {
+        let mut next = body.clone();
+        next["cursor"] = json!(cursor);
+        pages.push(same(&ask(url, key, path, &next).await?));
+    }
+    Ok(pages)
+}
+
+/// The whole answer, head and body.
+async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Result<String> {
+    let host = url.strip_prefix("http://").context("a plain address")?;
+    let body = body.to_string();
+    let mut connection = TcpStream::connect(host).await?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\nX-Request-Id: same\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    connection.write_all(format!("{head}{body}").as_bytes()).await?;
+    let mut answer = Vec::new();
+    connection.read_to_end(&mut answer).await?;
+    let answer = String::from_utf8(answer)?;
+    ensure!(!answer.starts_with("HTTP/1.1 429") && !answer.starts_with("HTTP/1.1 5"), "{path}: {answer}");
+    Ok(answer)
+}
+
+const CURSOR: &str = "\"next_cursor\":\"";
+
+fn cursor_of(answer: &str) -> Option<&str> {
+    Some(answer.split_once(CURSOR)?.1.split_once('"')?.0)
+}
+
+/// All bytes but those of cursors and of the head's time; a cursor's length counts.
+fn same(answer: &str) -> String {
+    let answer = without_times(answer);
+    match cursor_of(&answer) {
+        Some(cursor) => answer.replace(cursor, &cursor.len().to_string()),
+        None => answer,
+    }
+}
+
+fn without_times(answer: &str) -> String {
+    answer.lines().filter(|line| !line.to_ascii_lowercase().starts_with("date:")).collect::<Vec<_>>().join("\n")
+}
