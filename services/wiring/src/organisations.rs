@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use cairn_domain::Tenant;
-use cairn_git::{RemotePolicy, locate, repository_name};
+use cairn_domain::{RepositoryName, Source, Tenant};
+use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
 use cairn_hosting::{HostingConfig, HostingService};
-use cairn_pipeline::StageError;
 use cairn_stages::{Changes, Discover, Discovered, OrganisationRules, Watched};
 use serde::Deserialize;
 
@@ -82,17 +81,21 @@ pub(crate) async fn discover(cluster: &Cluster) -> anyhow::Result<()> {
     let discover = Discover {
         catalogue: cluster.runs.clone(),
         clock: Arc::clone(&cluster.clock),
-        locate: Box::new(move |url| {
-            let source = locate(url, &policy).map_err(|error| StageError::from(error).chain())?;
-            let name = repository_name(&source);
-            Ok((source, name))
-        }),
+        locate: Box::new(move |url| remote(url, &policy)),
     };
     let discovered = discover.run(&watched?).await?;
     discovered.iter().for_each(tell);
     let num_failed = discovered.iter().filter(|discovered| discovered.outcome.is_err()).count();
     anyhow::ensure!(num_failed == 0, "{num_failed} of {} organisations could not be listed", discovered.len());
     Ok(())
+}
+
+/// What a listed address stands for. A path of this machine is none, whether it exists or not.
+fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
+    let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
+    let source = Source::Url { url: url.as_str().to_owned() };
+    let name = repository_name(&source);
+    Ok((source, name))
 }
 
 fn tell(discovered: &Discovered) {
@@ -132,4 +135,32 @@ fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
         num_deleted = changes.vanished.iter().filter(|vanished| vanished.is_deleted).count(),
         "listed"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_a_list_follow_the_rules_for_cloning() {
+        let check = |url: &str, expect: Option<&str>| {
+            let found = remote(url, &RemotePolicy::default());
+            assert_eq!(found.ok().map(|(_, name)| name.to_string()).as_deref(), expect, "{url}");
+        };
+        check("https://github.com/acme/shop.git", Some("github.com/acme/shop"));
+        check("https://gitlab.com/acme/tools/ci.git", Some("gitlab.com/acme/tools/ci"));
+        for refused in [
+            "http://github.com/acme/shop.git",
+            "git@github.com:acme/shop.git",
+            "https://user:secret@github.com/acme/shop.git",
+            "https://169.254.169.254/acme/shop.git",
+            "https://localhost/acme/shop.git",
+            "file:///etc",
+            "/etc",
+            "/",
+            "ext::sh -c x",
+        ] {
+            check(refused, None);
+        }
+    }
 }

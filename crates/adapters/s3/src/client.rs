@@ -10,9 +10,9 @@ use aws_sdk_s3::config::{
 };
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
-use secrecy::{ExposeSecret, SecretString};
+use cairn_config::SecretUnreadable;
 
-use crate::{Checksums, S3Config, SecretReference, SecretUnreadable};
+use crate::{Checksums, S3Config, SecretReference};
 
 pub(crate) fn build(config: &S3Config) -> Result<Client, SecretUnreadable> {
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
@@ -41,6 +41,6 @@ fn credentials(config: &S3Config) -> Result<Credentials, SecretUnreadable> {
     let key = config.access_key_id.read()?;
     let secret = config.secret_access_key.read()?;
     let token = config.session_token.as_ref().map(SecretReference::read).transpose()?;
-    let token = token.map(|token: SecretString| token.expose_secret().to_owned());
-    Ok(Credentials::new(key.expose_secret(), secret.expose_secret(), token, None, "cairn"))
+    let token = token.map(|token| token.expose().to_owned());
+    Ok(Credentials::new(key.expose(), secret.expose(), token, None, "cairn"))
 }

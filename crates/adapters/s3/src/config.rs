@@ -158,7 +158,6 @@ fn is_endpoint(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
 
     use super::*;
 
@@ -199,8 +198,8 @@ mod tests {
         let config = S3Config::at("http://key:secret@127.0.0.1:9000", "artifacts");
         assert_eq!(config.validate(), Ok(()));
         assert_eq!(config.endpoint.as_deref(), Some("http://127.0.0.1:9000/"));
-        assert_eq!(config.access_key_id.read().expect("a key").expose_secret(), "key");
-        assert_eq!(config.secret_access_key.read().expect("a secret").expose_secret(), "secret");
+        assert_eq!(config.access_key_id.read().expect("a key").expose(), "key");
+        assert_eq!(config.secret_access_key.read().expect("a secret").expose(), "secret");
         assert!(!format!("{config:?}").contains("secret@") && config.has_path_style());
         assert!(S3Config::at("no address", "artifacts").validate().is_err());
     }

@@ -27,7 +27,7 @@ use cairn_faults::fail_point;
 use cairn_ports::{BadBlobKey, BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
 pub use config::{Checksums, InvalidS3Config, S3Config};
-pub use secret::{SecretReference, SecretUnreadable};
+pub use secret::SecretReference;
 pub use self_test::SelfTestError;
 
 /// A bucket, or what lies in it below a prefix.
@@ -47,7 +47,7 @@ pub enum S3OpenError {
     #[error(transparent)]
     Invalid(#[from] InvalidS3Config),
     #[error("the credentials of S3 cannot be read")]
-    Credentials(#[from] SecretUnreadable),
+    Credentials(#[from] cairn_config::SecretUnreadable),
 }
 
 impl S3BlobStore {

@@ -1,14 +1,14 @@
 //! Credentials: given by reference or by value, and never shown.
 
 use std::path::PathBuf;
-use std::{env, fs, io};
 
+use cairn_config::{Secret, SecretUnreadable};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-/// Where a credential stands.
+/// Where a credential stands. Servers of S3 are also given by an address that holds theirs, hence the value.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(from = "Written")]
 pub enum SecretReference {
     /// Name of an environment variable.
     Env(String),
@@ -18,30 +18,40 @@ pub enum SecretReference {
     Value(SecretString),
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum SecretUnreadable {
-    #[error("the environment variable `{0}` is not set or is no text")]
-    Variable(String),
-    #[error("cannot read `{}`", .path.display())]
-    File { path: PathBuf, source: io::Error },
-    #[error("`{0}` is empty")]
-    Empty(String),
+/// As it stands in settings. What is none of these is not quoted: it may be a credential that was put there by mistake.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Value(Value),
+    Reference(cairn_config::SecretReference),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Value {
+    value: SecretString,
+}
+
+impl From<Written> for SecretReference {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Value(Value { value }) => Self::Value(value),
+            Written::Reference(cairn_config::SecretReference::Env(name)) => Self::Env(name),
+            Written::Reference(cairn_config::SecretReference::File(path)) => Self::File(path),
+        }
+    }
 }
 
 impl SecretReference {
-    pub(crate) fn read(&self) -> Result<SecretString, SecretUnreadable> {
-        let (text, place) = match self {
-            SecretReference::Env(name) => {
-                (env::var(name).map_err(|_| SecretUnreadable::Variable(name.clone()))?, name.clone())
+    pub(crate) fn read(&self) -> Result<Secret, SecretUnreadable> {
+        match self {
+            SecretReference::Env(name) => cairn_config::SecretReference::Env(name.clone()).read(),
+            SecretReference::File(path) => cairn_config::SecretReference::File(path.clone()).read(),
+            SecretReference::Value(value) => {
+                let unusable = || SecretUnreadable::Unusable("the settings".to_owned());
+                Secret::new(value.expose_secret().trim()).ok_or_else(unusable)
             }
-            SecretReference::File(path) => {
-                let unreadable = |source| SecretUnreadable::File { path: path.clone(), source };
-                (fs::read_to_string(path).map_err(unreadable)?, path.display().to_string())
-            }
-            SecretReference::Value(value) => (value.expose_secret().to_owned(), "value".to_owned()),
-        };
-        let text = text.trim();
-        if text.is_empty() { Err(SecretUnreadable::Empty(place)) } else { Ok(text.into()) }
+        }
     }
 }
 
@@ -57,12 +67,28 @@ mod tests {
         file.write_all(b"  hush\n").expect("a secret");
         for reference in [SecretReference::File(file.path().to_owned()), SecretReference::Value("hush".into())] {
             let secret = reference.read().expect("a secret");
-            assert_eq!(secret.expose_secret(), "hush");
+            assert_eq!(secret.expose(), "hush");
             assert!(!format!("{reference:?} {secret:?}").contains("hush"), "{reference:?} {secret:?}");
         }
         let missing = SecretReference::Env("CAIRN_NO_SUCH_SECRET".to_owned()).read().expect_err("not set");
         assert!(missing.to_string().contains("`CAIRN_NO_SUCH_SECRET`"), "{missing}");
         assert!(SecretReference::File("/no/such/secret".into()).read().is_err());
         assert!(SecretReference::Value(" ".into()).read().is_err());
+    }
+
+    #[test]
+    fn a_credential_in_the_place_of_its_name_is_refused_and_not_shown() {
+        let read = |text: &str| text.parse::<toml::Table>().expect("TOML").try_into::<Holder>();
+        assert!(matches!(read("key = { env = 'A' }").expect("a name").key, SecretReference::Env(_)));
+        assert!(matches!(read("key = { value = 'hush' }").expect("a value").key, SecretReference::Value(_)));
+        for text in ["'hush'", "{ hush = 'x' }", "{ env = 'A', value = 'hush' }", "{}"] {
+            let shown = read(&format!("key = {text}")).map(|holder| holder.key).expect_err(text).to_string();
+            assert!(!shown.contains("hush"), "{shown}");
+        }
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Holder {
+        key: SecretReference,
     }
 }
