@@ -4,10 +4,11 @@ use cairn_domain::StageName;
 use cairn_ports::Broker;
 use tokio::sync::watch;
 
-use crate::worker::{Outcome, Script, publish, runner};
+use crate::worker::{ALONE, Outcome, Script, publish, runner};
 
 #[tokio::test(start_paused = true)]
 async fn what_is_in_hand_goes_back_as_it_came() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
     let script = Script::new(&[Outcome::Hangs]);
     let (leave, told) = watch::channel(false);

@@ -8,7 +8,7 @@ use cairn_telemetry::metrics::{JOB_SECONDS, JOBS, JOBS_IN_HAND};
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::worker::{Outcome, Script, close_when_done, publish, repository, runner};
+use crate::worker::{ALONE, Outcome, Script, close_when_done, publish, repository, runner};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -39,9 +39,18 @@ impl Lines {
     }
 }
 
-/// One test, because metrics are shared by the whole process.
+fn answers() -> [u64; 4] {
+    ["ack", "retry", "requeue", "dead_letter"].map(|answer| JOBS.with_label_values(&["sync", answer]).get())
+}
+
+fn num_timed() -> u64 {
+    JOB_SECONDS.with_label_values(&["sync"]).get_sample_count()
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let (answers_before, timed_before) = (answers(), num_timed());
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(lines.clone());
     let _guard = tracing::subscriber::set_default(subscriber.finish());
@@ -59,9 +68,9 @@ async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Re
     close_when_done(&broker).await?;
     working.await??;
     assert_eq!(runner.waits(), Vec::<String>::new());
-    let count = |answer: &str| JOBS.with_label_values(&["sync", answer]).get();
-    assert_eq!(["ack", "retry", "requeue", "dead_letter"].map(count), [0, 1, 0, 1]);
-    assert_eq!(JOB_SECONDS.with_label_values(&["sync"]).get_sample_count(), 2);
+    let since = |before: [u64; 4]| std::array::from_fn(|kind| answers()[kind] - before[kind]);
+    assert_eq!(since(answers_before), [0, 1, 0, 1]);
+    assert_eq!(num_timed() - timed_before, 2);
     assert_eq!(JOBS_IN_HAND.with_label_values(&["sync"]).get(), 0);
     let lines = lines.read();
     assert_eq!(lines.len(), 3, "{lines:#?}");

@@ -12,6 +12,9 @@ use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, SyncJob};
 use tokio::sync::Notify;
 
+/// Held by each test: metrics are shared by the whole process, and one of them counts.
+pub static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// What a sync comes to.
 #[derive(Clone, Copy)]
 pub enum Outcome {

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use cairn_cluster::{STANDARD, Servers};
+use rand::RngExt;
+use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, hasty};
+use crate::bench::{Bench, hasty, is_long};
 
 /// Case 1: every service is killed at every point that it passes, each in turn, all services in the same rounds.
 #[tokio::test(flavor = "multi_thread")]
@@ -33,6 +36,29 @@ async fn killed_at_every_point() -> Result<()> {
     let missed: Vec<&&str> = expected.difference(&killed).collect();
     ensure!(missed.is_empty(), "no service passed {missed:?}");
     bench.check("killed at every point", 0).await?;
+    Ok(())
+}
+
+/// Case 2: whatever service, at whatever moment, for three minutes.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_random() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let mut bench = Bench::prepare(servers, &hasty(), 4).await?;
+    bench.begin().await?;
+    let (start, mut num_kills) = (Instant::now(), 0);
+    while start.elapsed() < Duration::from_secs(180) || num_kills < 60 {
+        if bench.ground.inside.is_settled(&bench.asked).await? {
+            bench.change().await?;
+        }
+        let pause = Duration::from_millis(rand::rng().random_range(500..3000));
+        sleep(pause).await;
+        let service = STANDARD[rand::rng().random_range(0..STANDARD.len())];
+        bench.ground.cluster.process(service)?.kill().await?;
+        bench.start(service, &[]).await?;
+        num_kills += 1;
+    }
+    println!("{num_kills} kills");
+    bench.check("killed at random", 0).await?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! A short set runs by default; `CAIRN_FAULTS=all` (`make faults`) runs every case, and the long forms of the short ones.
 
 mod bench;
+mod broker;
 mod kills;
 mod servers;
 mod zombies;
