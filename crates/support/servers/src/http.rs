@@ -3,12 +3,18 @@
 //! Written out because a client library would bring a TLS stack for one line of plain text, and panics where nobody
 //! installed a crypto provider: servers must start in any test.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use url::Url;
+
+/// Longer than any of the servers takes for what it is asked here.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Response {
     pub status: u16,
@@ -18,6 +24,11 @@ pub(crate) struct Response {
 /// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`, in HTTP/1.0, so that the body of the answer is neither in
 /// chunks nor followed by another.
 pub(crate) async fn send(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
+    let answer = timeout(DEADLINE, exchange(server, method, path, body)).await;
+    answer.with_context(|| format!("{method} {path} got no answer within {DEADLINE:?}"))?
+}
+
+async fn exchange(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
     let server = Url::parse(server).with_context(|| format!("{server} is no address"))?;
     let host = server.host_str().context("the address has no host")?;
     let port = server.port_or_known_default().context("the address has no port")?;

@@ -2,11 +2,14 @@
 //!
 //! Policies come first, so that no queue ever lives without its bounds; then exchanges, queues, bindings.
 
+use std::time::Duration;
+
 use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Channel, Connection};
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::plan::{Binding, Exchange, ExchangeKind, Policy, Queue, Topology};
 use crate::config::RabbitMqConfig;
@@ -39,6 +42,10 @@ pub enum TopologyError {
     Failed(String, #[source] lapin::Error),
 }
 
+/// How long all declarations may take together.
+const DEADLINE: Duration = Duration::from_secs(60);
+const CLOSING: Duration = Duration::from_secs(5);
+
 /// Declares all of it (`Topology::new` of the settings). Needs the management API and a user who may configure.
 pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Applied, TopologyError> {
     let management = Management::new(config)?;
@@ -48,9 +55,10 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
     }
     let unreachable = |error: String| TopologyError::Unreachable(error);
     let connection = link::connect_once(config, "topology").await.map_err(unreachable)?;
-    let declared = declare(&connection, topology).await;
-    let _ = connection.close(200, "done".into()).await;
-    declared?;
+    let declaring = timeout(DEADLINE, declare(&connection, topology)).await;
+    // One that does not answer is left behind: its heartbeat ends it.
+    let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
+    declaring.map_err(|_| TopologyError::Unreachable(format!("no answer within {DEADLINE:?}")))??;
     Ok(Applied {
         num_policies: topology.policies.len(),
         num_exchanges: topology.exchanges.len(),
