@@ -1,5 +1,6 @@
 //! The settings file of a cluster on this machine.
 
+use std::iter;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -10,6 +11,8 @@ use toml::{Table, Value, toml};
 #[derive(Clone, Debug)]
 pub struct Servers {
     pub rabbitmq: String,
+    /// Other nodes of the broker's cluster.
+    pub rabbitmq_peers: Vec<String>,
     pub management: String,
     pub s3: String,
     pub qdrant: String,
@@ -22,6 +25,7 @@ impl Servers {
     pub fn given() -> Option<Self> {
         Some(Self {
             rabbitmq: given::rabbitmq_url()?,
+            rabbitmq_peers: Vec::new(),
             management: given::rabbitmq_management_url()?,
             s3: given::s3_url()?,
             qdrant: given::qdrant_url()?,
@@ -38,6 +42,7 @@ impl Servers {
         };
         Ok(Self {
             rabbitmq: url(given::RABBITMQ_URL)?,
+            rabbitmq_peers: Vec::new(),
             management: url(given::RABBITMQ_MANAGEMENT_URL)?,
             s3: url(given::S3_URL)?,
             qdrant: url(given::QDRANT_URL)?,
@@ -49,8 +54,8 @@ impl Servers {
 /// What keeps clusters on the same servers apart.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// The broker's address with the vhost.
-    pub rabbitmq: String,
+    /// The addresses of the broker's nodes with the vhost.
+    pub rabbitmq: Vec<String>,
     pub bucket: String,
     pub namespace: String,
     pub collection_prefix: String,
@@ -62,7 +67,7 @@ impl Space {
     /// The space of a cluster that has its servers to itself.
     pub fn whole(servers: &Servers) -> Self {
         Self {
-            rabbitmq: servers.rabbitmq.clone(),
+            rabbitmq: [vec![servers.rabbitmq.clone()], servers.rabbitmq_peers.clone()].concat(),
             bucket: "cairn".to_owned(),
             namespace: String::new(),
             collection_prefix: "cairn".to_owned(),
@@ -74,8 +79,9 @@ impl Space {
     pub async fn create(servers: &Servers) -> Result<Self> {
         let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
         let name = vhost.name().to_owned();
+        let peers = servers.rabbitmq_peers.iter().map(|peer| format!("{}/{name}", peer.trim_end_matches('/')));
         Ok(Self {
-            rabbitmq: vhost.url().to_owned(),
+            rabbitmq: iter::once(vhost.url().to_owned()).chain(peers).collect(),
             namespace: name.replace('-', "_"),
             collection_prefix: name.clone(),
             bucket: name,
@@ -124,7 +130,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
         set(&["neo4j", "password"], &neo4j_password);
     }
     set(&["query", "cursor_key_file"], &cursor_key);
-    put(&mut settings, &["rabbitmq", "urls"], Value::Array(vec![Value::String(space.rabbitmq.clone())]));
+    put(&mut settings, &["rabbitmq", "urls"], Value::from(space.rabbitmq.clone()));
     for (section, keys) in overrides {
         for (key, value) in keys.as_table().into_iter().flatten() {
             put(&mut settings, &[section, key], value.clone());

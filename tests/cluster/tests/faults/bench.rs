@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Verdict, Workload};
 use cairn_domain::RepositoryId;
+use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
@@ -92,6 +93,22 @@ impl Bench {
 
     pub(crate) async fn settle(&self) -> Result<()> {
         self.ground.inside.settled(&self.asked, PATIENCE).await
+    }
+
+    /// Waits until a run has begun and no more than so many of its parts are open. None may be met: then all is done.
+    pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
+        let runs = &self.ground.inside.cluster.runs;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline && !self.ground.inside.is_settled(&self.asked).await? {
+            for run in runs.unfinished().await? {
+                let parts = runs.parts(run.id).await?;
+                if parts.iter().filter(|part| part.end.is_none()).count() <= most_open {
+                    return Ok(());
+                }
+            }
+            sleep(POLL).await;
+        }
+        Ok(())
     }
 
     /// Starts services again, without their faults, as soon as they have died; returns when all of them have. What there was

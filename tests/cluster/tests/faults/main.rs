@@ -5,5 +5,6 @@
 mod bench;
 mod broker;
 mod kills;
+mod leaders;
 mod servers;
 mod zombies;

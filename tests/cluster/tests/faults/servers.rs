@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 use cairn_cluster::Servers;
-use cairn_ports::LedgerRead;
 use cairn_servers::{Neo4j, RabbitMq};
 use tempfile::tempdir;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+use crate::bench::{Bench, hasty, is_long};
 
 /// Case 3: the broker is killed while everything publishes, and comes back 5 seconds later.
 #[tokio::test(flavor = "multi_thread")]
@@ -20,7 +19,7 @@ async fn the_broker_is_killed() -> Result<()> {
     bench.begin().await?;
     for _ in 0..if is_long() { 20 } else { 2 } {
         bench.change().await?;
-        under_way(&bench, usize::MAX).await?;
+        bench.under_way(usize::MAX).await?;
         broker.kill().await?;
         sleep(std::time::Duration::from_secs(5)).await;
         broker.restart().await?;
@@ -41,27 +40,11 @@ async fn the_database_is_killed() -> Result<()> {
     bench.begin().await?;
     for _ in 0..if is_long() { 100 } else { 2 } {
         bench.change().await?;
-        under_way(&bench, 2).await?;
+        bench.under_way(2).await?;
         database.kill().await?;
         database.restart().await?;
         bench.settle().await?;
     }
     bench.check("the database is killed", 0).await?;
-    Ok(())
-}
-
-/// Waits until a run has begun and no more than so many of its parts are open. None may be met: then all is done.
-async fn under_way(bench: &Bench, most_open: usize) -> Result<()> {
-    let runs = &bench.ground.inside.cluster.runs;
-    let deadline = Instant::now() + PATIENCE;
-    while Instant::now() < deadline && !bench.ground.inside.is_settled(&bench.asked).await? {
-        for run in runs.unfinished().await? {
-            let parts = runs.parts(run.id).await?;
-            if parts.iter().filter(|part| part.end.is_none()).count() <= most_open {
-                return Ok(());
-            }
-        }
-        sleep(POLL).await;
-    }
     Ok(())
 }

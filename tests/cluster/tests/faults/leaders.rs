@@ -1,0 +1,60 @@
+//! A broker of three nodes loses the one that leads, again and again.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::Servers;
+use cairn_servers::{RabbitCluster, Vhost};
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::bench::{Bench, hasty, is_long};
+
+const NUM_ROUNDS: usize = 20;
+
+/// In each round the node is killed that leads most queues, while jobs wait in them.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_leader_is_lost() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let directory = tempdir()?;
+    let mut nodes = RabbitCluster::start(directory.path(), 3).await?;
+    let mut urls = nodes.urls();
+    let peers = urls.split_off(1);
+    let management = nodes[0].management_url();
+    let servers = Servers { rabbitmq: urls.concat(), rabbitmq_peers: peers, management, ..servers };
+    let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
+    bench.begin().await?;
+    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let mut lost: BTreeMap<usize, usize> = BTreeMap::new();
+    for _ in 0..NUM_ROUNDS {
+        bench.change().await?;
+        bench.under_way(usize::MAX).await?;
+        let leader = leader(&vhost).await?;
+        *lost.entry(leader).or_default() += 1;
+        nodes[leader].kill().await?;
+        // What two nodes can do is done by two.
+        bench.settle().await?;
+        bench.change().await?;
+        nodes[leader].restart().await?;
+        nodes.wait_until_joined().await?;
+        bench.settle().await?;
+    }
+    println!("nodes lost as leaders: {lost:?}");
+    bench.check("the leader is lost", 0).await?;
+    Ok(())
+}
+
+/// The number of the node that leads most of the queues.
+async fn leader(vhost: &Vhost) -> Result<usize> {
+    let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
+    let mut led: BTreeMap<String, usize> = BTreeMap::new();
+    for queue in serde_json::from_str::<Vec<Value>>(&said)? {
+        let leader = queue["leader"].as_str().with_context(|| format!("{queue} has no leader"))?;
+        *led.entry(leader.to_owned()).or_default() += 1;
+    }
+    let (leader, _) = led.into_iter().max_by_key(|(_, num_led)| *num_led).context("no queues")?;
+    // c1@localhost is the first.
+    let number: usize = leader.trim_start_matches('c').split('@').next().unwrap_or_default().parse()?;
+    ensure!(number > 0, "{leader} is none of the nodes");
+    Ok(number - 1)
+}
