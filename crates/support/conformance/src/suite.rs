@@ -33,7 +33,7 @@ pub(crate) use checks;
 pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Result<Box<P>>) -> Result<()> {
     let mut failures = Vec::new();
     for check in checks {
-        let subject = open().await.with_context(|| format!("opening a subject for `{}`", check.name))?;
+        let subject = opened(&open, check).await?;
         if let Err(error) = run_check(check, &subject).await {
             failures.push(format!("{}: {error:#}", check.name));
         }
@@ -55,7 +55,7 @@ pub async fn catches<P: ?Sized>(
     for fault in faults {
         let mut is_caught = false;
         for check in checks {
-            let subject = (fault.plant)(open().await?);
+            let subject = (fault.plant)(opened(&open, check).await?);
             is_caught = run_check(check, &subject).await.is_err();
             if is_caught {
                 break;
@@ -66,6 +66,11 @@ pub async fn catches<P: ?Sized>(
         }
     }
     if missed.is_empty() { Ok(()) } else { bail!("the suite does not notice: {}", missed.join(", ")) }
+}
+
+async fn opened<P: ?Sized>(open: &impl AsyncFn() -> Result<Box<P>>, check: &Check<P>) -> Result<Box<P>> {
+    let opening = tokio::time::timeout(CHECK_DEADLINE, open()).await;
+    opening.map_err(Into::into).flatten().with_context(|| format!("opening a subject for `{}`", check.name))
 }
 
 async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {

@@ -1,0 +1,61 @@
+//! A huge repository, and many small ones behind it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use cairn_domain::RepositoryId;
+use cairn_ports::LedgerRead;
+use cairn_testkit::Mutation;
+
+use crate::field::{Field, PATIENCE, ask, generated};
+
+/// Files of a small repository.
+const SMALL: usize = 3;
+
+pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()> {
+    let small = generated(num_repositories, SMALL);
+    let huge = Mutation::new(u64::MAX, num_files);
+    let field = Field::start().await?;
+    let alone = waits(&field, &small, None).await?;
+    let behind = waits(&field, &small, Some(huge.root())).await?;
+    println!(
+        "| seconds from enqueue to published, {num_repositories} repositories | median | 95 % | last |\n|---|---|---|---|"
+    );
+    for (what, waits) in [("alone", &alone), ("behind one of many files", &behind)] {
+        println!("| {what} | {:.1} | {:.1} | {:.1} |", at(waits, 0.5), at(waits, 0.95), at(waits, 1.0));
+    }
+    println!("ratio of the 95th percentiles, {num_files} files: {:.2}", at(&behind, 0.95) / at(&alone, 0.95));
+    Ok(())
+}
+
+/// Seconds that the small ones wait, sorted.
+async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>) -> Result<Vec<f64>> {
+    let ground = field.cluster().await?;
+    let mut asked = Vec::new();
+    if let Some(huge) = huge {
+        asked.push(ask(&ground, "huge", huge).await?);
+    }
+    let mut asked_at: HashMap<RepositoryId, i64> = HashMap::new();
+    for (name, repository) in small {
+        let now_ms = ground.inside.cluster.clock.now_ms();
+        let (id, request) = ask(&ground, name, repository.root()).await?;
+        asked_at.insert(id, now_ms);
+        asked.push((id, request));
+    }
+    ground.inside.settled(&asked, PATIENCE).await?;
+    let mut waits = Vec::new();
+    for (id, asked_ms) in asked_at {
+        let runs = ground.inside.cluster.runs.runs(Some(id), 1).await?;
+        let ended_ms = runs.first().and_then(|run| run.ended_at_ms).context("a repository without an ended run")?;
+        waits.push((ended_ms - asked_ms) as f64 / 1000.0);
+    }
+    waits.sort_by(f64::total_cmp);
+    Ok(waits)
+}
+
+/// The value below which a share of the sorted values lies.
+fn at(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! Servers, clusters on them, and repositories to index.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use cairn_cluster::{Ground, Servers};
+use cairn_domain::{Lane, RepositoryId, Source};
+use cairn_servers::Fleet;
+use cairn_testkit::Mutation;
+use tempfile::TempDir;
+use toml::Table;
+
+/// Longer than anything that is measured takes.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
+
+/// Servers that nobody else uses.
+pub(crate) struct Field {
+    _fleet: Fleet,
+    servers: Servers,
+    directory: TempDir,
+}
+
+impl Field {
+    pub(crate) async fn start() -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let fleet = Fleet::start(directory.path()).await?;
+        let lines: String =
+            fleet.variables().iter().map(|(name, value)| format!("export {name}='{value}'\n")).collect();
+        Ok(Self { _fleet: fleet, servers: Servers::read(&lines)?, directory })
+    }
+
+    /// Where a server keeps its data.
+    pub(crate) fn data(&self, server: &str) -> PathBuf {
+        self.directory.path().join(server)
+    }
+
+    /// A cluster with one of each service, in a space of its own.
+    pub(crate) async fn cluster(&self) -> Result<Ground> {
+        let mut ground = Ground::prepare(&self.servers, &Table::new()).await?;
+        ground.cluster.start_all().await?;
+        Ok(ground)
+    }
+}
+
+/// Asks for the sync of a repository, as background work.
+pub(crate) async fn ask(ground: &Ground, name: &str, path: &Path) -> Result<(RepositoryId, u64)> {
+    let source = Source::Url { url: url(path) };
+    ground.inside.enqueue(name, source, Lane::Bulk).await
+}
+
+pub(crate) fn url(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// Generated repositories, all different.
+pub(crate) fn generated(num_repositories: usize, num_files: usize) -> Vec<(String, Mutation)> {
+    let make = |number: usize| (format!("small-{number:04}"), Mutation::new(number as u64, num_files));
+    (0..num_repositories).map(make).collect()
+}
+
+/// A list that `cairn index --file` reads.
+pub(crate) fn write_list<'a>(path: &Path, repositories: impl Iterator<Item = (&'a str, &'a Path)>) -> Result<()> {
+    let mut text = String::from("repositories:\n");
+    for (name, root) in repositories {
+        text.push_str(&format!("  - url: {}\n    name: {name}\n", url(root)));
+    }
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,62 @@
+//! Measures a cluster on this machine, beside local mode on the same processors in the same run.
+
+mod equal;
+mod fairness;
+mod field;
+mod sizes;
+mod throughput;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Starts servers and services of its own, measures, prints a table, and ends them. Programs lie beside this one, or in the
+/// folder that CAIRN_PROGRAMS names.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    what: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Indexes real repositories both ways: are the fingerprints equal, and how long does each take?
+    Equal {
+        /// Folders of git repositories.
+        #[arg(required = true)]
+        repositories: Vec<PathBuf>,
+    },
+    /// Repositories and lines per minute, messages per repository, stored bytes per line, memory of each service.
+    Throughput {
+        #[arg(long, default_value_t = 200)]
+        repositories: usize,
+        /// Files of each.
+        #[arg(long, default_value_t = 20)]
+        files: usize,
+    },
+    /// How long small repositories wait with a huge one enqueued before them, and without.
+    Fairness {
+        #[arg(long, default_value_t = 2_000)]
+        repositories: usize,
+        /// Files of the huge one.
+        #[arg(long, default_value_t = 10_000)]
+        files: usize,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let outcome = match Arguments::parse().what {
+        Bench::Equal { repositories } => equal::run(&repositories).await,
+        Bench::Throughput { repositories, files } => throughput::run(repositories, files).await,
+        Bench::Fairness { repositories, files } => fairness::run(repositories, files).await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

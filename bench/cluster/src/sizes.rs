@@ -1,0 +1,109 @@
+//! What services and servers take: memory, messages, bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use cairn_cluster::{Ground, STANDARD};
+use serde_json::Value;
+
+const EVERY: Duration = Duration::from_millis(100);
+const PAGE_BYTES: u64 = 4096;
+
+/// The most memory that each service took, with the processes that it started, seen every 100 ms.
+pub(crate) struct Memory {
+    is_over: Arc<AtomicBool>,
+    watching: JoinHandle<BTreeMap<u32, u64>>,
+    services: BTreeMap<u32, &'static str>,
+}
+
+impl Memory {
+    pub(crate) fn watch(ground: &mut Ground) -> Result<Self> {
+        let mut services = BTreeMap::new();
+        for service in STANDARD {
+            services.insert(ground.cluster.process(service)?.pid().context("a process")?, service);
+        }
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watching = thread::spawn({
+            let (is_over, groups) = (Arc::clone(&is_over), services.keys().copied().collect::<Vec<_>>());
+            move || watch(&groups, &is_over)
+        });
+        Ok(Self { is_over, watching, services })
+    }
+
+    /// MiB of each service.
+    pub(crate) fn stop(self) -> Result<BTreeMap<&'static str, u64>> {
+        self.is_over.store(true, Ordering::SeqCst);
+        let peaks = self.watching.join().map_err(|_| anyhow!("the watcher panicked"))?;
+        let name = |group: &u32| self.services.get(group).copied();
+        Ok(peaks.iter().filter_map(|(group, bytes)| Some((name(group)?, bytes >> 20))).collect())
+    }
+}
+
+fn watch(groups: &[u32], is_over: &AtomicBool) -> BTreeMap<u32, u64> {
+    let mut peaks = BTreeMap::new();
+    while !is_over.load(Ordering::SeqCst) {
+        for (group, bytes) in resident(groups) {
+            let peak = peaks.entry(group).or_default();
+            *peak = bytes.max(*peak);
+        }
+        thread::sleep(EVERY);
+    }
+    peaks
+}
+
+/// Resident bytes of process groups.
+fn resident(groups: &[u32]) -> BTreeMap<u32, u64> {
+    let mut resident = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some((group, bytes)) = process(&entry.path()) else { continue };
+        if groups.contains(&group) {
+            *resident.entry(group).or_default() += bytes;
+        }
+    }
+    resident
+}
+
+/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted behind the name, which may hold anything.
+fn process(folder: &Path) -> Option<(u32, u64)> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let pages: u64 = fields.get(21)?.parse().ok()?;
+    Some((fields.get(2)?.parse().ok()?, pages * PAGE_BYTES))
+}
+
+/// Messages that were published in the cluster's vhost.
+pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
+    let vhost = ground.space.vhost.as_ref().context("a vhost")?;
+    let said: Value = serde_json::from_str(&vhost.request("GET", &format!("/api/vhosts/{}", vhost.name()), "").await?)?;
+    Ok(said["message_stats"]["publish"].as_u64().unwrap_or_default())
+}
+
+/// Bytes of a folder's files.
+pub(crate) fn bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(data) if data.is_dir() => bytes(&entry.path()),
+        Ok(data) => data.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
+}
+
+/// Newlines of a work tree's files.
+pub(crate) fn lines(root: &Path) -> u64 {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten().filter(|entry| entry.file_name() != ".git");
+    let count = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => lines(&entry.path()),
+        Ok(kind) if kind.is_file() => {
+            fs::read(entry.path()).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count() as u64)
+        }
+        _ => 0,
+    };
+    entries.map(count).sum()
+}
