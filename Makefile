@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench trees embedding-model sim faults cluster cluster-demo cluster-down
+.PHONY: help setup build demo test lint soak bench bench-cluster trees embedding-model sim faults cluster cluster-demo cluster-down
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -42,6 +42,9 @@ soak: setup ## Runs the long forms of the random tests (an hour or more).
 bench: build ## Measures indexing and search beside a bare parse of the same files (five minutes; downloads 30 MB once).
 	cargo build --release --locked -p cairn-syntax --example bare_parse
 	bench/speed
+
+bench-cluster: setup ## Measures a cluster on this machine beside local mode (hours; downloads 40 MB once).
+	@bench/cluster/run
 
 trees: build ## Indexes large and odd source trees; compares coverage with git's lists, answers with a text search.
 	bench/trees

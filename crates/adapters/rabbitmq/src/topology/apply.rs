@@ -56,8 +56,7 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
     let unreachable = |error: String| TopologyError::Unreachable(error);
     let connection = link::connect_once(config, "topology").await.map_err(unreachable)?;
     let declaring = timeout(DEADLINE, declare(&connection, topology)).await;
-    // One that does not answer is left behind: its heartbeat ends it.
-    let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
+    close(&connection).await;
     declaring.map_err(|_| TopologyError::Unreachable(format!("no answer within {DEADLINE:?}")))??;
     Ok(Applied {
         num_policies: topology.policies.len(),
@@ -65,6 +64,11 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
         num_queues: topology.queues.len(),
         num_bindings: topology.bindings.len(),
     })
+}
+
+/// It ends with its handle as well; the broker's log is quieter so. One that does not answer is left behind.
+pub(super) async fn close(connection: &Connection) {
+    let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
 }
 
 /// At-least-once dead-lettering came with the flag of streams. A broker that does not list it cannot do without it.

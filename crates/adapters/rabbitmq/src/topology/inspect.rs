@@ -1,12 +1,8 @@
 //! Says what of the topology is missing or other than it should be, policies and bindings included; changes nothing.
 
-use std::time::Duration;
-
-use lapin::Connection;
 use serde_json::Value;
-use tokio::time::timeout;
 
-use super::apply::TopologyError;
+use super::apply::{TopologyError, close};
 use super::check::check;
 use super::plan::{Policy, Topology};
 use crate::config::RabbitMqConfig;
@@ -38,14 +34,6 @@ pub async fn inspect(config: &RabbitMqConfig, topology: &Topology) -> Result<Ins
     let bindings = management.get(&["bindings", management.vhost()]).await?;
     missing.extend(missing_bindings(topology, &bindings, &missing));
     Ok(Inspected { version: Some(version), missing })
-}
-
-/// What a broker may take to say goodbye.
-const CLOSING: Duration = Duration::from_secs(5);
-
-async fn close(connection: &Connection) {
-    // It ends with its handle as well; the broker's log is quieter so.
-    let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
 }
 
 fn items(answer: &Value) -> &[Value] {
