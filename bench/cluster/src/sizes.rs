@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use cairn_cluster::{Ground, STANDARD};
 use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 const EVERY: Duration = Duration::from_millis(100);
 const PAGE_BYTES: u64 = 4096;
@@ -29,30 +30,27 @@ impl Memory {
             services.insert(ground.cluster.process(service)?.pid().context("a process")?, service);
         }
         let is_over = Arc::new(AtomicBool::new(false));
-        let watching = thread::spawn({
-            let (is_over, groups) = (Arc::clone(&is_over), services.keys().copied().collect::<Vec<_>>());
-            move || watch(&groups, &is_over)
-        });
+        let watching = tokio::spawn(watch(services.keys().copied().collect(), Arc::clone(&is_over)));
         Ok(Self { is_over, watching, services })
     }
 
     /// MiB of each service.
-    pub(crate) fn stop(self) -> Result<BTreeMap<&'static str, u64>> {
+    pub(crate) async fn stop(self) -> Result<BTreeMap<&'static str, u64>> {
         self.is_over.store(true, Ordering::SeqCst);
-        let peaks = self.watching.join().map_err(|_| anyhow!("the watcher panicked"))?;
+        let peaks = self.watching.await?;
         let name = |group: &u32| self.services.get(group).copied();
         Ok(peaks.iter().filter_map(|(group, bytes)| Some((name(group)?, bytes >> 20))).collect())
     }
 }
 
-fn watch(groups: &[u32], is_over: &AtomicBool) -> BTreeMap<u32, u64> {
+async fn watch(groups: Vec<u32>, is_over: Arc<AtomicBool>) -> BTreeMap<u32, u64> {
     let mut peaks = BTreeMap::new();
     while !is_over.load(Ordering::SeqCst) {
-        for (group, bytes) in resident(groups) {
+        for (group, bytes) in resident(&groups) {
             let peak = peaks.entry(group).or_default();
             *peak = bytes.max(*peak);
         }
-        thread::sleep(EVERY);
+        sleep(EVERY).await;
     }
     peaks
 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     }
     ground.inside.settled(&asked, PATIENCE).await?;
     let of_cluster = started.elapsed().as_secs_f64();
-    let memory = memory.stop()?;
+    let memory = memory.stop().await?;
 
     let root = ground.directory.path();
     let list = root.join("list.yaml");
