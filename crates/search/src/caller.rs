@@ -4,11 +4,9 @@
 //! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
 //! is forbidden is not known: it takes the path of a name that nothing has.
 
+use crate::{SearchError, Searcher, bounds};
 use cairn_domain::{Digester, Scope, Tenant};
 use cairn_ports::RepositoryRecord;
-use globset::GlobBuilder;
-
-use crate::{SearchError, Searcher};
 
 /// Which repositories of the tenant a caller may see.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,13 +20,13 @@ impl Allowed {
     /// Names that are no globs: they allow nothing, which nobody can mean.
     pub fn faults(&self) -> Vec<String> {
         let Allowed::Only(names) = self else { return Vec::new() };
-        names.iter().filter_map(|name| GlobBuilder::new(name).build().err()).map(|error| error.to_string()).collect()
+        names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
     }
 
     fn contains(&self, record: &RepositoryRecord) -> bool {
         let Allowed::Only(names) = self else { return true };
         names.iter().any(|name| {
-            let glob = GlobBuilder::new(name).literal_separator(false).build();
+            let glob = bounds::glob("repositories", name);
             name == record.name.as_str() || glob.is_ok_and(|glob| glob.compile_matcher().is_match(record.name.as_str()))
         })
     }

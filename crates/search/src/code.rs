@@ -6,6 +6,7 @@ use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, NameMatch};
 use cairn_ranking::truncate_lines;
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
 
+use crate::bounds;
 use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
@@ -48,6 +49,10 @@ const MAX_DEFINITIONS: usize = 50;
 
 impl Searcher {
     pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, SearchError> {
+        let words = [("repository", &request.repository), ("path", &request.path), ("symbol", &request.symbol)];
+        for (field, text) in words {
+            bounds::word(field, text.as_deref().unwrap_or_default())?;
+        }
         let view = self.catalogue.view().await?;
         let selected = match &request.repository {
             Some(word) => vec![self.select_one(&view, word).await?],

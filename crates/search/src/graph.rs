@@ -3,6 +3,7 @@
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::{Direction, NameMatch, SymbolHit};
 
+use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::search::name_of;
 use crate::{RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
@@ -116,6 +117,7 @@ impl Searcher {
         if request.limit == 0 {
             return Err(SearchError::new(SearchErrorCode::ValidationError, "`limit` must be at least 1"));
         }
+        bounds::word("name", &request.name)?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, &request.repositories).await?;
         let scope = self.scope_of(&selected);

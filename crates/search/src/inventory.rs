@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
 
+use crate::bounds;
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
 
 /// Every path of a repository with its outcome.
@@ -61,6 +62,7 @@ impl Searcher {
     }
 
     pub async fn why(&self, repository: &str, path: &str) -> Result<Why, SearchError> {
+        bounds::word("path", path)?;
         let coverage = self.coverage(repository).await?;
         let path = path.strip_prefix("./").unwrap_or(path);
         let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);

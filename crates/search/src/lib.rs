@@ -2,6 +2,7 @@
 //!
 //! Knows no back end and no transport. Every question takes one view and passes it, with its scope, to every store.
 
+mod bounds;
 mod caller;
 mod code;
 mod cursor;

@@ -2,6 +2,7 @@
 
 use cairn_domain::PatternRecord;
 
+use crate::bounds;
 use crate::search::name_of;
 use crate::{RepositorySelection, SearchError, Searcher, Stamp};
 
@@ -19,6 +20,7 @@ impl Searcher {
         repositories: &RepositorySelection,
         name: Option<&str>,
     ) -> Result<PatternAnswer, SearchError> {
+        bounds::word("name", name.unwrap_or_default())?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);

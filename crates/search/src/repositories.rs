@@ -2,8 +2,9 @@
 
 use cairn_domain::{Digester, RepositoryId, RepositoryScope, RunState, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
-use globset::GlobBuilder;
+use globset::GlobMatcher;
 
+use crate::bounds;
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher};
 
 /// Names and globs of repositories; empty is all.
@@ -61,13 +62,16 @@ impl Searcher {
         view: &View,
         selection: &RepositorySelection,
     ) -> Result<Vec<KnownRepository>, SearchError> {
+        bounds::words("repositories", selection.0.iter().map(String::as_str))?;
         let known = self.repositories(view).await?;
         if selection.0.is_empty() || selection.0.iter().any(|word| word == "all") {
             return Ok(known);
         }
         let mut selected: Vec<KnownRepository> = Vec::new();
         for word in &selection.0 {
-            let matches: Vec<&KnownRepository> = known.iter().filter(|known| names(&known.record, word)).collect();
+            let glob = matcher(word);
+            let matches: Vec<&KnownRepository> =
+                known.iter().filter(|known| names(&known.record, word, glob.as_ref())).collect();
             if matches.is_empty() {
                 return Err(unknown_repository(word, &known));
             }
@@ -128,17 +132,18 @@ impl Searcher {
 }
 
 /// A name in full, its last part, a former name, or a glob over the name.
-fn names(record: &RepositoryRecord, word: &str) -> bool {
+fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> bool {
     let name = record.name.as_str();
-    if name == word
+    name == word
         || name.rsplit('/').next() == Some(word)
         || record.aliases.iter().any(|alias| alias.as_str() == word)
-    {
-        return true;
-    }
-    let is_glob = word.contains(['*', '?', '[']);
-    let glob = GlobBuilder::new(word).literal_separator(false).build();
-    is_glob && glob.is_ok_and(|glob| glob.compile_matcher().is_match(name))
+        || glob.is_some_and(|glob| glob.is_match(name))
+}
+
+/// Of a word that is a glob.
+fn matcher(word: &str) -> Option<GlobMatcher> {
+    let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
+    glob.ok().map(|glob| glob.compile_matcher())
 }
 
 fn unknown_repository(word: &str, known: &[KnownRepository]) -> SearchError {

@@ -6,6 +6,7 @@
 use cairn_domain::{Digester, RunId};
 use cairn_ports::RunRecord;
 
+use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, RepositorySelection, SearchError, SearchErrorCode, Searcher};
 
@@ -63,6 +64,7 @@ impl Searcher {
 
     /// The run that a caller means.
     pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, SearchError> {
+        bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
         for known in self.select(&view, selection).await? {
             let runs = self.ledger.runs(Some(known.record.id), RUNS_SEARCHED).await?;

@@ -4,6 +4,7 @@ use cairn_domain::{Digest, Digester, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_ranking::{Cut, QueryWords, RankedHit, TestWeight, estimate_tokens, fit, rank, truncate_lines};
 
+use crate::bounds;
 use crate::cursor::{Cursor, expired};
 use crate::repositories::KnownRepository;
 use crate::{NothingFound, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
@@ -231,12 +232,16 @@ fn check(request: &SearchRequest) -> Result<(), SearchError> {
     if request.limit == 0 || request.limit > MAX_LIMIT {
         return invalid("`limit` must lie between 1 and 100");
     }
-    for glob in &request.filter.paths {
-        if let Err(error) = globset::Glob::new(glob) {
-            return invalid(&format!("`paths` has an invalid glob `{glob}`: {}", error.kind()));
-        }
-    }
-    Ok(())
+    bounds::query(&request.query)?;
+    let filter = &request.filter;
+    let lists = [
+        ("languages", &filter.languages),
+        ("paths", &filter.paths),
+        ("module_prefixes", &filter.module_prefixes),
+        ("tags", &filter.tags),
+    ];
+    lists.into_iter().try_for_each(|(field, list)| bounds::words(field, list.iter().map(String::as_str)))?;
+    filter.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))
 }
 
 /// Everything that decides which results there are and in which order, but not how many fit on a page.

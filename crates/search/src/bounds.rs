@@ -1,0 +1,92 @@
+//! How much a question may say. What is longer than anybody means costs those who ask beside it: globs are compiled, words
+//! compared, and none of that can be interrupted.
+
+use globset::{Glob, GlobBuilder};
+
+use crate::{SearchError, SearchErrorCode};
+
+const MAX_QUERY_BYTES: usize = 4_096;
+/// Of a name, a path or a pattern.
+const MAX_WORD_BYTES: usize = 1_000;
+/// Words of one list.
+const MAX_WORDS: usize = 100;
+/// `{a,{b,c}}` has two. The compiler of globs takes stack for each.
+const MAX_NESTING: usize = 8;
+/// Of a refused word, in messages.
+const SHOWN_CHARACTERS: usize = 60;
+
+pub(crate) fn query(text: &str) -> Result<(), SearchError> {
+    if text.len() <= MAX_QUERY_BYTES {
+        return Ok(());
+    }
+    Err(invalid(format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are taken", text.len())))
+}
+
+/// A name, a path or a pattern; `field` is what callers call it.
+pub(crate) fn word(field: &str, text: &str) -> Result<(), SearchError> {
+    if text.len() > MAX_WORD_BYTES {
+        let (shown, length) = (shown(text), text.len());
+        return Err(invalid(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are taken")));
+    }
+    if nesting(text) > MAX_NESTING {
+        let shown = shown(text);
+        return Err(invalid(format!("`{field}` {shown} nests braces deeper than {MAX_NESTING}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), SearchError> {
+    if words.len() > MAX_WORDS {
+        return Err(invalid(format!("`{field}` has {} entries; at most {MAX_WORDS} are taken", words.len())));
+    }
+    words.into_iter().try_for_each(|text| word(field, text))
+}
+
+/// Compiled only after its length and depth were looked at: without that, one pattern can end the process.
+pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, SearchError> {
+    word(field, pattern)?;
+    let glob = GlobBuilder::new(pattern).literal_separator(false).build();
+    glob.map_err(|error| invalid(format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind())))
+}
+
+fn nesting(pattern: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+fn shown(text: &str) -> String {
+    let start: String = text.chars().take(SHOWN_CHARACTERS).collect();
+    if start.len() < text.len() { format!("`{start}…`") } else { format!("`{start}`") }
+}
+
+fn invalid(message: String) -> SearchError {
+    SearchError::new(SearchErrorCode::ValidationError, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_means_is_refused_before_it_is_compiled() {
+        let deep = format!("{}{}", "{".repeat(200_000), "}".repeat(200_000));
+        assert!(glob("paths", &deep).is_err());
+        assert!(glob("paths", "{{{{{{{{{a}}}}}}}}}").is_err());
+        assert!(glob("paths", "{a,{b,c}}/**/*.rs").is_ok());
+        assert!(glob("paths", "a[").is_err());
+        assert!(query(&"word ".repeat(1_000)).is_err());
+        assert!(query("where is the date parsed?").is_ok());
+        let many = vec!["*"; 101];
+        assert!(words("repositories", many.iter().copied()).is_err());
+        let error = word("path", &"é".repeat(600)).expect_err("too long");
+        assert_eq!(error.message.chars().filter(|character| *character == 'é').count(), SHOWN_CHARACTERS);
+    }
+}
