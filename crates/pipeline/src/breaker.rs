@@ -22,6 +22,8 @@ struct State {
     /// Set while the dependency is not there.
     again_at: Option<Instant>,
     is_probed: bool,
+    /// Nobody may wait any more.
+    is_closed: bool,
     /// What the last attempt failed with.
     reason: String,
 }
@@ -37,8 +39,9 @@ impl Breaker {
         Self { pause, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Waits until the dependency is there, or until it is the caller's turn to try.
-    pub(crate) async fn pass(&self) -> Pass<'_> {
+    /// Waits until the dependency is there, or until it is the caller's turn to try. `None` if it would wait and the breaker
+    /// is closed.
+    pub(crate) async fn pass(&self) -> Option<Pass<'_>> {
         loop {
             // Listening starts before looking, so that a change in between is not missed.
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -46,10 +49,11 @@ impl Breaker {
             let (again_at, is_probed) = {
                 let mut state = self.lock();
                 match state.again_at {
-                    None => return Pass { breaker: self, is_probe: false },
+                    None => return Some(Pass { breaker: self, is_probe: false }),
+                    Some(_) if state.is_closed => return None,
                     Some(at) if at <= Instant::now() && !state.is_probed => {
                         state.is_probed = true;
-                        return Pass { breaker: self, is_probe: true };
+                        return Some(Pass { breaker: self, is_probe: true });
                     }
                     Some(at) => (at, state.is_probed),
                 }
@@ -73,7 +77,15 @@ impl Breaker {
     }
 
     fn set(&self, again_at: Option<Instant>, reason: String) {
-        *self.lock() = State { again_at, is_probed: false, reason };
+        let mut state = self.lock();
+        *state = State { again_at, is_probed: false, is_closed: state.is_closed, reason };
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// From now on nobody waits: who would have to goes away.
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
         self.changed.notify_waiters();
     }
 }
@@ -110,12 +122,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_tries_again_and_the_others_wait_for_it() {
         let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
-        breaker.pass().await.failed(None, "away".to_owned());
+        breaker.pass().await.expect("open").failed(None, "away".to_owned());
         assert_eq!(breaker.reason().as_deref(), Some("away"));
         let tries = Arc::new(AtomicU32::new(0));
         let worker = |breaker: Arc<Breaker>, tries: Arc<AtomicU32>| async move {
             loop {
-                let pass = breaker.pass().await;
+                let pass = breaker.pass().await.expect("open");
                 // The dependency comes back with the third attempt.
                 if tries.fetch_add(1, Ordering::Relaxed) < 2 {
                     pass.failed(Some(Duration::from_secs(7)), "away".to_owned());
@@ -137,8 +149,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_probe_that_is_dropped_lets_the_others_try() {
         let breaker = Breaker::new(Duration::from_secs(1));
-        breaker.pass().await.failed(None, "away".to_owned());
+        breaker.pass().await.expect("open").failed(None, "away".to_owned());
         drop(breaker.pass().await);
-        breaker.pass().await.ended();
+        breaker.pass().await.expect("open").ended();
+    }
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_at_a_closed_breaker_goes_away() {
+        let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
+        breaker.pass().await.expect("open").failed(None, "away".to_owned());
+        let waiting = tokio::spawn({
+            let breaker = Arc::clone(&breaker);
+            async move { breaker.pass().await.is_none() }
+        });
+        tokio::task::yield_now().await;
+        let closed_at = Instant::now();
+        breaker.close();
+        assert!(waiting.await.expect("no panic"));
+        assert_eq!(closed_at.elapsed(), Duration::ZERO);
     }
 }

@@ -27,6 +27,21 @@ impl StageError {
         Self { code: ErrorKind::Cancelled.code(), class: ErrorClass::Cancelled, message, source: None }
     }
 
+    /// The process ends before what the job waits for is there: somebody else takes it at once.
+    pub(crate) fn leaving() -> Self {
+        let class = ErrorClass::Pause { retry_after: Some(Duration::ZERO) };
+        let message = "the process is asked to stop".to_owned();
+        Self { code: ErrorKind::Cancelled.code(), class, message, source: None }
+    }
+
+    /// Something of the repository's own is not there, and nobody else need wait for it: other than for what all jobs
+    /// depend on, trying again counts as an attempt.
+    #[must_use]
+    pub fn of_its_own(self) -> Self {
+        let class = if matches!(self.class, ErrorClass::Pause { .. }) { ErrorClass::Transient } else { self.class };
+        Self { class, ..self }
+    }
+
     /// A handler that takes longer than any should; what it still writes is taken back by sweeping.
     pub fn timed_out(after: Duration) -> Self {
         let message = format!("no end after {} s", after.as_secs());

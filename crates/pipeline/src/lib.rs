@@ -18,7 +18,7 @@ mod stage;
 mod syncer;
 mod trace;
 
-pub use coordinator::{DispatchBounds, dispatch, relay};
+pub use coordinator::{DispatchBounds, dispatch, relay, send_again};
 pub use deadline::in_time;
 pub use error::StageError;
 pub use reconcile::reconcile;

@@ -21,6 +21,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
+        // Before the standing is read: a process that stands still in between works by what is no longer so.
+        let started = self.clock.monotonic();
         let standing = match self.ledger.standing(job.run, job.part).await {
             // The repository was deleted and forgotten.
             Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
@@ -31,7 +33,6 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
         let task = Task::new(job, standing.aborted);
-        let started = self.clock.monotonic();
         let is_late = || self.clock.monotonic() >= started + self.config.deadline;
         let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
         let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
@@ -49,9 +50,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         end: PartEnd,
         report: &PartReport,
     ) -> Result<(), StageError> {
-        if let (true, PartEnd::Failed { code, message }) = (fails_the_run(job.part.stage), &end) {
-            let message = format!("{} failed with {code}: {message}", job.part);
-            return self.abort(job.run, &message).await;
+        if let (true, PartEnd::Failed { code, .. }) = (fails_the_run(job.part.stage), &end) {
+            // Tenants read it: the chain, which tells of stores and generations, stays in the log and the dead letter.
+            return self.abort(job.run, &format!("{} failed with {code}", job.part)).await;
         }
         let now_ms = self.clock.now_ms();
         let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
@@ -94,6 +95,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             outbox.sent(job.run, &parts).await?;
         }
         Ok(())
+    }
+
+    /// Whether nobody waits for the part any more: it has ended, or its run has, or nothing is known of it.
+    pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
+        match self.ledger.standing(job.run, job.part).await {
+            Ok(standing) => Ok(standing.state != RunState::Running || standing.is_ended),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn abort(&self, run: RunId, message: &str) -> Result<(), StageError> {

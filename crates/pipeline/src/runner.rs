@@ -99,6 +99,14 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
+    /// Ends the waiting for dependencies that are not there: such jobs go back to the queue. For a process that is asked to
+    /// stop and whose broker is closed.
+    pub fn wait_no_more(&self) {
+        for breaker in self.breakers().values() {
+            breaker.close();
+        }
+    }
+
     /// What the stages wait for that have to: one line each.
     pub fn waits(&self) -> Vec<String> {
         let wait = |(stage, breaker): (&StageName, &Arc<Breaker>)| {
@@ -187,7 +195,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed for good; a job whose failure cannot be recorded comes back.
+    /// Records that a job failed for good; a job whose failure cannot be recorded comes back. A job that nobody waits for
+    /// any more is done with: its run was cancelled, or a copy of it was faster.
     async fn give_up(
         &self,
         worker: &Worker,
@@ -197,15 +206,21 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         answer: Settlement,
     ) -> Settlement {
         let (code, message) = (code.to_owned(), message.to_owned());
-        let recorded = match (worker, &delivery.job) {
-            (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, code, message).await,
-            (_, Job::Part(job)) => {
-                self.end(delivery.lane, job, PartEnd::Failed { code, message }, &PartReport::default()).await
+        let recorded = async {
+            match (worker, &delivery.job) {
+                (Worker::Sync(syncer), Job::Sync(job)) if syncer.is_awaited(job).await? => {
+                    syncer.failed(job, code, message).await?;
+                }
+                (_, Job::Part(job)) if !self.is_part_over(job).await? => {
+                    self.end(delivery.lane, job, PartEnd::Failed { code, message }, &PartReport::default()).await?;
+                }
+                (Worker::Stage(_), Job::Sync(_)) => {}
+                _ => return Ok(Settlement::Ack),
             }
-            (Worker::Stage(_), Job::Sync(_)) => Ok(()),
+            Ok::<_, StageError>(answer)
         };
-        match recorded {
-            Ok(()) => answer,
+        match recorded.await {
+            Ok(answer) => answer,
             Err(error) => {
                 tracing::warn!(job = %delivery.job, "could not record the failure: {}", error.chain());
                 Settlement::Requeue { after: self.config.ladder.pause }
@@ -217,7 +232,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     async fn work(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Result<(), StageError> {
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         loop {
-            let pass = breaker.pass().await;
+            let Some(pass) = breaker.pass().await else { return Err(StageError::leaving()) };
             match self.attempt(worker, delivery).await {
                 Err(error) => match error.class {
                     ErrorClass::Pause { retry_after } => {

@@ -12,6 +12,9 @@ pub trait Syncer: Send + Sync {
     /// Does what the request asks for, and answers it. Returns the run that it began, if anything was new.
     async fn sync(&self, job: &SyncJob) -> Result<Option<RunId>, StageError>;
 
+    /// Whether somebody still waits for the answer.
+    async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError>;
+
     /// Answers a request that cannot be met.
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError>;
 }

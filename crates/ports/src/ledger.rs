@@ -1,9 +1,12 @@
 //! The run ledger: what is planned, what has ended, what may start. Completion is *plan minus ended parts is empty*.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
+use cairn_domain::{
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, Tenant,
+};
+pub use cairn_runs::HANDED_OVER_WITHIN_MS;
 use cairn_wire::{PartJob, RunResult, SyncJob};
 
 use crate::error::port_error;
@@ -50,6 +53,8 @@ pub struct RunRecord {
     pub num_failed: u32,
     pub result: RunResult,
     pub started_at_ms: i64,
+    /// When it began, or its last part ended.
+    pub progressed_at_ms: i64,
     pub ended_at_ms: Option<i64>,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
@@ -130,8 +135,12 @@ pub trait Outbox: Send + Sync {
     /// The broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// Puts back the jobs of runs without progress for `after_ms`, for they may be lost. Returns how many runs.
-    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
+    /// How many parts of unfinished runs are in flight, by stage: as many jobs the broker has, if none is lost.
+    async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
+
+    /// Puts back the jobs of runs without progress for `after_ms`, for they may be lost; not those of the stages whose jobs the
+    /// broker has (`held`), unless it has stood still for very long. Returns how many runs.
+    async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
 /// A sync that is to be handed to the broker.
@@ -151,13 +160,16 @@ pub trait Requests: Send + Sync {
 
     /// Requests whose sync may start, at most as many as leave no more than `in_flight` syncs and runs under way: interactive
     /// ones first, then the longest waiting. They count as under way from now on; one that nobody works on is given again
-    /// `again_after_ms` later.
+    /// `again_after_ms` later, and one that was not said to be `dispatched` after `HANDED_OVER_WITHIN_MS` at the latest.
     async fn dispatch(
         &self,
         in_flight: usize,
         now_ms: i64,
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
+
+    /// The broker has confirmed the job of the request. A repository that was deleted since is no error.
+    async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
     /// What is asked of a repository under that number, if it still waits for an answer.
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;

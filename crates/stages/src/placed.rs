@@ -7,6 +7,7 @@ use cairn_wire::{Manifest, PackReader};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::artifacts::Artifacts;
+use crate::sync::is_doubtful;
 
 /// Packs of the paths that a part works on, opened once.
 #[derive(Default)]
@@ -51,9 +52,11 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed.
+    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed. Where somebody else could parse it
+    /// after all, records were made of those facts.
     pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
-        let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
+        let may_have = entry.outcome.is_indexed() || is_doubtful(entry);
+        let (true, Some(slot)) = (may_have, &entry.source) else { return Ok(None) };
         let Some(Some(reader)) = self.facts.get_mut(&slot.artifact.key) else { return Ok(None) };
         let facts = reader.read(slot.index).map_err(|error| StageError::corrupt(&slot.artifact.key, &error))?;
         Ok(Some(facts))

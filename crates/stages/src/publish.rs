@@ -87,15 +87,17 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
     let mut failed: FxHashMap<&str, &str> = FxHashMap::default();
     for part in parts.iter().filter(|part| part.id.stage == StageName::Parse) {
         let pack = plan.packs.get(part.id.number as usize);
-        if let (Some(PartEnd::Failed { message, .. }), Some(pack)) = (&part.end, pack) {
-            failed.insert(&pack.key, message);
+        if let (Some(PartEnd::Failed { code, .. }), Some(pack)) = (&part.end, pack) {
+            failed.insert(&pack.key, code);
         }
     }
     let mut manifest = planned.clone();
     for entry in manifest.entries.iter_mut().filter(|entry| entry.outcome.is_indexed()) {
         let Some(slot) = &entry.source else { continue };
-        if let Some(message) = failed.get(slot.artifact.key.as_str()) {
-            entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message: (*message).to_owned() };
+        if let Some(code) = failed.get(slot.artifact.key.as_str()) {
+            // Tenants read it: the chain of causes stays with the part.
+            let message = format!("the files that were parsed together with it failed with {code}");
+            entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message };
         } else if let Some(reason) = by_slot.get(&(slot.artifact.key.as_str(), slot.index)) {
             entry.outcome = Outcome::Indexed(Some(*reason));
         }

@@ -3,11 +3,12 @@
 //! a look at every live manifest, and what is younger than the grace stays in any case.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::sync::Arc;
 
-use cairn_domain::{ArtifactRef, ContentHash, FileFacts, Tenant};
+use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Tenant};
 use cairn_pipeline::StageError;
-use cairn_ports::{CatalogueSweep, Clock, Generations, SweepList, VectorCache};
+use cairn_ports::{CatalogueSweep, Clock, ErrorClass, Generations, SweepList, VectorCache};
 use rustc_hash::FxHashSet;
 
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, slots_by_pack};
@@ -33,66 +34,105 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Removes from the stores what no view can see. Returns how many generations are gone.
+    /// Removes from the stores what no view can see. Returns how many generations are gone. What cannot be removed stays on
+    /// the list and holds up nothing else; the error is the first of all.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;
-        let mut swept = SweepList { retired: list.retired.clone(), ..SweepList::default() };
+        let (mut swept, mut failures) = (SweepList::default(), Failures::default());
         for run in &list.retired {
-            for store in &self.stores {
-                store.sweep_retired(run.repository, &[run.generation]).await?;
+            if failures.is_away {
+                break;
+            }
+            if failures.note(run, self.retired(*run).await).is_some() {
+                swept.retired.push(*run);
             }
         }
         for run in &list.aborted {
-            let mut remaining = 0;
-            for store in &self.stores {
-                remaining += store.sweep_aborted(run.repository, run.generation).await?;
+            if failures.is_away {
+                break;
             }
-            if remaining == 0 {
+            if failures.note(run, self.aborted(*run).await) == Some(0) {
                 swept.aborted.push(*run);
             }
         }
-        for (tenant, repository, before) in &list.deleted {
-            for store in &self.stores {
-                store.remove_repository(tenant, *repository, *before).await?;
+        let tenants: BTreeSet<&Tenant> = list.deleted.iter().map(|(tenant, ..)| tenant).collect();
+        let mut removed = Vec::new();
+        for deleted in &list.deleted {
+            if failures.is_away {
+                break;
             }
-            swept.deleted.push((tenant.clone(), *repository, *before));
+            if failures.note(&deleted.1, self.deleted(deleted).await).is_some() {
+                removed.push(deleted.clone());
+            }
         }
-        for tenant in list.deleted.iter().map(|(tenant, ..)| tenant).collect::<BTreeSet<_>>() {
-            self.vectors(tenant).await?;
+        for tenant in tenants {
+            if failures.note(&tenant, self.vectors(tenant).await).is_some() {
+                swept.deleted.extend(removed.iter().filter(|(owner, ..)| owner == tenant).cloned());
+            }
         }
-        self.compact(&list).await?;
+        self.compact(&list, &mut failures).await;
         self.sweeping.swept(&swept, now_ms, self.grace_ms).await?;
-        Ok((swept.retired.len() + swept.aborted.len()) as u64)
+        failures.end((swept.retired.len() + swept.aborted.len()) as u64)
     }
 
-    /// What was taken out leaves holes; each store decides whether they are worth moving the rest.
-    async fn compact(&self, list: &SweepList) -> Result<(), StageError> {
-        let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
-        let repositories: BTreeSet<_> = generations.chain(list.deleted.iter().map(|deleted| deleted.1)).collect();
-        for repository in repositories {
-            for store in &self.stores {
-                store.compact(repository).await?;
-            }
+    async fn retired(&self, run: RunId) -> Result<(), StageError> {
+        for store in &self.stores {
+            store.sweep_retired(run.repository, &[run.generation]).await?;
         }
         Ok(())
     }
 
+    /// Returns how many records still name it.
+    async fn aborted(&self, run: RunId) -> Result<u64, StageError> {
+        let mut remaining = 0;
+        for store in &self.stores {
+            remaining += store.sweep_aborted(run.repository, run.generation).await?;
+        }
+        Ok(remaining)
+    }
+
+    async fn deleted(&self, (tenant, repository, before): &Deleted) -> Result<(), StageError> {
+        for store in &self.stores {
+            store.remove_repository(tenant, *repository, *before).await?;
+        }
+        Ok(())
+    }
+
+    /// What was taken out leaves holes; each store decides whether they are worth moving the rest.
+    async fn compact(&self, list: &SweepList, failures: &mut Failures) {
+        let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
+        let repositories: BTreeSet<_> = generations.chain(list.deleted.iter().map(|deleted| deleted.1)).collect();
+        for repository in repositories {
+            for store in &self.stores {
+                if failures.is_away {
+                    return;
+                }
+                let compacted = store.compact(repository).await.map_err(StageError::from);
+                failures.note(&repository, compacted);
+            }
+        }
+    }
+
     /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace (a sync that has not
-    /// begun its run yet). Returns how many it deleted. Reads every live manifest.
+    /// begun its run yet). Returns how many it deleted. Reads every live manifest; of a repository with one that cannot be
+    /// read, everything stays.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
-        let mut live: FxHashSet<String> = FxHashSet::default();
+        let (mut live, mut unknown, mut failures) = (FxHashSet::default(), BTreeSet::new(), Failures::default());
         for (_, reference) in &manifests {
-            self.mark(reference, &mut live).await?;
+            if failures.note(&reference.key, self.mark(reference, &mut live).await).is_none() {
+                unknown.insert(repository_of(&reference.key).to_owned());
+            }
         }
         let (mut num_deleted, mut facts_died) = (0, false);
         for folder in FOLDERS {
             for blob in self.artifacts.blobs.list(&format!("{folder}/")).await? {
                 let is_old = blob.modified_at.saturating_mul(1000).saturating_add(self.grace_ms) <= now_ms;
-                if is_old && !live.contains(&blob.key) {
-                    self.artifacts.blobs.delete(&blob.key).await?;
+                let is_dead = is_old && !live.contains(&blob.key) && !unknown.contains(repository_of(&blob.key));
+                let deleting = async { Ok(self.artifacts.blobs.delete(&blob.key).await?) };
+                if is_dead && failures.note(&blob.key, deleting.await).is_some() {
                     num_deleted += 1;
                     facts_died |= folder == FACTS;
                 }
@@ -100,15 +140,27 @@ impl Sweep {
         }
         if facts_died {
             for tenant in manifests.into_iter().map(|(tenant, _)| tenant).collect::<BTreeSet<_>>() {
-                self.vectors(&tenant).await?;
+                failures.note(&tenant, self.vectors(&tenant).await);
             }
         }
-        Ok(num_deleted)
+        failures.end(num_deleted)
     }
 
     /// Forgets the vectors of contents that no live manifest of the tenant refers to. Returns how many. Reads the facts
-    /// of all files.
+    /// of all files; where some are damaged or gone nobody knows what they refer to, and all vectors stay.
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
+        let contents = match self.contents(tenant).await {
+            Err(error) if error.class == ErrorClass::Permanent => {
+                tracing::warn!(%tenant, "its vectors are kept: {}", error.chain());
+                return Ok(0);
+            }
+            contents => contents?,
+        };
+        Ok(self.cache.sweep(tenant, &|key| contents.contains(&key.content)).await?)
+    }
+
+    /// What the live manifests of a tenant refer to.
+    async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
         let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
         let own = manifests.iter().filter(|(owner, reference)| owner == tenant && is_manifest(reference));
         let mut contents: FxHashSet<ContentHash> = FxHashSet::default();
@@ -127,7 +179,7 @@ impl Sweep {
                 contents.extend(chunks.map(|chunk| chunk.content_hash));
             }
         }
-        Ok(self.cache.sweep(tenant, &|key| contents.contains(&key.content)).await?)
+        Ok(contents)
     }
 
     async fn mark(&self, reference: &ArtifactRef, live: &mut FxHashSet<String>) -> Result<(), StageError> {
@@ -155,4 +207,237 @@ impl Sweep {
 /// Plans are listed beside the manifests of unfinished runs; they name no further artifacts than those do.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")
+}
+
+/// Of an artifact: keys are a folder, the repository, a hash.
+fn repository_of(key: &str) -> &str {
+    key.split('/').nth(1).unwrap_or_default()
+}
+
+type Deleted = (Tenant, RepositoryId, GenerationId);
+
+/// Goes on after failures, and remembers the first.
+#[derive(Default)]
+struct Failures {
+    first: Option<StageError>,
+    /// A store is not there: it would fail each time, and take its time.
+    is_away: bool,
+}
+
+impl Failures {
+    fn note<T>(&mut self, what: &(dyn Display + Sync), outcome: Result<T, StageError>) -> Option<T> {
+        match outcome {
+            Ok(value) => Some(value),
+            Err(error) => {
+                tracing::warn!(what = %what, code = error.code, "not swept: {}", error.chain());
+                self.is_away |= matches!(error.class, ErrorClass::Pause { .. });
+                self.first.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn end<T>(self, value: T) -> Result<T, StageError> {
+        self.first.map_or(Ok(value), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use async_trait::async_trait;
+    use bytes::Bytes;
+    use cairn_domain::{
+        BlobId, DenseVector, EntryKind, ManifestEntry, Outcome, RepoPath, RepositoryName, Slot, VectorKey,
+    };
+    use cairn_ports::{CatalogueError, ErrorKind, MaintenanceError, VectorCacheError};
+    use cairn_testkit::{ManualClock, MemoryBlobs};
+    use cairn_wire::Manifest;
+
+    use super::*;
+
+    /// A catalogue with a list, and what it was told to be swept.
+    #[derive(Default)]
+    struct Listed {
+        list: SweepList,
+        manifests: Vec<(Tenant, ArtifactRef)>,
+        swept: Mutex<SweepList>,
+    }
+
+    #[async_trait]
+    impl CatalogueSweep for Listed {
+        async fn sweep_list(&self, _: i64, _: i64) -> Result<SweepList, CatalogueError> {
+            Ok(self.list.clone())
+        }
+
+        async fn swept(&self, swept: &SweepList, _: i64, _: i64) -> Result<(), CatalogueError> {
+            *self.swept.lock().unwrap_or_else(PoisonError::into_inner) = swept.clone();
+            Ok(())
+        }
+
+        async fn live_manifests(&self, _: i64, _: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
+            Ok(self.manifests.clone())
+        }
+    }
+
+    /// A store in which one generation is damaged.
+    struct Damaged {
+        generation: GenerationId,
+        kind: ErrorKind,
+    }
+
+    impl Damaged {
+        fn swept(&self, generation: GenerationId) -> Result<(), MaintenanceError> {
+            let error = MaintenanceError::new(self.kind, "sweep", generation.to_string());
+            if generation == self.generation { Err(error) } else { Ok(()) }
+        }
+    }
+
+    #[async_trait]
+    impl Generations for Damaged {
+        async fn sweep_retired(&self, _: RepositoryId, of: &[GenerationId]) -> Result<u64, MaintenanceError> {
+            of.iter().try_for_each(|generation| self.swept(*generation))?;
+            Ok(0)
+        }
+
+        async fn sweep_aborted(&self, _: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError> {
+            self.swept(aborted).map(|()| 0)
+        }
+
+        async fn remove_repository(
+            &self,
+            _: &Tenant,
+            _: RepositoryId,
+            before: GenerationId,
+        ) -> Result<(), MaintenanceError> {
+            self.swept(before)
+        }
+
+        async fn compact(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
+            Ok(())
+        }
+
+        async fn verify(&self, _: RepositoryId) -> Result<(), MaintenanceError> {
+            Ok(())
+        }
+    }
+
+    /// Counts how often it is swept.
+    #[derive(Default)]
+    struct Vectors(Mutex<usize>);
+
+    #[async_trait]
+    impl VectorCache for Vectors {
+        async fn get(&self, _: &Tenant, _: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
+            Ok(Vec::new())
+        }
+
+        async fn put(&self, _: &Tenant, _: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError> {
+            Ok(())
+        }
+
+        async fn sweep(
+            &self,
+            _: &Tenant,
+            _: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
+        ) -> Result<u64, VectorCacheError> {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            Ok(0)
+        }
+    }
+
+    fn repository(name: &str) -> RepositoryId {
+        RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name))
+    }
+
+    fn run(generation: u64) -> RunId {
+        RunId { repository: repository("r"), generation: GenerationId(generation) }
+    }
+
+    fn sweep(listed: Listed, kind: ErrorKind) -> (Sweep, Arc<Listed>, Arc<Vectors>) {
+        let (listed, cache) = (Arc::new(listed), Arc::new(Vectors::default()));
+        let sweep = Sweep {
+            artifacts: Artifacts::new(Arc::new(MemoryBlobs::new())),
+            sweeping: listed.clone(),
+            clock: Arc::new(ManualClock::new(i64::MAX / 2)),
+            cache: cache.clone(),
+            stores: vec![Arc::new(Damaged { generation: GenerationId(2), kind })],
+            grace_ms: GRACE_MS,
+        };
+        (sweep, listed, cache)
+    }
+
+    fn listed() -> Listed {
+        let deleted = |name: &str, at| (Tenant::local(), repository(name), GenerationId(at));
+        let list = SweepList {
+            retired: [1, 2, 3].map(run).to_vec(),
+            aborted: [2, 4].map(run).to_vec(),
+            deleted: vec![deleted("x", 2), deleted("y", 5)],
+        };
+        Listed { list, ..Listed::default() }
+    }
+
+    #[tokio::test]
+    async fn what_is_damaged_holds_up_nothing_else() {
+        let (sweep, catalogue, vectors) = sweep(listed(), ErrorKind::Corrupt);
+        let error = sweep.generations().await.expect_err("one is damaged");
+        assert_eq!(error.code, "corrupt");
+        let swept = catalogue.swept.lock().expect("no panic");
+        assert_eq!((swept.retired.as_slice(), swept.aborted.as_slice()), (&[run(1), run(3)][..], &[run(4)][..]));
+        assert_eq!(swept.deleted, [catalogue.list.deleted[1].clone()]);
+        assert_eq!(*vectors.0.lock().expect("no panic"), 1, "once for the tenant");
+    }
+
+    #[tokio::test]
+    async fn a_store_that_is_away_is_asked_no_further_and_what_was_swept_is_told() {
+        let (sweep, catalogue, _) = sweep(listed(), ErrorKind::Unavailable);
+        assert_eq!(sweep.generations().await.expect_err("it is away").code, "unavailable");
+        assert_eq!(catalogue.swept.lock().expect("no panic").retired, [run(1)]);
+    }
+
+    #[tokio::test]
+    async fn of_a_repository_with_a_damaged_manifest_all_stays_and_of_others_only_what_lives() {
+        let damaged = repository("damaged");
+        let manifest = ArtifactRef { key: format!("manifests/{damaged}/m"), size_bytes: 3, hash: [0; 32] };
+        let listed = Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() };
+        let (sweep, _, _) = sweep(listed, ErrorKind::Corrupt);
+        let (kept, dead) = (format!("packs/{damaged}/p"), format!("packs/{}/p", repository("other")));
+        for key in [&kept, &dead, &format!("manifests/{damaged}/m")] {
+            sweep.artifacts.blobs.put(key, Bytes::from_static(b"...")).await.expect("written");
+        }
+        assert_eq!(sweep.artifacts().await.expect_err("it is damaged").code, "corrupt");
+        let left: Vec<String> =
+            sweep.artifacts.blobs.list("packs/").await.expect("listed").into_iter().map(|blob| blob.key).collect();
+        assert_eq!(left, [kept]);
+    }
+
+    #[tokio::test]
+    async fn damaged_facts_keep_the_vectors() {
+        let (mut sweep, _, vectors) = sweep(Listed::default(), ErrorKind::Corrupt);
+        let pack = ArtifactRef { key: format!("packs/{}/p", repository("r")), size_bytes: 1, hash: [0; 32] };
+        let entry = ManifestEntry {
+            path: RepoPath::parse("a").expect("a path"),
+            kind: EntryKind::File,
+            blob: BlobId([1; 20]),
+            size_bytes: 1,
+            outcome: Outcome::Indexed(None),
+            language: None,
+            facts_key: None,
+            source: Some(Slot { artifact: pack.clone(), index: 0 }),
+            num_secrets: 0,
+            num_lines: 1,
+            low_weight: false,
+            navigation: false,
+            tags: Vec::new(),
+            changed_at: None,
+            module: None,
+        };
+        let manifest = Manifest { entries: vec![entry], ..Manifest::default() };
+        let manifest = sweep.artifacts.put_manifest(repository("r"), manifest).await.expect("written");
+        sweep.artifacts.blobs.put(&facts_key_of(&pack), Bytes::from_static(b"no facts")).await.expect("written");
+        sweep.sweeping = Arc::new(Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() });
+        assert_eq!(sweep.vectors(&Tenant::local()).await.expect("nothing to do"), 0);
+        assert_eq!(*vectors.0.lock().expect("no panic"), 0);
+    }
 }

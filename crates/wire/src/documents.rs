@@ -138,13 +138,28 @@ record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
 record!(runs::LeaseState { epoch, expires_at_ms, is_held });
 record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
-record!(runs::Dispatched { number, at_ms });
+
+/// Whether the broker has it came later, and stands at the end of the repository's document.
+impl Encode for runs::Dispatched {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.number.encode(out);
+        self.at_ms.encode(out);
+    }
+}
+
+impl Decode for runs::Dispatched {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self { number: Decode::decode(reader)?, at_ms: Decode::decode(reader)?, is_sent: true })
+    }
+}
+
 record!(runs::Requests { last, wanted, dispatched });
 record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published, unfinished, aborted });
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// What a host says of a repository came later than the rest. It stands at the end, and is missing in older documents.
+/// What a host says of a repository came later than the rest, and after that whether the broker has the job of its request.
+/// They stand at the end, and are missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -159,6 +174,7 @@ impl Encode for runs::RepositoryDocument {
         last_sync.encode(out);
         state.encode(out);
         hosted.encode(out);
+        state.requests.dispatched.is_none_or(|dispatched| dispatched.is_sent).encode(out);
     }
 }
 
@@ -174,27 +190,59 @@ impl Decode for runs::RepositoryDocument {
             aliases: Decode::decode(reader)?,
             hosted: None,
         };
-        let (last_sync, state) = (Decode::decode(reader)?, Decode::decode(reader)?);
+        let (last_sync, mut state): (_, runs::RepositoryState) = (Decode::decode(reader)?, Decode::decode(reader)?);
         let hosted = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
+        let is_sent = reader.0.is_empty() || bool::decode(reader)?;
+        if let Some(dispatched) = &mut state.requests.dispatched {
+            dispatched.is_sent = is_sent;
+        }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
     }
 }
 record!(runs::StageParts { planned, released, sent, ended, failed });
-record!(runs::RunLedger {
-    id,
-    state,
-    lane,
-    previous,
-    window,
-    stages,
-    progressed_at_ms,
-    ended_at_ms,
-    published,
-    superseded_at_ms,
-    is_swept,
-});
 record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, result, started_at_ms, message });
-record!(runs::RunDocument { details, ledger });
+
+/// When the jobs were handed out anew came later than the rest. It stands at the end, and is missing in older documents.
+impl Encode for runs::RunDocument {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let runs::RunDocument { details, ledger } = self;
+        details.encode(out);
+        ledger.id.encode(out);
+        ledger.state.encode(out);
+        ledger.lane.encode(out);
+        ledger.previous.encode(out);
+        ledger.window.encode(out);
+        ledger.stages.encode(out);
+        ledger.progressed_at_ms.encode(out);
+        ledger.ended_at_ms.encode(out);
+        ledger.published.encode(out);
+        ledger.superseded_at_ms.encode(out);
+        ledger.is_swept.encode(out);
+        ledger.sent_again_at_ms.encode(out);
+    }
+}
+
+impl Decode for runs::RunDocument {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let details = Decode::decode(reader)?;
+        let ledger = runs::RunLedger {
+            id: Decode::decode(reader)?,
+            state: Decode::decode(reader)?,
+            lane: Decode::decode(reader)?,
+            previous: Decode::decode(reader)?,
+            window: Decode::decode(reader)?,
+            stages: Decode::decode(reader)?,
+            progressed_at_ms: Decode::decode(reader)?,
+            ended_at_ms: Decode::decode(reader)?,
+            published: Decode::decode(reader)?,
+            superseded_at_ms: Decode::decode(reader)?,
+            is_swept: Decode::decode(reader)?,
+            sent_again_at_ms: None,
+        };
+        let sent_again_at_ms = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
+        Ok(Self { details, ledger: runs::RunLedger { sent_again_at_ms, ..ledger } })
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -220,12 +268,22 @@ mod tests {
 
     #[test]
     fn what_came_later_may_be_missing() {
-        let document = repository(None);
+        let mut document = repository(None);
+        document.state.requests.dispatched = Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: true });
         let bytes = encode_document(&document);
-        let older = &bytes[..bytes.len() - 1];
-        assert_eq!(decode_document(older), Ok(document));
+        for num_missing in 0..=2 {
+            assert_eq!(decode_document(&bytes[..bytes.len() - num_missing]).as_ref(), Ok(&document));
+        }
+        let older = &bytes[..bytes.len() - 2];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
+    }
+
+    #[test]
+    fn what_is_not_sent_comes_back() {
+        let mut document = repository(None);
+        document.state.requests.dispatched = Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: false });
+        assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 
     #[test]

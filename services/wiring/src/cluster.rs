@@ -18,6 +18,9 @@ use tokio::sync::watch;
 use crate::topology::Lacking;
 use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Stop};
 
+/// What handlers that are stopped in the middle get, to give back what they have in hand.
+const GIVE_BACK: Duration = Duration::from_secs(5);
+
 /// The connections of one process.
 pub struct Cluster {
     pub config: ClusterConfig,
@@ -40,6 +43,9 @@ impl Cluster {
         s3.self_test().await?;
         let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
         neo4j.check().await.context("Neo4j is not prepared: run `cairn topology apply`")?;
+        if let Ok(None) = neo4j.transaction_timeout().await {
+            tracing::warn!("neo4j has no `db.transaction.timeout`: locks of a client that vanished stay; set it to 5m");
+        }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
         Ok(Self {
@@ -88,11 +94,12 @@ impl Cluster {
         let lacking = Lacking::new();
         let health = Health::of(&broker, &runner, &lacking);
         let (drain, draining) = watch::channel(false);
+        let (leave, leaving) = watch::channel(false);
         let mut working = tokio::spawn({
-            let (broker, lacking) = (Arc::clone(&broker), lacking.clone());
+            let (broker, runner, lacking) = (Arc::clone(&broker), Arc::clone(&runner), lacking.clone());
             async move {
                 lacking.until_complete(&broker).await;
-                everything(broker, runner, workers, owners, draining).await
+                everything(broker, runner, workers, owners, Signals { draining, leaving }).await
             }
         });
         tokio::select! {
@@ -102,17 +109,28 @@ impl Cluster {
         }
         drain.send_replace(true);
         broker.close().await;
+        runner.wait_no_more();
         if !lacking.reasons().is_empty() {
             return Ok(());
         }
         let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
-        match tokio::time::timeout(patience, working).await {
-            Ok(ended) => ended??,
-            // What is not answered comes back to the queue.
-            Err(_) => tracing::warn!("not all jobs ended within {} s", patience.as_secs()),
+        if let Ok(ended) = tokio::time::timeout(patience, &mut working).await {
+            return ended?;
         }
-        Ok(())
+        tracing::warn!("not all jobs ended within {} s: they go back to the queue", patience.as_secs());
+        leave.send_replace(true);
+        match tokio::time::timeout(GIVE_BACK, working).await {
+            Ok(ended) => ended?,
+            // What is not answered comes back to the queue, and counts as unanswered.
+            Err(_) => Ok(()),
+        }
     }
+}
+
+/// What a process that is to stop is told: to take no more, and then to stop at once.
+pub struct Signals {
+    pub draining: watch::Receiver<bool>,
+    pub leaving: watch::Receiver<bool>,
 }
 
 async fn everything(
@@ -120,12 +138,12 @@ async fn everything(
     runner: Arc<Runner<Runs>>,
     workers: Vec<Worker>,
     owners: Option<OwnersWork>,
-    draining: watch::Receiver<bool>,
+    signals: Signals,
 ) -> anyhow::Result<()> {
-    let working = Arc::clone(&runner).run(workers);
+    let working = Arc::clone(&runner).run_until(workers, signals.leaving.clone());
     let working = async { Ok(working.await?) };
     match owners {
-        Some(owners) => tokio::try_join!(working, owners.run(broker, runner, draining)).map(drop),
+        Some(owners) => tokio::try_join!(working, owners.run(broker, runner, signals)).map(drop),
         None => working.await,
     }
 }

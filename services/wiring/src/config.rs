@@ -202,6 +202,10 @@ impl PipelineConfig {
             ("window", u64::from(self.window)),
             ("runs_in_flight", self.runs_in_flight as u64),
             ("tick_ms", self.tick_ms),
+            ("sweep_every_ms", self.sweep_every_ms),
+            ("sync_again_after_ms", self.sync_again_after_ms.max(0).unsigned_abs()),
+            ("stalled_after_ms", self.stalled_after_ms.max(0).unsigned_abs()),
+            ("reaped_after_ms", self.reaped_after_ms.max(0).unsigned_abs()),
         ];
         for (name, _) in positive.into_iter().filter(|(_, value)| *value == 0) {
             faults.push(format!("`{name}` must be at least 1"));
@@ -303,6 +307,11 @@ mod tests {
         let config = read("[pipeline]\nwindow = 0\ngrace_ms = 5\n", &[]).expect("the form is right");
         let faults = config.validate().expect_err("two faults").to_string();
         assert!(faults.contains("`window`") && faults.contains("`grace_ms`"), "{faults}");
+        for name in ["sweep_every_ms", "sync_again_after_ms", "stalled_after_ms", "reaped_after_ms"] {
+            let config = read(&format!("[pipeline]\n{name} = 0\n"), &[]).expect("the form is right");
+            let faults = config.validate().expect_err("a loop without a pause").to_string();
+            assert!(faults.contains(&format!("`{name}` must be at least 1")), "{faults}");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_domain::{Lane, RunState};
-use cairn_pipeline::{DispatchBounds, StageError, dispatch, relay};
-use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Outbox, Requests};
+use cairn_pipeline::{DispatchBounds, StageError, dispatch, relay, send_again};
+use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Requests};
 use cairn_stages::Sweep;
 use cairn_telemetry::metrics::COORDINATED;
 use tokio::time::{MissedTickBehavior, interval};
@@ -67,8 +67,8 @@ impl Coordinator {
 
     /// The reconciler: jobs of runs that stand still may be lost.
     async fn send_again(&self) -> Result<u64, StageError> {
-        let after_ms = self.cluster.config.pipeline.stalled_after_ms;
-        Ok(self.cluster.runs.send_again(self.cluster.clock.now_ms(), after_ms).await?)
+        let (now_ms, after_ms) = (self.cluster.clock.now_ms(), self.cluster.config.pipeline.stalled_after_ms);
+        send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
     /// The reaper: what stands still for hours does not end by itself any more.
@@ -76,10 +76,13 @@ impl Coordinator {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
         let mut num_reaped = 0;
         for run in runs.unfinished().await? {
-            if run.started_at_ms + self.cluster.config.pipeline.reaped_after_ms > now_ms {
+            if run.progressed_at_ms.saturating_add(self.cluster.config.pipeline.reaped_after_ms) > now_ms {
                 continue;
             }
-            match runs.abort(run.id, RunState::Failed, "ended by the reaper: it did not finish in time", now_ms).await {
+            match runs
+                .abort(run.id, RunState::Failed, "ended by the reaper: it made no progress for too long", now_ms)
+                .await
+            {
                 Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {}
                 outcome => {
                     outcome?;

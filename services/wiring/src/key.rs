@@ -15,6 +15,8 @@ use cairn_rabbitmq::{Ownership, RabbitMqBroker};
 use cairn_telemetry::metrics::OWNED_KEYS;
 use tokio::sync::watch;
 
+use crate::Signals;
+
 /// A key that has one owner, and what calls with it.
 #[derive(Clone)]
 pub struct Key {
@@ -30,23 +32,23 @@ pub struct OwnersWork {
 }
 
 impl OwnersWork {
-    /// Works whenever the key is ours. Returns when the broker is closed, or when told to `drain` while standing by.
+    /// Works whenever the key is ours. Returns when the broker is closed, or when told to drain while standing by.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
         runner: Arc<Runner<Runs>>,
-        mut drain: watch::Receiver<bool>,
+        mut signals: Signals,
     ) -> anyhow::Result<()> {
         loop {
             tracing::info!(key = self.key.name, "stands by");
             let ownership = tokio::select! {
                 ownership = broker.own(&self.key.name) => ownership,
-                _ = drain.wait_for(|drain| *drain) => return Ok(()),
+                () = told(&mut signals.draining) => return Ok(()),
             };
             let ownership = ownership.with_context(|| {
                 format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key.name)
             })?;
-            if self.work(ownership, &runner).await? == Ended::Closed {
+            if self.work(ownership, &runner, signals.leaving.clone()).await? == Ended::Closed {
                 return Ok(());
             }
             for worker in &self.workers {
@@ -55,14 +57,19 @@ impl OwnersWork {
         }
     }
 
-    async fn work(&self, ownership: Ownership, runner: &Arc<Runner<Runs>>) -> anyhow::Result<Ended> {
+    async fn work(
+        &self,
+        ownership: Ownership,
+        runner: &Arc<Runner<Runs>>,
+        mut leaving: watch::Receiver<bool>,
+    ) -> anyhow::Result<Ended> {
         let _owned = Owned::new(&self.key.name);
         let ownership = Arc::new(ownership);
         // The embedder asks before each call, and does not keep the key for longer than this work lasts.
         let held = Arc::downgrade(&ownership);
         self.key.embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
-        let (leave, told) = watch::channel(false);
-        let mut working = tokio::spawn(Arc::clone(runner).run_until(self.workers.clone(), told));
+        let (leave, is_time) = watch::channel(false);
+        let mut working = tokio::spawn(Arc::clone(runner).run_until(self.workers.clone(), is_time));
         tokio::select! {
             ended = &mut working => {
                 ended??;
@@ -73,7 +80,19 @@ impl OwnersWork {
                 working.await??;
                 Ok(Ended::Lost)
             }
+            () = told(&mut leaving) => {
+                leave.send_replace(true);
+                working.await??;
+                Ok(Ended::Closed)
+            }
         }
+    }
+}
+
+/// Returns when it is time; never if nobody can say so any more.
+async fn told(signal: &mut watch::Receiver<bool>) {
+    if signal.wait_for(|is_time| *is_time).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

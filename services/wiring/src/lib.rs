@@ -20,7 +20,7 @@ mod stores;
 mod topology;
 pub mod workers;
 
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Signals};
 pub use config::{ClusterConfig, HttpConfig, InvalidConfig, PipelineConfig};
 pub use coordinator::{Coordinator, tick};
 pub use embedding::{EmbeddingConfig, embedder, passages};

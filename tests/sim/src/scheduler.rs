@@ -3,6 +3,7 @@
 //!
 //! Sweeping is the production stage itself, stopped between any two of its steps.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,8 +43,8 @@ const AGAIN_AFTER_MS: i64 = 120_000;
 /// Of a run with progress since then, somebody is publishing the jobs.
 const QUIET_MS: i64 = 4_000;
 const STALLED_AFTER_MS: i64 = 600_000;
-/// A run that takes longer comes to nothing.
-const LONGEST_RUN_MS: i64 = 3 * 3_600_000;
+/// A run that stands still for longer comes to nothing.
+const LONGEST_STANDSTILL_MS: i64 = 3 * 3_600_000;
 
 /// Between two rounds; after healing there is time.
 async fn pause(world: &World, ms: u64) {
@@ -55,7 +56,10 @@ async fn dispatch(world: Arc<World>) {
     loop {
         if let Ok(requests) = world.runs.dispatch(IN_FLIGHT, world.now(), AGAIN_AFTER_MS).await {
             for request in requests {
-                let _again_later = broker::publish(&world, vec![Job::Sync(request.job)]).await;
+                let (repository, number) = (request.job.repository, request.job.request);
+                if broker::publish(&world, vec![Job::Sync(request.job)]).await.is_ok() {
+                    let _again_later = world.runs.dispatched(repository, number).await;
+                }
             }
         }
         pause(&world, 5_000).await;
@@ -76,7 +80,7 @@ async fn relay(world: Arc<World>) {
 
 async fn reconcile(world: Arc<World>) {
     loop {
-        let _again_later = world.runs.send_again(world.now(), STALLED_AFTER_MS).await;
+        let _again_later = world.runs.send_again(&BTreeSet::new(), world.now(), STALLED_AFTER_MS).await;
         pause(&world, 60_000).await;
     }
 }
@@ -84,8 +88,8 @@ async fn reconcile(world: Arc<World>) {
 async fn reap(world: Arc<World>) {
     loop {
         for run in world.runs.unfinished().await.unwrap_or_default() {
-            if run.started_at_ms + LONGEST_RUN_MS < world.now() {
-                let _again_later = world.runs.abort(run.id, RunState::Failed, "too long", world.now()).await;
+            if run.progressed_at_ms + LONGEST_STANDSTILL_MS < world.now() {
+                let _again_later = world.runs.abort(run.id, RunState::Failed, "no progress", world.now()).await;
             }
         }
         pause(&world, 60_000).await;

@@ -22,6 +22,7 @@ const DEADLINE_MS: i64 = 300_000;
 const LONGEST_WAY_MS: u64 = 20_000;
 
 pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
+    let until_ms = world.now() + DEADLINE_MS;
     let standing = match world.runs.standing(job.run, job.part).await {
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
         standing => standing?,
@@ -33,7 +34,6 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
         return Err(StageError::permanent("corrupt", "no plan"));
     };
     let task = Task::new(job, standing.aborted);
-    let until_ms = world.now() + DEADLINE_MS;
     let part = Part { world, plan, task };
     let worked = in_time(|| world.now() > until_ms, part.run()).await;
     worked.unwrap_or_else(|| Err(StageError::timed_out(Duration::from_millis(DEADLINE_MS as u64))))?;

@@ -1,13 +1,18 @@
 //! The outbox.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
-use cairn_domain::{PartId, RunId};
+use cairn_domain::{PartId, RunId, StageName};
 use cairn_ports::{ErrorKind, LedgerError, Outbox, RunQuery, RunRecord};
 use cairn_runs::Command;
 
 use crate::Runs;
 use crate::error::told;
 use crate::records::run_record;
+
+/// After so many times the usual wait, a run's jobs are handed out anew whatever the broker seems to have.
+const HELD_AT_MOST: i64 = 12;
 
 /// Runs that are looked at in one go; runs in flight are fewer.
 const LOOKED_AT: usize = 4096;
@@ -16,7 +21,7 @@ const LOOKED_AT: usize = 4096;
 impl Outbox for Runs {
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
         let mut documents = told(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", &"")?;
-        documents.retain(|document| document.ledger.progressed_at_ms <= quiet_since_ms);
+        documents.retain(|document| document.ledger.quiet_since_ms() <= quiet_since_ms);
         documents.truncate(limit);
         let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
         let records = documents.into_iter().map(run_record).collect::<Result<Vec<_>, LedgerError>>()?;
@@ -28,14 +33,30 @@ impl Outbox for Runs {
         told(self.documents.change(command).await, "sent", &run).map(drop)
     }
 
-    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
+    async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError> {
+        let mut in_flight = BTreeMap::new();
+        for run in told(self.documents.runs(RunQuery::Unfinished).await, "in_flight", &"")? {
+            for part in run.ledger.in_flight() {
+                *in_flight.entry(part.stage).or_default() += 1;
+            }
+        }
+        Ok(in_flight)
+    }
+
+    async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
         let mut num_runs = 0;
         for run in told(self.documents.runs(RunQuery::Unfinished).await, "send_again", &"")? {
             if !run.ledger.is_stalled(now_ms, after_ms) {
                 continue;
             }
+            // Depths are counted at another moment than parts, and copies count as well.
+            let is_overdue = run.ledger.is_stalled(now_ms, after_ms.saturating_mul(HELD_AT_MOST));
+            let held = if is_overdue { BTreeSet::new() } else { held.clone() };
+            if run.ledger.in_flight().iter().all(|part| held.contains(&part.stage)) {
+                continue;
+            }
             let id = run.ledger.id;
-            match told(self.documents.change(Command::SendAgain { run: id, now_ms }).await, "send_again", &id) {
+            match told(self.documents.change(Command::SendAgain { run: id, held, now_ms }).await, "send_again", &id) {
                 // It was deleted since.
                 Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 outcome => {

@@ -34,6 +34,7 @@ pub(crate) fn run_record<E: PortError>(document: RunDocument) -> Result<RunRecor
         num_ended,
         num_failed,
         started_at_ms: details.started_at_ms,
+        progressed_at_ms: ledger.progressed_at_ms,
         ended_at_ms: ledger.ended_at_ms,
         message: details.message,
     })

@@ -53,6 +53,14 @@ impl Requests for Runs {
         Ok(requests)
     }
 
+    async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError> {
+        let command = Command::Dispatched { repository, request };
+        match told(self.documents.change(command).await, "dispatched", &repository) {
+            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+
     async fn asked(&self, repository: RepositoryId, number: u64) -> Result<Option<SyncRequest>, LedgerError> {
         let query = RepositoryQuery::One(repository);
         let found = told(self.documents.repositories(query).await, "asked", &repository)?;

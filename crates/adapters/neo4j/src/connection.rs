@@ -29,6 +29,8 @@ pub struct Neo4j {
     pub(crate) graph: Graph,
     pub(crate) names: Names,
     pub(crate) retry_deadline: Duration,
+    /// How long it may take to begin a transaction: to wait for a connection, to make one, and for the server's answer.
+    pub(crate) begin_deadline: Duration,
 }
 
 impl Neo4j {
@@ -47,7 +49,7 @@ impl Neo4j {
             .max_lifetime(timeout);
         let graph = settings.build().and_then(Graph::connect).map_err(ConnectError::Client)?;
         let retry_deadline = Duration::from_millis(config.retry_deadline_ms);
-        Ok(Self { graph, names: Names::new(&config.namespace), retry_deadline })
+        Ok(Self { graph, names: Names::new(&config.namespace), retry_deadline, begin_deadline: 3 * timeout })
     }
 
     /// Creates what constraints and indexes are missing, and waits until they serve. May be run at any time.
@@ -68,6 +70,11 @@ impl Neo4j {
     /// Which server answers, e.g. `5.26.30 community`.
     pub async fn version(&self) -> Result<String, MaintenanceError> {
         schema::version(self).await.map_err(fault::of("version", &"server"))
+    }
+
+    /// After how long the server ends a transaction that nobody ends, as it says it (`5m`); `None` if never.
+    pub async fn transaction_timeout(&self) -> Result<Option<String>, MaintenanceError> {
+        schema::transaction_timeout(self).await.map_err(fault::of("transaction_timeout", &"server"))
     }
 
     /// A statement in which `~` ends the names of labels.

@@ -94,6 +94,16 @@ pub(crate) async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
     Ok(format!("{} {}", row.get::<String>("version")?, row.get::<String>("edition")?))
 }
 
+/// What `db.transaction.timeout` is set to; `None` for its default of zero, at which the locks of a client that vanished stay.
+pub(crate) async fn transaction_timeout(neo4j: &Neo4j) -> Result<Option<String>, Fault> {
+    let statement = "SHOW SETTINGS 'db.transaction.timeout' YIELD value RETURN value";
+    let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
+    let row = rows.first().ok_or_else(|| Fault::damaged("a server without `db.transaction.timeout`"))?;
+    let value: String = row.get("value")?;
+    let is_zero = value.trim_end_matches(|unit: char| unit.is_ascii_alphabetic()).trim() == "0";
+    Ok((!is_zero).then_some(value))
+}
+
 async fn names_of(neo4j: &Neo4j, statement: &str) -> Result<BTreeSet<String>, Fault> {
     let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
     rows.iter().map(|row| Ok(row.get("name")?)).collect()

@@ -5,6 +5,7 @@
 
 use async_trait::async_trait;
 use cairn_faults::fail_point;
+use cairn_ports::ErrorKind;
 use neo4rs::{Graph, Query, Row, Txn};
 use tokio::sync::{mpsc, oneshot};
 
@@ -43,7 +44,7 @@ impl Neo4j {
     }
 
     async fn attempt<W: Work>(&self, work: &W) -> Result<W::Outcome, Fault> {
-        let mut transaction = Transaction::begin(&self.graph).await?;
+        let mut transaction = Transaction::begin(self).await?;
         match work.run(&mut transaction).await {
             Ok(outcome) => {
                 fail_point!("neo4j::before_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
@@ -79,11 +80,17 @@ enum Step {
 }
 
 impl Transaction {
-    async fn begin(graph: &Graph) -> Result<Self, Fault> {
+    /// A server that takes the connection and says nothing is waited for no longer than `begin_deadline`. What is begun after
+    /// all is rolled back, for nobody asks for anything.
+    async fn begin(neo4j: &Neo4j) -> Result<Self, Fault> {
         let (steps, asked) = mpsc::channel(1);
         let (begun, outcome) = oneshot::channel();
-        tokio::spawn(serve(graph.clone(), begun, asked));
-        outcome.await.map_err(|_| Fault::broken_off())??;
+        tokio::spawn(serve(neo4j.graph.clone(), begun, asked));
+        let limit = neo4j.begin_deadline;
+        let Ok(outcome) = tokio::time::timeout(limit, outcome).await else {
+            return Err(Fault::new(ErrorKind::Timeout, format!("no transaction was begun within {limit:?}")));
+        };
+        outcome.map_err(|_| Fault::broken_off())??;
         Ok(Self { steps })
     }
 
@@ -141,4 +148,21 @@ async fn rows(txn: &mut Txn, query: Query) -> Result<Vec<Row>, Fault> {
         rows.push(row);
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_ports::ErrorKind;
+    use tokio::net::TcpListener;
+
+    use crate::{Neo4j, Neo4jConfig};
+
+    #[tokio::test]
+    async fn a_server_that_says_nothing_is_not_waited_for_without_end() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("bolt://{}", silent.local_addr().expect("an address"));
+        let config = Neo4jConfig { timeout_ms: 100, retry_deadline_ms: 100, ..Neo4jConfig::new(&url) };
+        let error = Neo4j::new(&config).expect("sound").version().await.expect_err("nobody answers");
+        assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
+    }
 }

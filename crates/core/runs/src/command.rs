@@ -1,6 +1,10 @@
 //! Changes as data: what a store is asked to do in one transaction, and the one function that decides what it means.
 
-use cairn_domain::{ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState};
+use std::collections::BTreeSet;
+
+use cairn_domain::{
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, StageName,
+};
 
 use crate::{
     Beginning, Documents, EndedPart, Publication, Reach, Refusal, RepositoryDetails, RepositoryDocument,
@@ -44,6 +48,8 @@ pub enum Command {
     },
     SendAgain {
         run: RunId,
+        /// Stages whose jobs the broker has.
+        held: BTreeSet<StageName>,
         now_ms: i64,
     },
     Publish {
@@ -70,6 +76,11 @@ pub enum Command {
         repository: RepositoryId,
         now_ms: i64,
         again_after_ms: i64,
+    },
+    /// The broker has the job of the request.
+    Dispatched {
+        repository: RepositoryId,
+        request: u64,
     },
     Answer {
         repository: RepositoryId,
@@ -134,6 +145,7 @@ impl Command {
             Command::Delete { .. } => "delete",
             Command::Ask { .. } => "ask",
             Command::Dispatch { .. } => "dispatch",
+            Command::Dispatched { .. } => "dispatched",
             Command::Answer { .. } => "answer",
             Command::MarkSwept { .. } => "mark_swept",
             Command::ForgetAborted { .. } => "forget_aborted",
@@ -152,6 +164,7 @@ impl Command {
             | Command::Renew { repository: id, .. }
             | Command::Ask { repository: id, .. }
             | Command::Dispatch { repository: id, .. }
+            | Command::Dispatched { repository: id, .. }
             | Command::Answer { repository: id, .. } => repository(id),
             Command::EndPart { run: id, .. }
             | Command::Sent { run: id, .. }
@@ -183,8 +196,8 @@ impl Command {
                 ledger(documents)?.sent(parts);
                 Ok(Answer::Done)
             }
-            Command::SendAgain { now_ms, .. } => {
-                ledger(documents)?.send_again(*now_ms);
+            Command::SendAgain { held, now_ms, .. } => {
+                ledger(documents)?.send_again(held, *now_ms);
                 Ok(Answer::Done)
             }
             Command::Publish { publishing, .. } => publish(documents, publishing),
@@ -200,6 +213,10 @@ impl Command {
             }
             Command::Dispatch { now_ms, again_after_ms, .. } => {
                 Ok(Answer::Dispatched(state(documents)?.dispatch(*now_ms, *again_after_ms)))
+            }
+            Command::Dispatched { request, .. } => {
+                state(documents)?.requests.dispatched(*request);
+                Ok(Answer::Done)
             }
             Command::Answer { request, outcome, .. } => {
                 let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;

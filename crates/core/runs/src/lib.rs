@@ -29,5 +29,5 @@ pub use parts::{PartSet, StageParts};
 pub use refusal::Refusal;
 pub use registry::{Deletion, Registry};
 pub use repository::RepositoryState;
-pub use requests::{Dispatched, Requests, Wanted};
+pub use requests::{Dispatched, HANDED_OVER_WITHIN_MS, Requests, Wanted};
 pub use run::{Beginning, Ended, RunLedger};

@@ -17,11 +17,24 @@ pub struct Wanted {
     pub rebuild: bool,
 }
 
-/// A request whose job was handed to the broker.
+/// A request that somebody hands to the broker, or has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatched {
     pub number: u64,
     pub at_ms: i64,
+    /// The broker has confirmed its job.
+    pub is_sent: bool,
+}
+
+/// Whoever dispatches a request hands its job to the broker within this time, or died in between.
+pub const HANDED_OVER_WITHIN_MS: i64 = 10_000;
+
+impl Dispatched {
+    /// Whether nobody will work on it: its job never came to the broker, or was lost there.
+    fn is_lost(self, now_ms: i64, again_after_ms: i64) -> bool {
+        let patience_ms = if self.is_sent { again_after_ms } else { again_after_ms.min(HANDED_OVER_WITHIN_MS) };
+        self.at_ms.saturating_add(patience_ms) <= now_ms
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +64,13 @@ impl Requests {
         wanted.number
     }
 
+    /// The broker has confirmed the job of the request.
+    pub fn dispatched(&mut self, number: u64) {
+        if let Some(dispatched) = self.dispatched.as_mut().filter(|dispatched| dispatched.number == number) {
+            dispatched.is_sent = true;
+        }
+    }
+
     /// A sync has done what the request asked for, or cannot. What was asked since stays.
     pub fn answer(&mut self, number: u64) {
         if self.dispatched.is_some_and(|dispatched| dispatched.number == number) {
@@ -63,11 +83,11 @@ impl Requests {
 }
 
 impl RepositoryState {
-    /// The request whose job may be handed to the broker now, if there is one. One that was handed over `again_after_ms` ago
-    /// and that nobody works on was lost.
+    /// The request whose job may be handed to the broker now, if there is one. One that was dispatched and not handed over
+    /// in time was lost, and one that was handed over `again_after_ms` ago and that nobody works on.
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
-        let is_lost = |dispatched: Dispatched| dispatched.at_ms.saturating_add(again_after_ms) <= now_ms;
+        let is_lost = |dispatched: Dispatched| dispatched.is_lost(now_ms, again_after_ms);
         let is_free = self.requests.dispatched.is_none_or(is_lost);
         let may_start = !self.is_deleted && self.unfinished.is_none() && !self.lease.is_active(now_ms);
         (is_free && may_start).then_some(wanted)
@@ -75,7 +95,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        self.requests.dispatched = Some(Dispatched { number: wanted.number, at_ms: now_ms });
+        self.requests.dispatched = Some(Dispatched { number: wanted.number, at_ms: now_ms, is_sent: false });
         Some(wanted)
     }
 }
@@ -97,6 +117,20 @@ mod tests {
         assert_eq!(state.dispatch(50, 100).map(|wanted| wanted.number), Some(2));
         state.requests.answer(2);
         assert_eq!(state.requests, Requests { last: 2, ..Requests::default() });
+    }
+
+    #[test]
+    fn a_job_that_never_came_to_the_broker_is_handed_over_again_soon() {
+        let mut state = RepositoryState::default();
+        let number = state.requests.ask(Lane::Bulk, false, 1);
+        assert!(state.dispatch(0, 1_800_000).is_some());
+        assert_eq!(state.dispatch(HANDED_OVER_WITHIN_MS - 1, 1_800_000), None);
+        assert!(state.dispatch(HANDED_OVER_WITHIN_MS, 1_800_000).is_some());
+        state.requests.dispatched(number + 1);
+        assert!(state.requests.dispatched.is_some_and(|dispatched| !dispatched.is_sent), "another request");
+        state.requests.dispatched(number);
+        assert_eq!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_799_999, 1_800_000), None);
+        assert!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_800_000, 1_800_000).is_some());
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub struct RunLedger {
     /// Parts that may be in flight at a time.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
-    /// When it began, or its last part ended, or its jobs were handed out anew.
+    /// When it began, or its last part ended.
     pub progressed_at_ms: i64,
+    /// When its jobs were last handed out anew: that is no progress.
+    pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,
     /// When its successor was published, or its repository deleted: its artifacts live no longer than views of it.
@@ -76,6 +78,7 @@ impl RunLedger {
             window: beginning.window.max(1),
             stages: BTreeMap::new(),
             progressed_at_ms: beginning.now_ms,
+            sent_again_at_ms: None,
             ended_at_ms: None,
             published: None,
             superseded_at_ms: None,
@@ -159,17 +162,23 @@ impl RunLedger {
         }
     }
 
-    /// Whether nothing has ended for so long that its jobs may be lost.
-    pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
-        !self.state.is_finished() && self.progressed_at_ms.saturating_add(after_ms) <= now_ms
+    /// Since when nobody has had a reason to hand out its jobs.
+    pub fn quiet_since_ms(&self) -> i64 {
+        self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
 
-    /// Puts the jobs of a stalled run back into the outbox; a job that was not lost is delivered twice, which every stage bears.
-    pub fn send_again(&mut self, now_ms: i64) {
-        for stage in self.stages.values_mut() {
+    /// Whether nothing has ended, or was handed out anew, for so long that its jobs may be lost.
+    pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
+        !self.state.is_finished() && self.quiet_since_ms().saturating_add(after_ms) <= now_ms
+    }
+
+    /// Puts the jobs of a stalled run back into the outbox, but for the stages whose jobs the broker has; a job that was not
+    /// lost is delivered twice, which every stage bears.
+    pub fn send_again(&mut self, held: &BTreeSet<StageName>, now_ms: i64) {
+        for (_, stage) in self.stages.iter_mut().filter(|(name, _)| !held.contains(name)) {
             stage.sent = stage.sent.without(&stage.in_flight());
         }
-        self.progressed_at_ms = self.progressed_at_ms.max(now_ms);
+        self.sent_again_at_ms = Some(now_ms);
     }
 
     /// Publishes the run's generation. A run that is published already keeps its seq. `earlier` are the generations of a

@@ -99,9 +99,13 @@ fn the_outbox_holds_what_the_broker_does_not_have() {
     run.end_part(part(StageName::Parse, 1), false, 10).expect("planned");
     assert_eq!(run.unsent(), []);
     assert!(!run.is_stalled(19, 10) && run.is_stalled(20, 10));
-    run.send_again(20);
+    run.send_again(&BTreeSet::from([StageName::Parse]), 20);
+    assert_eq!(run.unsent(), [], "the broker has them");
+    assert!(!run.is_stalled(29, 10) && run.is_stalled(30, 10));
+    run.send_again(&BTreeSet::new(), 30);
     assert_eq!(run.unsent(), [part(StageName::Parse, 0), part(StageName::Parse, 2)]);
-    assert!(!run.is_stalled(29, 10));
+    assert!(!run.is_stalled(39, 10));
+    assert_eq!(run.progressed_at_ms, 10, "handing out is no progress");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The runner over the broker of one process.
 
+mod begun;
+mod coordinator;
+mod giving_up;
 mod leaving;
 mod measures;
 mod worker;

@@ -1,5 +1,6 @@
 //! A worker that does as told, and a runner for it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -29,12 +30,14 @@ pub struct Script {
     outcomes: Mutex<Vec<Outcome>>,
     /// A sync hangs.
     pub hanging: Notify,
+    /// Nobody waits for them any more.
+    pub is_answered: AtomicBool,
 }
 
 impl Script {
     pub fn new(outcomes: &[Outcome]) -> Arc<Self> {
         let outcomes = outcomes.iter().rev().copied().collect();
-        Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new() })
+        Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new(), is_answered: AtomicBool::new(false) })
     }
 
     pub fn worker(self: &Arc<Self>) -> Worker {
@@ -54,6 +57,10 @@ impl Syncer for Script {
                 std::future::pending().await
             }
         }
+    }
+
+    async fn is_awaited(&self, _: &SyncJob) -> Result<bool, StageError> {
+        Ok(!self.is_answered.load(Ordering::SeqCst))
     }
 
     async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cairn_domain::{ArtifactRef, ManifestEntry, RepoPath};
+use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
 /// Paths in one part of embed, at most.
@@ -14,10 +14,10 @@ const GONE_PER_PART: usize = 5_000;
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {
-        let was = old.is_some_and(|entry| entry.outcome.is_indexed());
+        let was = old.is_some_and(|entry| entry.outcome.is_indexed() || is_doubtful(entry));
         let is = new.is_some_and(|entry| entry.outcome.is_indexed());
         let same = match (old, new) {
-            (Some(old), Some(new)) => !rebuild && placed(old) == placed(new),
+            (Some(old), Some(new)) => !rebuild && !is_doubtful(old) && placed(old) == placed(new),
             _ => false,
         };
         if (was || is) && !(was && is && same) {
@@ -25,6 +25,12 @@ pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) ->
         }
     });
     changed
+}
+
+/// Whether stores may hold records of an entry that is not indexed: the part that parses its pack was given up, and a copy of
+/// it may have written the facts all the same.
+pub(crate) fn is_doubtful(entry: &ManifestEntry) -> bool {
+    entry.source.is_some() && matches!(entry.outcome, Outcome::Failed { reason: Reason::ParseCrash, .. })
 }
 
 /// All of an entry that goes into its records.
@@ -84,7 +90,7 @@ fn merge<'a>(
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{BlobId, EntryKind, FactsKey, Key128, Outcome, Reason};
+    use cairn_domain::{BlobId, EntryKind, FactsKey, Key128, Slot};
 
     use super::*;
 
@@ -126,6 +132,19 @@ mod tests {
         check(&[("a", 1)], &[("a", 0)], &[("a", true, false)]);
         check(&[("a", 0)], &[("a", 0), ("b", 0)], &[]);
         check(&[("a", 1), ("b", 2)], &[("a", 2), ("b", 1)], &[("a", true, true), ("b", true, true)]);
+    }
+
+    #[test]
+    fn what_could_not_be_parsed_may_have_records() {
+        let mut before = manifest(&[("a", 1), ("b", 2)]);
+        let artifact = ArtifactRef { key: "packs/r/x".to_owned(), size_bytes: 1, hash: [0; 32] };
+        for entry in &mut before.entries {
+            entry.source = Some(Slot { artifact: artifact.clone(), index: 0 });
+            entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message: "crash".to_owned() };
+        }
+        let changed = changed_paths(&before, &manifest(&[("a", 1)]), false);
+        let changed: Vec<_> = changed.iter().map(|path| (path.path.as_str(), path.before, path.now)).collect();
+        assert_eq!(changed, [("a", true, true), ("b", true, false)]);
     }
 
     #[test]

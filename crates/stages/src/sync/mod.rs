@@ -13,25 +13,31 @@ mod settings;
 mod tests;
 mod worker;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_config::Operator;
 use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
-    SnapshotTree, SourceCache, SourceReader,
+    SnapshotTree, SourceCache, SourceError, SourceReader,
 };
 use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, encode};
+use tokio::time::Instant;
 
+pub(crate) use changes::is_doubtful;
 pub use settings::path_rules;
 pub use worker::SyncWorker;
 
 use crate::Toolchain;
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, facts_key_of};
 
 /// A working tree that is written to while it is read is read again, this often.
 const ATTEMPTS: usize = 5;
+/// Between two attempts to renew a lease while the ledger cannot be reached.
+const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
 /// Errors that a result lists; all are counted.
 pub(crate) const ERRORS_LISTED: usize = 100;
 
@@ -79,9 +85,10 @@ pub struct Sync {
 
 impl Sync {
     pub async fn run(&self, request: SyncRequest) -> Result<Synced, StageError> {
+        let asked_at = Instant::now();
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
         let synced = {
-            let heartbeat = self.heartbeat(lease);
+            let heartbeat = self.heartbeat(lease, asked_at);
             tokio::select! {
                 synced = self.under_lease(lease, request) => synced,
                 error = heartbeat => Err(error),
@@ -94,12 +101,28 @@ impl Sync {
         synced
     }
 
-    /// Ends only if the lease is lost.
-    async fn heartbeat(&self, lease: Lease) -> StageError {
+    /// Ends only if the lease is lost: somebody else has it, or it has run out while the ledger could not be reached.
+    async fn heartbeat(&self, lease: Lease, asked_at: Instant) -> StageError {
+        let lasts = Duration::from_millis(self.lease_ms as u64);
+        let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
         loop {
-            tokio::time::sleep(std::time::Duration::from_millis(self.lease_ms as u64 / 4)).await;
-            if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms).await {
-                return error.into();
+            tokio::time::sleep(pause).await;
+            let asked_at = Instant::now();
+            let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms);
+            match tokio::time::timeout_at(held_until, renewing).await {
+                Ok(Ok(())) => (held_until, pause) = (asked_at + lasts, lasts / 4),
+                Ok(Err(error)) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {
+                    return error.into();
+                }
+                Ok(Err(error)) => {
+                    let error = StageError::from(error);
+                    if Instant::now() >= held_until {
+                        return error;
+                    }
+                    tracing::warn!(repository = %lease.repository, "the lease is not renewed yet: {}", error.chain());
+                    pause = HEARTBEAT_AGAIN.min(lasts / 4);
+                }
+                Err(_) => return StageError::timed_out(lasts),
             }
         }
     }
@@ -149,7 +172,7 @@ impl Sync {
         }
         let options = ReadOptions { branch: request.repository.branch.clone(), cache: SourceCache::default() };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
-        let head = blocking(move || Ok(source.head(&location, &options)?)).await?;
+        let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
         Ok(head.is_some_and(|head| head.to_string() == published.revision))
     }
 
@@ -157,7 +180,7 @@ impl Sync {
     async fn read(&self, request: &SyncRequest, previous: &Arc<Manifest>) -> Result<ReadSnapshot, StageError> {
         let options = ReadOptions { branch: request.repository.branch.clone(), cache: request.cache.clone() };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
-        let tree = blocking(move || Ok(source.open(&location, &options)?)).await?;
+        let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
         let request_settings = RequestSettings::from_json(&request.repository.settings)
             .map_err(|error| StageError::permanent(settings::INVALID, format!("stored settings: {error}")))?;
@@ -184,7 +207,9 @@ impl Sync {
     ) -> Result<Synced, StageError> {
         let ReadSnapshot { tree, taken, settings } = snapshot;
         let (revision, cache) = (tree.revision().label(), tree.cache().clone());
-        let rebuild = request.rebuild || (published.is_some() && previous.tools != taken.manifest.tools);
+        let rebuild = request.rebuild
+            || (published.is_some() && previous.tools != taken.manifest.tools)
+            || self.holds_doubtful(previous).await?;
         let changed = changes::changed_paths(previous, &taken.manifest, rebuild);
         let nothing_new = changed.is_empty() && changes::same_inventory(previous, &taken.manifest);
         if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
@@ -216,6 +241,20 @@ impl Sync {
         };
         let run = self.ledger.begin(lease, run).await?;
         Ok(Synced::Begun { run, plan, cache })
+    }
+
+    /// Whether stores may hold records of files that are listed as failed: the ledger says that nobody could parse their pack,
+    /// and its facts are there. What of them was staged nobody knows, so all of the repository begins anew.
+    async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
+        let slots =
+            previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());
+        let keys: BTreeSet<String> = slots.map(|slot| facts_key_of(&slot.artifact)).collect();
+        for key in keys {
+            if self.artifacts.blobs.list(&key).await?.iter().any(|found| found.key == key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Settings that cannot be used: a run that failed says so, and what is published stays.
@@ -288,6 +327,11 @@ pub(crate) fn inventory_result(manifest: &Manifest) -> RunResult {
         }
     }
     result
+}
+
+/// A host that is away or throttles is this repository's matter: the syncs of others do not wait for it.
+pub(crate) fn of_source(error: SourceError) -> StageError {
+    StageError::from(error).of_its_own()
 }
 
 struct ReadSnapshot {

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::mpsc;
 
 use super::inventory::Inventory;
+use super::of_source;
 use crate::artifacts::Artifacts;
 
 /// Bytes of content in one batch; a pack is what is new of a batch.
@@ -174,7 +175,7 @@ impl Worker {
     fn run(&self, sender: &mpsc::Sender<Result<Batch, StageError>>) {
         let mut reader = match self.inventory.tree.reader() {
             Ok(reader) => reader,
-            Err(error) => return drop(sender.blocking_send(Err(error.into()))),
+            Err(error) => return drop(sender.blocking_send(Err(of_source(error)))),
         };
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);

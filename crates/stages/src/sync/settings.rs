@@ -9,6 +9,8 @@ use cairn_ports::{SnapshotTree, TreeEntry};
 use cairn_redaction::{Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
 use cairn_wire::RequestSettings;
 
+use super::of_source;
+
 /// The code of a run that failed because of its settings.
 pub(crate) const INVALID: &str = "invalid_settings";
 
@@ -157,10 +159,10 @@ fn read_text(
     let mut reader = None;
     for entry in tree.entries().iter().filter(is_file).filter(|entry| wanted(entry)) {
         if reader.is_none() {
-            reader = Some(tree.reader()?);
+            reader = Some(tree.reader().map_err(of_source)?);
         }
         let Some(reader) = reader.as_mut() else { continue };
-        if let Ok(text) = String::from_utf8(reader.read(entry)?) {
+        if let Ok(text) = String::from_utf8(reader.read(entry).map_err(of_source)?) {
             texts.push((entry.path.clone(), text));
         }
     }

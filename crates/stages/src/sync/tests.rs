@@ -1,17 +1,22 @@
 //! A source that counts how often it is asked and opened.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::{
-    BlobId, EntryKind, Lane, ModelId, PartEnd, PublishedSeq, RepoPath, RepositoryId, RepositoryName, Revision, RunId,
-    RunState, Source, Tenant,
+    BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
+    RepositoryName, Revision, RunId, RunState, Source, Tenant,
 };
 use cairn_ports::{
-    Catalogue, ContentReader, Ledger, LedgerRead, PublishedGeneration, ReadOptions, RepositoryRecord, SnapshotTree,
-    SourceCache, SourceError, SourceReader, TreeEntry,
+    Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
+    PublishedGeneration, ReadOptions, RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader,
+    TreeEntry,
 };
 use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 
@@ -25,6 +30,7 @@ struct Remote {
     num_heads: AtomicU64,
     num_opens: AtomicU64,
     is_unreadable: Mutex<bool>,
+    is_away: AtomicBool,
 }
 
 impl Remote {
@@ -57,6 +63,9 @@ impl SourceReader for Remote {
     }
 
     fn open(&self, _: &Source, _: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(SourceError::new(ErrorKind::Unavailable, "fetch", "git.example"));
+        }
         self.num_opens.fetch_add(1, Ordering::SeqCst);
         let entry = TreeEntry {
             path: RepoPath::parse("a.py").expect("a path"),
@@ -231,4 +240,82 @@ async fn what_decides_beside_the_head_opens_it() {
     world.publish(false, RunState::Published).await;
     world.synced(true).await.expect("a rebuild");
     assert_eq!(world.remote.counts(), (0, 1), "a rebuild");
+}
+
+#[tokio::test]
+async fn a_host_that_is_away_is_a_matter_of_its_repository() {
+    let world = World::new().await;
+    world.remote.is_away.store(true, Ordering::SeqCst);
+    let record = world.record.clone();
+    let request = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
+    let error = world.sync.run(request).await.err().expect("the host is away");
+    assert_eq!((error.code, error.class), ("unavailable", ErrorClass::Transient));
+}
+
+/// Facts that are there although their part failed: what was staged of them is unknown.
+#[tokio::test]
+async fn facts_of_a_part_that_failed_have_the_repository_begin_anew() {
+    let world = World::new().await;
+    let run = world.synced(false).await.expect("a run");
+    let manifest = world.runs.run(run).await.expect("the run").manifest;
+    let artifacts = &world.sync.artifacts;
+    let mut manifest = (*artifacts.manifest(&manifest).await.expect("a manifest")).clone();
+    for entry in &mut manifest.entries {
+        entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message: String::new() };
+    }
+    assert!(!world.sync.holds_doubtful(&manifest).await.expect("read"));
+    let pack = manifest.entries[0].source.as_ref().expect("a slot").artifact.clone();
+    let key = crate::artifacts::facts_key_of(&pack);
+    artifacts.blobs.put(&key, Bytes::from_static(b"facts")).await.expect("written");
+    assert!(world.sync.holds_doubtful(&manifest).await.expect("read"));
+}
+
+/// A ledger whose renewals come to these, and then to nothing but errors.
+struct Renewals(Mutex<VecDeque<Option<ErrorKind>>>);
+
+#[async_trait]
+impl Ledger for Renewals {
+    async fn lease(&self, repository: RepositoryId, _: i64, _: i64) -> Result<Lease, LedgerError> {
+        Ok(Lease { repository, epoch: 1 })
+    }
+
+    async fn renew(&self, _: Lease, _: i64, _: i64) -> Result<(), LedgerError> {
+        let next = self.0.lock().expect("no panic").pop_front();
+        let kind = next.unwrap_or(Some(ErrorKind::Unavailable));
+        kind.map_or(Ok(()), |kind| Err(LedgerError::new(kind, "renew", "r")))
+    }
+
+    async fn begin(&self, _: Lease, _: NewRun) -> Result<RunId, LedgerError> {
+        Err(LedgerError::new(ErrorKind::Invalid, "begin", "r"))
+    }
+
+    async fn end_part(&self, _: RunId, _: PartId, _: PartEnd, _: String, _: i64) -> Result<Vec<PartId>, LedgerError> {
+        Err(LedgerError::new(ErrorKind::Invalid, "end_part", "r"))
+    }
+
+    async fn ready(&self, _: RunId) -> Result<Vec<PartId>, LedgerError> {
+        Ok(Vec::new())
+    }
+
+    async fn abort(&self, _: RunId, _: RunState, _: &str, _: i64) -> Result<(), LedgerError> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_heartbeat_ends_when_the_lease_does() {
+    let away = Some(ErrorKind::Unavailable);
+    let check = async |renewals: &[Option<ErrorKind>], code: &str, seconds: u64| {
+        let mut world = World::new().await;
+        world.sync.ledger = Arc::new(Renewals(Mutex::new(renewals.iter().copied().collect())));
+        let lease = Lease { repository: world.record.id, epoch: 1 };
+        let began = tokio::time::Instant::now();
+        let error = world.sync.heartbeat(lease, began).await;
+        assert_eq!((error.code, began.elapsed()), (code, Duration::from_secs(seconds)), "{renewals:?}");
+    };
+    // Renewed each 15 s, tried again each second, until 60 s after the last renewal.
+    check(&[Some(ErrorKind::Conflict)], "conflict", 15).await;
+    check(&[], "unavailable", 60).await;
+    check(&[away, away, None, Some(ErrorKind::NotFound)], "not_found", 15 + 2 + 15).await;
+    check(&[None, away], "unavailable", 15 + 60).await;
 }

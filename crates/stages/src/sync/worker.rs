@@ -49,6 +49,10 @@ impl Syncer for SyncWorker {
         Ok(run)
     }
 
+    async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError> {
+        Ok(self.requests.asked(job.repository, job.request).await?.is_some())
+    }
+
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {
         self.answer(job, Some((code, message))).await
     }

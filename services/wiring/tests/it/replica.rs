@@ -19,7 +19,7 @@ use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_servers::{FaultProxy, Vhost, given};
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport, RunResult};
-use cairn_wiring::{Key, OwnersWork};
+use cairn_wiring::{Key, OwnersWork, Signals};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -145,8 +145,8 @@ impl Replica {
         let runner = Runner::new(broker.clone(), Arc::clone(&cluster.runs), None, clock, config);
         let key = Key { name: KEY.to_owned(), embedder: Arc::clone(&embedder) };
         let owners = OwnersWork { key, workers: vec![Worker::Stage(Arc::new(EmbedText(Arc::clone(&embedder))))] };
-        let (drain, draining) = watch::channel(false);
-        let working = tokio::spawn(owners.run(Arc::clone(&broker), runner, draining));
+        let ((drain, draining), (_, leaving)) = (watch::channel(false), watch::channel(false));
+        let working = tokio::spawn(owners.run(Arc::clone(&broker), runner, Signals { draining, leaving }));
         Ok(Self { proxy, embedder, broker, drain, working })
     }
 

@@ -1,5 +1,6 @@
 //! A broker that is there and does not do what it should. Long forms only.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -109,7 +110,7 @@ async fn jobs_are_doubled() -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
             let cluster = &bench.ground.inside.cluster;
-            num_again += cluster.runs.send_again(cluster.clock.now_ms(), 0).await?;
+            num_again += cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(POLL).await;
         }
     }

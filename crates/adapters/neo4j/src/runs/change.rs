@@ -165,6 +165,7 @@ fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
         | Command::SendAgain { .. }
         | Command::Publish { .. }
         | Command::Delete { .. }
+        | Command::Dispatched { .. }
         | Command::Answer { .. }
         | Command::MarkSwept { .. } => None,
     }

@@ -1,8 +1,11 @@
 //! Catalogues and ledgers that do one thing wrong.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, Tenant, View,
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, StageName,
+    Tenant, View,
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, Outbox,
@@ -36,13 +39,14 @@ enum Fault {
     ForgetsTheOutbox,
     SendsForEver,
     DispatchesTwice,
+    ForgetsWhatWasDispatched,
     LosesAnswers,
     DispatchesBackwards,
     WorksOnEndedParts,
     ForgetsWhatWasAborted,
 }
 
-const ALL: [(&str, Fault); 25] = [
+const ALL: [(&str, Fault); 26] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -64,6 +68,7 @@ const ALL: [(&str, Fault); 25] = [
     ("forgets the outbox", Fault::ForgetsTheOutbox),
     ("never takes anything out of the outbox", Fault::SendsForEver),
     ("dispatches a request twice", Fault::DispatchesTwice),
+    ("forgets what the broker has confirmed", Fault::ForgetsWhatWasDispatched),
     ("loses answers", Fault::LosesAnswers),
     ("dispatches the newest first", Fault::DispatchesBackwards),
     ("lets ended parts be worked on", Fault::WorksOnEndedParts),
@@ -251,8 +256,12 @@ impl Outbox for Faulty<dyn RunStore, Fault> {
         if self.fault == Fault::SendsForEver { Ok(()) } else { self.inner.sent(run, parts).await }
     }
 
-    async fn send_again(&self, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
-        self.inner.send_again(now_ms, after_ms).await
+    async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError> {
+        self.inner.in_flight().await
+    }
+
+    async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
+        self.inner.send_again(held, now_ms, after_ms).await
     }
 }
 
@@ -274,6 +283,14 @@ impl Requests for Faulty<dyn RunStore, Fault> {
             requests.reverse();
         }
         Ok(requests)
+    }
+
+    async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError> {
+        if self.fault == Fault::ForgetsWhatWasDispatched {
+            Ok(())
+        } else {
+            self.inner.dispatched(repository, request).await
+        }
     }
 
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError> {

@@ -53,6 +53,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         the_outbox_keeps_what_was_not_sent,
         a_stalled_run_is_sent_again,
         a_request_is_dispatched_once_and_answered,
+        what_the_broker_has_is_not_dispatched_again_soon,
         what_is_asked_meanwhile_is_done_afterwards,
         interactive_requests_are_dispatched_first_and_in_bounds,
         published_generations_are_swept_after_the_grace_period,

@@ -1,5 +1,7 @@
 //! Checks of the outbox and of a run's window.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, ensure};
 use cairn_domain::{PartEnd, PartId, RunId, StageName};
 use cairn_ports::NewRun;
@@ -57,14 +59,17 @@ pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> 
 }
 
 pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "stalled");
+    let (runs, nothing) = (Runs::new(store, "stalled"), BTreeSet::new());
     let run = begin_narrow(&runs).await?;
     store.sent(run, &parse(2)).await?;
     store.end_part(run, part(StageName::Parse, 0), PartEnd::Done, String::new(), 100).await?;
     store.sent(run, &parse(3)).await?;
-    store.send_again(199, 100).await?;
+    store.send_again(&nothing, 199, 100).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    ensure!(store.send_again(200, 100).await? >= 1, "nothing is said to be sent again");
+    ensure!(store.in_flight().await?.get(&StageName::Parse).is_some_and(|count| *count >= 2), "two are in flight");
+    store.send_again(&BTreeSet::from([StageName::Parse]), 200, 100).await?;
+    expect_eq!(unsent(&runs, run).await?, []);
+    ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "nothing is said to be sent again");
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     Ok(())
 }

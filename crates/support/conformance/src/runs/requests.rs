@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use cairn_domain::Lane;
-use cairn_ports::SyncRequest;
+use cairn_ports::{HANDED_OVER_WITHIN_MS, SyncRequest};
 
 use crate::runs::{RunStore, Runs};
 use crate::suite::{expect_eq, expect_kind};
@@ -37,6 +37,27 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     let record = store.repositories(&runs.case.scope()).await?.pop().context("no repository")?;
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((50, failure)));
     store.answer(runs.case.repository("nowhere"), 1, None, 50).await?;
+    Ok(())
+}
+
+pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "handed over");
+    let a = runs.case.repository("a");
+    runs.register(&["a"]).await?;
+    let number = store.ask(a, Lane::Bulk, false, 0).await?;
+    let again_after_ms = 2 * HANDED_OVER_WITHIN_MS;
+    let dispatch = async |now_ms: i64| {
+        let all = store.dispatch(usize::MAX, now_ms, again_after_ms).await?;
+        anyhow::Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).count())
+    };
+    expect_eq!((dispatch(1).await?, dispatch(HANDED_OVER_WITHIN_MS).await?), (1, 0));
+    // Whoever dispatched it died before its job was published.
+    expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS).await?, 1);
+    store.dispatched(a, number).await?;
+    expect_eq!(dispatch(1 + again_after_ms).await?, 0);
+    expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS + again_after_ms).await?, 1);
+    store.dispatched(runs.case.repository("nowhere"), number).await.context("a repository that is gone is no error")?;
+    store.answer(a, number, None, 50).await?;
     Ok(())
 }
 

@@ -272,6 +272,7 @@ impl FakeIndex {
             num_failed: 0,
             result: result.clone(),
             started_at_ms: INDEXED_AT_MS - 1_000,
+            progressed_at_ms: INDEXED_AT_MS,
             ended_at_ms: Some(INDEXED_AT_MS),
             message: None,
         });

@@ -1,0 +1,209 @@
+//! Jobs that fail when nobody waits for them any more, and handlers that are late before they begin.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cairn_catalogue::Runs;
+use cairn_domain::{Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName};
+use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
+use cairn_ports::{
+    BlobStoreError, Broker, DeadLetters, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord,
+    RunRecord, Standing,
+};
+use cairn_testkit::{ManualClock, MemoryRuns};
+use cairn_wire::{Job, PartReport};
+
+use crate::begun::{begun, part};
+use crate::worker::{ALONE, Outcome, Script, close_when_done, publish, runner};
+
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A ledger at which the process stands still for this long when it asks how things stand.
+struct Freezing {
+    runs: Arc<Runs>,
+    clock: Arc<ManualClock>,
+    stands_still: Duration,
+}
+
+#[async_trait]
+impl LedgerRead for Freezing {
+    async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
+        self.runs.run(run).await
+    }
+
+    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
+        let standing = self.runs.standing(run, part).await;
+        self.clock.advance(self.stands_still);
+        standing
+    }
+
+    async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        self.runs.runs(repository, limit).await
+    }
+
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
+        self.runs.unfinished().await
+    }
+
+    async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
+        self.runs.parts(run).await
+    }
+}
+
+#[async_trait]
+impl Ledger for Freezing {
+    async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
+        self.runs.lease(repository, now_ms, ttl_ms).await
+    }
+
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
+        self.runs.renew(lease, now_ms, ttl_ms).await
+    }
+
+    async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
+        self.runs.begin(lease, run).await
+    }
+
+    async fn end_part(
+        &self,
+        run: RunId,
+        part: PartId,
+        end: PartEnd,
+        report: String,
+        now_ms: i64,
+    ) -> Result<Vec<PartId>, LedgerError> {
+        self.runs.end_part(run, part, end, report, now_ms).await
+    }
+
+    async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError> {
+        self.runs.ready(run).await
+    }
+
+    async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
+        self.runs.abort(run, state, message, now_ms).await
+    }
+}
+
+/// What happens to the run while its part fails.
+#[derive(Clone, Copy)]
+enum Meanwhile {
+    Nothing,
+    ACopyEndsThePart,
+    TheRunIsCancelled,
+}
+
+struct Failing {
+    runs: Arc<Runs>,
+    meanwhile: Meanwhile,
+    num_begun: AtomicUsize,
+}
+
+#[async_trait]
+impl Stage for Failing {
+    fn name(&self) -> StageName {
+        StageName::Link
+    }
+
+    async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
+        self.num_begun.fetch_add(1, Ordering::SeqCst);
+        let report = PartReport::default().to_json();
+        match self.meanwhile {
+            Meanwhile::Nothing => {}
+            Meanwhile::ACopyEndsThePart => {
+                self.runs.end_part(task.run, task.part, PartEnd::Done, report, 1).await?;
+            }
+            Meanwhile::TheRunIsCancelled => {
+                self.runs.abort(task.run, RunState::Cancelled, "by a person", 1).await?;
+            }
+        }
+        Err(BlobStoreError::new(ErrorKind::Conflict, "stage", "generation 7 of all").into())
+    }
+}
+
+/// What came of a run of one part of link, which fails.
+struct Outcomes {
+    state: RunState,
+    message: Option<String>,
+    num_dead_letters: usize,
+    num_begun: usize,
+}
+
+async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Outcomes> {
+    let clock = Arc::new(ManualClock::new(0));
+    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still });
+    let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
+    let config = RunnerConfig { concurrency: 1, deadline: DEADLINE, ladder: RetryLadder::local() };
+    let runner = Runner::new(broker.clone(), ledger, None, clock, config);
+    let stage = Arc::new(Failing { runs: Arc::clone(&runs), meanwhile, num_begun: AtomicUsize::new(0) });
+    let run = begun(&runs, "r", &[StageName::Link, StageName::Publish]).await?;
+    let job = runs.run(run).await?.job(part(StageName::Link));
+    broker.publish(Lane::Bulk, vec![Job::Part(job)]).await?;
+    let working = tokio::spawn(runner.run(vec![Worker::Stage(stage.clone())]));
+    while broker.depth(StageName::Link).await? > 0 {
+        tokio::task::yield_now().await;
+        tokio::time::advance(Duration::from_millis(1)).await;
+    }
+    broker.close().await;
+    working.await??;
+    let record = runs.run(run).await?;
+    Ok(Outcomes {
+        state: record.state,
+        message: record.message,
+        num_dead_letters: broker.dead_letters(9).await?.len(),
+        num_begun: stage.num_begun.load(Ordering::SeqCst),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_fails_ends_its_run_and_tells_tenants_the_code_alone() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Failed, 1));
+    assert_eq!(outcomes.message.as_deref(), Some("link/0 failed with conflict"));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_part_that_is_done_fails_in_vain() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::ACopyEndsThePart, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Running, 0));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_a_cancelled_run_makes_no_dead_letter() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::TheRunIsCancelled, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
+    assert_eq!(outcomes.message.as_deref(), Some("by a person"));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_is_answered_makes_no_dead_letter() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    for is_answered in [false, true] {
+        let (broker, runner) = runner();
+        let script = Script::new(&[Outcome::Fails(ErrorKind::Corrupt)]);
+        script.is_answered.store(is_answered, Ordering::SeqCst);
+        let working = tokio::spawn(runner.run(vec![script.worker()]));
+        publish(&broker, 1).await?;
+        close_when_done(&broker).await?;
+        working.await??;
+        assert_eq!(broker.dead_letters(9).await?.len(), usize::from(!is_answered));
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_stood_still_while_it_asked_how_things_stand_does_not_begin() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    assert_eq!(work(Meanwhile::Nothing, DEADLINE / 2).await?.num_begun, 1);
+    assert_eq!(work(Meanwhile::Nothing, DEADLINE).await?.num_begun, 0);
+    Ok(())
+}
