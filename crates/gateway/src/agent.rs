@@ -56,12 +56,18 @@ pub struct Caps {
 impl dyn Agent + '_ {
     /// An error as the caller may read it.
     pub(crate) fn outward(&self, error: SearchError) -> SearchError {
-        use SearchErrorCode::{Corrupt, InternalError, ModelMismatch};
-        if self.shows_causes() || !matches!(error.code, Corrupt | InternalError | ModelMismatch) {
-            return error;
-        }
+        use SearchErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
+        let (code, message) = match error.code {
+            _ if self.shows_causes() => return error,
+            Corrupt | InternalError | ModelMismatch => {
+                (InternalError, "an internal error; try again, or tell whoever runs this service")
+            }
+            Timeout => (Timeout, "the answer took too long; ask for less (fewer repositories, a smaller limit)"),
+            RateLimited { .. } => (error.code, "the provider of embeddings takes no more for now; try again later"),
+            _ => return error,
+        };
         tracing::error!(code = error.code.as_str(), "{}", error.message);
-        SearchError::new(InternalError, "an internal error; try again, or tell whoever runs this service")
+        SearchError::new(code, message)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors of questions: what was wrong, where, and the call to make next.
 
+use std::time::Duration;
+
 use cairn_ports::{ErrorKind, PortError};
 
 /// What to do about damage.
@@ -17,6 +19,12 @@ pub enum SearchErrorCode {
     ModelMismatch,
     /// A stored file is damaged; the message names it and the remedy.
     Corrupt,
+    /// A store or a provider took too long.
+    Timeout,
+    /// A provider takes no more for now.
+    RateLimited {
+        retry_after: Option<Duration>,
+    },
     InternalError,
 }
 
@@ -29,6 +37,8 @@ impl SearchErrorCode {
             SearchErrorCode::Forbidden => "forbidden",
             SearchErrorCode::ModelMismatch => "model_mismatch",
             SearchErrorCode::Corrupt => "corrupt",
+            SearchErrorCode::Timeout => "timeout_error",
+            SearchErrorCode::RateLimited { .. } => "rate_limited",
             SearchErrorCode::InternalError => "internal_error",
         }
     }
@@ -87,9 +97,10 @@ impl SearchError {
 impl<E: PortError> From<E> for SearchError {
     fn from(error: E) -> Self {
         let code = match error.kind() {
-            ErrorKind::NotFound => SearchErrorCode::NotFound,
-            ErrorKind::Invalid => SearchErrorCode::ValidationError,
             ErrorKind::Corrupt => SearchErrorCode::Corrupt,
+            ErrorKind::Timeout => SearchErrorCode::Timeout,
+            ErrorKind::Throttled { retry_after } => SearchErrorCode::RateLimited { retry_after },
+            // What callers get wrong is found before a port is asked: the rest is ours, whatever the port calls it.
             _ => SearchErrorCode::InternalError,
         };
         let mut message = error.to_string();

@@ -12,9 +12,12 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 
 /// Somebody who sends the head of a request this slowly means no good.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Somebody who takes nothing of an answer for so long holds a place that others wait for.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The least that the HTTP library takes.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
 /// How long requests in hand may take after the process was told to stop.
@@ -38,7 +41,9 @@ pub async fn serve(config: &QueryConfig, app: Router, mut stop: Stop) -> anyhow:
         // Answers are small: waiting for more to send with them only makes them late.
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(app.clone());
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(WRITE_TIMEOUT));
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
             // A caller that goes away or speaks no HTTP is no fault of ours.
             let _ = connection.await;

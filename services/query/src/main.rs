@@ -1,5 +1,6 @@
 //! The query service: questions over HTTP and MCP. It keeps nothing, so any replica answers any request.
 
+mod counting;
 mod listen;
 mod readiness;
 
@@ -7,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
+use axum::middleware::from_fn;
 use cairn_embedding_http::Share;
 use cairn_gateway::LedgerIndexing;
 use cairn_gateway::http::{GatewayState, router};
@@ -37,7 +39,7 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
         }),
     };
     let readiness = Readiness::watch(cluster.runs.clone());
-    let app = router(state, query.gateway.clone());
+    let app = router(state, query.gateway.clone()).layer(from_fn(counting::count));
     tokio::select! {
         served = readiness.health().serve(health_address) => served,
         served = listen::serve(&query, app, stop) => served,

@@ -11,6 +11,7 @@ use cairn_faults::fail_point;
 use cairn_ports::{
     BlobStore, BlobStoreError, ErrorKind, FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit,
 };
+use futures::{StreamExt, TryStreamExt, stream};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::cache::Cache;
@@ -22,6 +23,8 @@ use crate::names::RepositoryNames;
 const MAX_CACHED_BYTES: usize = 512 << 20;
 /// Layers may be merged between listing and reading them; then they are listed again.
 const MAX_LISTINGS: usize = 5;
+/// Repositories whose lists are read at the same time: each read is a wait for the store.
+const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 
 /// Names of symbols and files, as `fst` maps in a blob store. Cheap to clone; clones share what they have read.
@@ -76,16 +79,16 @@ impl NameIndex {
 
     /// The names of every repository in scope that the view sees.
     async fn repositories(&self, view: &View, scope: &Scope) -> Result<Vec<RepositoryNames>, NamesError> {
-        let mut found = Vec::new();
         match &scope.repositories {
             RepositoryScope::Only(ids) => {
-                for id in ids {
-                    found.extend(self.names_of(view, scope, Some(*id)).await?);
-                }
+                // Owned ids: a closure over borrowed ones makes a future that cannot be sent.
+                let ids: Vec<RepositoryId> = ids.iter().copied().collect();
+                let of_each = stream::iter(ids).map(|id| self.names_of(view, scope, Some(id)));
+                let of_each: Vec<_> = of_each.buffered(READS_AT_ONCE).try_collect().await?;
+                Ok(of_each.into_iter().flatten().collect())
             }
-            RepositoryScope::All => found = self.names_of(view, scope, None).await?,
+            RepositoryScope::All => self.names_of(view, scope, None).await,
         }
-        Ok(found)
     }
 
     async fn names_of(

@@ -9,11 +9,14 @@ use std::time::Duration;
 
 use cairn_domain::Digest;
 use cairn_ports::{ApiKeyRecord, Clock, KeyStore, KeyStoreError};
+use tokio::sync::Semaphore;
 
 use super::key::{hash_of, is_key};
 
 /// Keys that are remembered, at most.
 const MAX_REMEMBERED: usize = 10_000;
+/// Lookups at the same time: strangers with made-up keys share these, and leave the store to the questions of others.
+const NUM_LOOKUPS: usize = 4;
 /// The last use of a key is told the store no more often.
 const TOUCH_EVERY_MS: i64 = 60_000;
 
@@ -37,11 +40,12 @@ pub struct Authenticator {
     clock: Arc<dyn Clock>,
     remember_for: Duration,
     remembered: Mutex<HashMap<Digest, Remembered>>,
+    lookups: Semaphore,
 }
 
 impl Authenticator {
     pub fn new(store: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, remember_for: Duration) -> Self {
-        Self { store, clock, remember_for, remembered: Mutex::default() }
+        Self { store, clock, remember_for, remembered: Mutex::default(), lookups: Semaphore::new(NUM_LOOKUPS) }
     }
 
     /// The key of a header `Bearer cairn_…`.
@@ -70,16 +74,23 @@ impl Authenticator {
     }
 
     async fn found(&self, hash: &Digest) -> Result<Arc<ApiKeyRecord>, Refused> {
+        // Never closed.
+        let _turn = self.lookups.acquire().await.ok();
+        if let Some(key) = self.recalled(hash) {
+            return Ok(key);
+        }
+        // Counted from before the store was read: a key may have been revoked while it answered.
+        let now = self.clock.monotonic();
         let found = self.store.find(hash).await.map_err(Refused::Store)?;
         // The store compares as it likes; this comparison takes the same time whatever it finds.
         let is_same = |key: &ApiKeyRecord| blake3::Hash::from(key.hash.0) == blake3::Hash::from(hash.0);
         let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
         let now_ms = self.clock.now_ms();
         if key.is_valid(now_ms) && key.last_used_at_ms.is_none_or(|used_ms| now_ms - used_ms >= TOUCH_EVERY_MS) {
-            // When a key was last used is good to know, but no reason to refuse it.
-            let _ = self.store.touch(&key.id, now_ms).await;
+            // When a key was last used is good to know, but no reason to refuse it or to let anybody wait.
+            let (store, id) = (Arc::clone(&self.store), key.id.clone());
+            tokio::spawn(async move { store.touch(&id, now_ms).await });
         }
-        let now = self.clock.monotonic();
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         if remembered.len() >= MAX_REMEMBERED {
             remembered.retain(|_, known| now < known.until);
@@ -135,6 +146,7 @@ mod tests {
             let refused = authenticator.key_of(header.as_deref()).await;
             assert!(matches!(refused, Err(Refused::Unauthenticated)), "{header:?}");
         }
+        tokio::task::yield_now().await;
         let used = keys.find(&key.record.hash).await.expect("read").expect("a key").last_used_at_ms;
         assert_eq!(used, Some(1_000_000));
     }

@@ -64,9 +64,29 @@ pub(crate) fn is_key(text: &str) -> bool {
     parts.is_some_and(|(name, secret)| is_digits(name, ID_DIGITS) && is_digits(secret, SECRET_DIGITS))
 }
 
+/// The id in a whole key; anything else is taken for an id.
+pub fn id_of(text: &str) -> &str {
+    if is_key(text) { &text[..BEGIN.len() + ID_DIGITS] } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_key_stands_for_its_id() {
+        let request = KeyRequest {
+            tenant: cairn_domain::Tenant::local(),
+            repositories: None,
+            may_index: false,
+            label: String::new(),
+            expires_at_ms: None,
+        };
+        let key = issue(request, 0);
+        assert_eq!(id_of(&key.text), key.record.id);
+        assert_eq!(id_of(&key.record.id), key.record.id);
+        assert_eq!(id_of("ü"), "ü");
+    }
 
     #[test]
     fn keys_are_distinct_and_only_their_hash_is_kept() {

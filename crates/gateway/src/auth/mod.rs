@@ -5,5 +5,5 @@ mod key;
 mod limits;
 
 pub use authenticator::{Authenticator, Refused};
-pub use key::{KeyRequest, NewKey, hash_of, issue};
+pub use key::{KeyRequest, NewKey, hash_of, id_of, issue};
 pub use limits::{Admission, Limits, LimitsConfig};

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use axum::http::header::RETRY_AFTER;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cairn_search::{SearchError, SearchErrorCode};
 use serde_json::{Value, json};
 
 use crate::json as as_json;
+
+/// A provider that did not say for how long it takes nothing.
+const WHEN_BUSY: Duration = Duration::from_secs(5);
 
 /// A request that is not answered.
 #[derive(Debug)]
@@ -50,6 +53,10 @@ impl HttpError {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message)
     }
 
+    pub(super) fn too_slow() -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "timeout_error", "the body came too slowly")
+    }
+
     pub(super) fn headers_too_large() -> Self {
         let message = "the headers are too large";
         Self::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", message)
@@ -57,6 +64,12 @@ impl HttpError {
 
     pub(super) fn rate_limited(retry_after: Duration) -> Self {
         let message = "too many requests with this key; wait as long as `Retry-After` says";
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        Self { retry_after: Some(retry_after), ..error }
+    }
+
+    pub(super) fn busy(retry_after: Duration) -> Self {
+        let message = "the provider of embeddings takes no more for now; wait as long as `Retry-After` says";
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
         Self { retry_after: Some(retry_after), ..error }
     }
@@ -79,6 +92,14 @@ impl From<SearchError> for HttpError {
             SearchErrorCode::ValidationError | SearchErrorCode::InvalidCursor => StatusCode::BAD_REQUEST,
             SearchErrorCode::NotFound => StatusCode::NOT_FOUND,
             SearchErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            SearchErrorCode::Timeout => {
+                tracing::error!("{}", error.message);
+                return Self::timeout();
+            }
+            SearchErrorCode::RateLimited { retry_after } => {
+                tracing::error!("{}", error.message);
+                return Self::busy(retry_after.unwrap_or(WHEN_BUSY));
+            }
             SearchErrorCode::ModelMismatch | SearchErrorCode::Corrupt | SearchErrorCode::InternalError => {
                 tracing::error!(code = error.code.as_str(), "{}", error.message);
                 return Self::internal();
@@ -91,6 +112,9 @@ impl From<SearchError> for HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.body)).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         if let Some(wait) = self.retry_after {
             let seconds = wait.as_millis().div_ceil(1000).max(1) as u64;
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

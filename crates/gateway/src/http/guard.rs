@@ -5,11 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL,
+    HOST, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use cairn_search::{Allowed, Caller};
+use tracing::Instrument;
 
 use super::error::HttpError;
 use super::service::{CallerAgent, Service};
@@ -47,18 +52,49 @@ impl RequestIds {
 
 pub(super) async fn at_the_door(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let id = service.request_ids.of(request.headers());
-    let mut response = match checked(&service, &request) {
-        Ok(()) => next.run(request).await,
-        Err(refused) => refused.into_response(),
+    let span = tracing::info_span!("request", request_id = ?id);
+    let origin = request.headers().get(ORIGIN).cloned();
+    let response = match checked(&service, &request) {
+        Ok(()) if is_preflight(&request) => preflight(),
+        Ok(()) => next.run(request).instrument(span.clone()).await,
+        Err(refused) => return with_headers(refused.into_response(), id, None),
     };
     if response.status().is_server_error() {
-        tracing::error!(request_id = ?id, status = response.status().as_u16(), "a request failed");
+        let _entered = span.enter();
+        tracing::error!(status = response.status().as_u16(), "a request failed");
     }
+    with_headers(response, id, origin)
+}
+
+/// `origin` is one that may call.
+fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
+    if let Some(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("x-request-id, retry-after"));
+    }
+    headers.insert(VARY, HeaderValue::from_static("origin"));
     headers.insert(REQUEST_ID, id);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// What a browser asks before a page of another origin may send a key.
+fn is_preflight(request: &Request) -> bool {
+    let headers = request.headers();
+    request.method() == Method::OPTIONS
+        && headers.contains_key(ORIGIN)
+        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn preflight() -> Response {
+    let allowed = [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+        (ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, accept, mcp-protocol-version, x-request-id"),
+        (ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, allowed).into_response()
 }
 
 fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
@@ -66,6 +102,9 @@ fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
     let size_bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers.len() > MAX_HEADERS || size_bytes + request.uri().to_string().len() > service.config.header_limit_bytes {
         return Err(HttpError::headers_too_large());
+    }
+    if headers.get_all(HOST).iter().count() > 1 {
+        return Err(HttpError::validation("the request has more than one `Host`"));
     }
     let host = request.uri().authority().map(|authority| authority.as_str());
     let host = host.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()));
@@ -83,7 +122,9 @@ fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
 /// Finds out who calls, and lets them in within the limits of their key.
 pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
-    let key = match service.authenticator.key_of(header).await {
+    let known = tokio::time::timeout(service.config.time_for(false), service.authenticator.key_of(header));
+    let Ok(known) = known.await else { return HttpError::timeout().into_response() };
+    let key = match known {
         Ok(key) => key,
         Err(Refused::Unauthenticated) => return HttpError::unauthenticated().into_response(),
         Err(Refused::Store(error)) => {

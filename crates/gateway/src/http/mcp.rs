@@ -20,7 +20,7 @@ pub(super) async fn serve(
     request: Request,
 ) -> Result<Response, HttpError> {
     let (parts, body) = request.into_parts();
-    let body = body_of(body, service.config.mcp_body_limit_bytes).await?;
+    let body = body_of(&service, body, service.config.mcp_body_limit_bytes).await?;
     let agent: Arc<dyn crate::Agent> = Arc::new(agent);
     // The server of one request: it knows its caller, and nothing of it outlives the answer.
     let server = StreamableHttpService::new(

@@ -21,6 +21,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::Uri;
+use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -63,11 +64,15 @@ fn is_read_by_get(path: &str) -> bool {
 
 /// The router refuses methods by itself, with a bare status.
 async fn with_form(response: Response) -> Response {
-    let is_bare = response.headers().get(axum::http::header::CONTENT_TYPE).is_none();
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED && is_bare {
-        return HttpError::method().into_response();
+    let is_bare = response.headers().get(CONTENT_TYPE).is_none();
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED || !is_bare {
+        return response;
     }
-    response
+    let mut formed = HttpError::method().into_response();
+    if let Some(allow) = response.headers().get(ALLOW) {
+        formed.headers_mut().insert(ALLOW, allow.clone());
+    }
+    formed
 }
 
 async fn ask(
@@ -76,7 +81,7 @@ async fn ask(
     uri: Uri,
     request: Request,
 ) -> Result<Response, HttpError> {
-    let body = body_of(request.into_body(), service.config.body_limit_bytes).await?;
+    let body = body_of(&service, request.into_body(), service.config.body_limit_bytes).await?;
     let body: &[u8] = if body.is_empty() { b"{}" } else { &body };
     let question = Question::parse(uri.path(), body).ok_or_else(HttpError::no_route)?;
     let question =
@@ -87,6 +92,8 @@ async fn ask(
     Ok(axum::Json(answer).into_response())
 }
 
-async fn body_of(body: Body, limit_bytes: usize) -> Result<Bytes, HttpError> {
-    to_bytes(body, limit_bytes).await.map_err(|_| HttpError::too_large(limit_bytes))
+/// A body that comes too slowly is given up: it holds a connection and one of the caller's places.
+async fn body_of(service: &Service, body: Body, limit_bytes: usize) -> Result<Bytes, HttpError> {
+    let body = tokio::time::timeout(service.config.time_for(false), to_bytes(body, limit_bytes)).await;
+    body.map_err(|_| HttpError::too_slow())?.map_err(|_| HttpError::too_large(limit_bytes))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use cairn_domain::{EdgeKind, Reason, RunId, RunState, SymbolKind, Tenant};
 use cairn_ports::KeyStore;
 use cairn_search::{Caller, CursorKey, SearchError, Searcher};
@@ -454,6 +454,78 @@ async fn the_door_is_shut_to_all_others() {
     assert_eq!(cluster.send(0, with("origin", "https://cairn.test")).await.status, StatusCode::OK);
     let cancel = cluster.post(&key, "/v1/index", &json!({"target": "app"})).await;
     assert_eq!((cancel.status, cancel.json()["code"].clone()), (StatusCode::FORBIDDEN, json!("forbidden")));
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_call_and_refusals_say_what_would_do() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    let of_origin = |mut request: Request<Body>, origin: &'static str| {
+        request.headers_mut().insert("origin", HeaderValue::from_static(origin));
+        request
+    };
+    let mut preflight = of_origin(request(Method::OPTIONS, "/v1/search", None, String::new()), "https://cairn.test");
+    preflight.headers_mut().insert("access-control-request-method", HeaderValue::from_static("POST"));
+    let reply = cluster.send(0, preflight).await;
+    assert_eq!((reply.status, reply.text.as_str()), (StatusCode::NO_CONTENT, ""));
+    assert_eq!(reply.headers["access-control-allow-origin"], "https://cairn.test");
+    let stats = of_origin(request(Method::GET, "/v1/stats", Some(&key), String::new()), "https://cairn.test");
+    let reply = cluster.send(0, stats).await;
+    assert_eq!(
+        (reply.status, &reply.headers["access-control-allow-origin"]),
+        (StatusCode::OK, &HeaderValue::from_static("https://cairn.test"))
+    );
+    let stranger = of_origin(request(Method::GET, "/v1/stats", Some(&key), String::new()), "https://evil.test");
+    let reply = cluster.send(0, stranger).await;
+    assert!(reply.status == StatusCode::FORBIDDEN && !reply.headers.contains_key("access-control-allow-origin"));
+
+    let reply = cluster.send(0, request(Method::GET, "/v1/stats", None, String::new())).await;
+    assert_eq!(
+        (reply.status, &reply.headers["www-authenticate"]),
+        (StatusCode::UNAUTHORIZED, &HeaderValue::from_static("Bearer"))
+    );
+    let reply = cluster.send(0, request(Method::DELETE, "/mcp", Some(&key), String::new())).await;
+    assert_eq!((reply.status, reply.headers.contains_key("allow")), (StatusCode::METHOD_NOT_ALLOWED, true));
+    let mut two_hosts = request(Method::GET, "/v1/stats", Some(&key), String::new());
+    two_hosts.headers_mut().append("host", HeaderValue::from_static("evil.test"));
+    assert_eq!(cluster.send(0, two_hosts).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let cluster = Cluster::new(0, 1, GatewayConfig { request_timeout_ms: 1_000, ..config() }).await;
+    let key = cluster.key(None, false).await;
+    for path in ["/v1/search", "/mcp"] {
+        let mut request = request(Method::POST, path, Some(&key), String::new());
+        *request.body_mut() = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        assert_eq!(cluster.send(0, request).await.status, StatusCode::REQUEST_TIMEOUT, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_means_is_refused_at_once() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    let deep = format!("{}{}", "{".repeat(200_000), "}".repeat(200_000));
+    let many: Vec<String> = (0..100_000).map(|number| format!("*{number}")).collect();
+    let words: String = (0..60_000).map(|number| format!("w_{number} ")).collect();
+    for (path, body) in [
+        ("/v1/search", json!({ "query": "date", "paths": [deep] })),
+        ("/v1/search", json!({ "query": "date", "repositories": [deep] })),
+        ("/v1/search", json!({ "query": "date", "repositories": many })),
+        ("/v1/search", json!({ "query": "date", "tags": many })),
+        ("/v1/search", json!({ "query": words })),
+        ("/v1/read", json!({ "path": format!("*{deep}") })),
+        ("/v1/graph", json!({ "name": deep, "relation": "callers" })),
+    ] {
+        let reply = cluster.post(&key, path, &body).await;
+        assert_eq!(
+            (reply.status, &reply.json()["code"]),
+            (StatusCode::BAD_REQUEST, &json!("validation_error")),
+            "{path}"
+        );
+        assert!(reply.text.len() < 1_000, "{path} repeats what was sent");
+    }
 }
 
 #[tokio::test]

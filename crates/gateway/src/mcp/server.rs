@@ -71,6 +71,17 @@ fn without_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorDa
     }
 }
 
+/// A caller that went away, or took the request back, waits for nothing: the work ends with it.
+async fn unless_cancelled<T>(
+    context: &RequestContext<RoleServer>,
+    work: impl Future<Output = T>,
+) -> Result<T, ErrorData> {
+    tokio::select! {
+        done = work => Ok(done),
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
@@ -95,10 +106,10 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let result = call(self.agent.as_ref(), &request.name, request.arguments.unwrap_or_default()).await;
-        Ok(result.into())
+        let result = call(self.agent.as_ref(), &request.name, request.arguments.unwrap_or_default());
+        Ok(unless_cancelled(&context, result).await?.into())
     }
 
     async fn list_prompts(
@@ -139,8 +150,9 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(self.agent.as_ref(), &request.uri).await?.into())
+        let read = resources::read(self.agent.as_ref(), &request.uri);
+        Ok(unless_cancelled(&context, read).await??.into())
     }
 }

@@ -34,6 +34,24 @@ pub static COORDINATED: LazyLock<IntCounterVec> = LazyLock::new(|| {
         .expect("registered once")
 });
 
+/// Questions by route and by the status of the answer.
+pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    register_int_counter_vec!("cairn_requests_total", "Requests answered.", &["route", "status"])
+        .expect("registered once")
+});
+
+/// How long an answer took, by route.
+pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
+    let buckets = vec![0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
+    register_histogram_vec!(
+        "cairn_request_seconds",
+        "Time from the head of a request to its answer.",
+        &["route"],
+        buckets
+    )
+    .expect("registered once")
+});
+
 /// Everything that was registered, as text.
 pub fn text() -> String {
     // Metrics of ours are sound; an unreadable one would be left out.

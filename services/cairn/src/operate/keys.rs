@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use cairn_gateway::auth::{KeyRequest, issue};
+use cairn_gateway::auth::{KeyRequest, id_of, issue};
 use cairn_gateway::time::rfc3339;
 use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
@@ -77,8 +77,10 @@ fn list(keys: &[ApiKeyRecord], now_ms: i64, json: bool) {
 }
 
 async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::Result<()> {
+    // A whole key may have been typed: its secret goes nowhere.
+    let id = id_of(id);
     match keys.revoke(id, now_ms).await {
-        // A whole key may have been typed: what follows its id is not repeated.
+        // Nor is what looks like nothing repeated.
         Err(error) if error.kind == ErrorKind::NotFound => {
             let message = "no key has that id; `cairn keys list` shows those that there are";
             anyhow::bail!(SearchError::new(SearchErrorCode::NotFound, message));
