@@ -14,7 +14,7 @@ mod raw;
 mod settings;
 mod workload;
 
-pub use checker::{Checker, Verdict};
+pub use checker::{Checker, Traces, Verdict};
 pub use cluster::{LocalCluster, STANDARD};
 pub use ground::Ground;
 pub use inside::Inside;

@@ -1,10 +1,11 @@
 //! A cluster under load, with a reader that never stops.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
-use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Verdict, Workload};
+use anyhow::{Result, bail, ensure};
+use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Traces, Verdict, Workload};
 use cairn_domain::RepositoryId;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
@@ -57,13 +58,18 @@ impl Bench {
 
     /// Starts one of each service, and has everything indexed once.
     pub(crate) async fn begin(&mut self) -> Result<()> {
+        self.begin_unread().await?;
+        self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
+        Ok(())
+    }
+
+    /// The same without a reader: its questions would be embedded as well.
+    pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         for service in STANDARD {
             self.start(service, &[]).await?;
         }
         self.ask().await?;
-        self.ground.inside.settled(&self.asked, PATIENCE).await?;
-        self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
-        Ok(())
+        self.settle().await
     }
 
     /// Starts a service; it notes the fail points that it passes.
@@ -77,6 +83,16 @@ impl Bench {
     /// The file with the points that a service has passed.
     pub(crate) fn points(&self, replica: &str) -> PathBuf {
         self.ground.directory.path().join(format!("{replica}.points"))
+    }
+
+    /// Waits until a service has passed a point.
+    pub(crate) async fn passes(&self, replica: &str, point: &str) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !fs::read_to_string(self.points(replica)).unwrap_or_default().lines().any(|line| line == point) {
+            ensure!(Instant::now() < deadline, "{replica} does not pass {point}");
+            sleep(POLL).await;
+        }
+        Ok(())
     }
 
     pub(crate) async fn ask(&mut self) -> Result<()> {
@@ -120,10 +136,15 @@ impl Bench {
         Ok(())
     }
 
-    /// The fault is over: everything has to hold.
+    /// The fault is over, and left nothing but poisoned parts and their letters: everything has to hold.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
-        let mut checker = Checker::new(&self.ground, &self.servers)?;
-        checker.num_poisoned = num_poisoned;
+        let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
+        self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
+    }
+
+    /// The fault is over: everything has to hold.
+    pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
+        let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;
         let num_answers = match self.probe.take() {
             Some(probe) => probe.stop().await?,

@@ -5,5 +5,8 @@
 mod bench;
 mod broker;
 mod kills;
+mod provider;
+mod quota;
 mod servers;
+mod stores;
 mod zombies;
