@@ -11,7 +11,7 @@ use cairn_wiring::EmbeddingConfig;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::{Ground, LocalMode, Raw, Servers, Workload};
+use crate::{Ground, Raw, Servers, Workload};
 
 /// How long after the fault has healed everything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -34,6 +34,8 @@ pub struct Traces {
     pub num_dead_letters: usize,
     /// Runs that a failed part ended: what was published before stays.
     pub num_failed_runs: usize,
+    /// Runs that somebody ended.
+    pub num_cancelled_runs: usize,
 }
 
 /// The figures of a case that passed.
@@ -43,6 +45,7 @@ pub struct Verdict {
     pub num_parts: usize,
     pub num_failed_parts: usize,
     pub num_failed_runs: usize,
+    pub num_cancelled_runs: usize,
     pub num_points: u64,
     pub num_nodes: u64,
     pub num_edges: u64,
@@ -63,7 +66,7 @@ impl<'a> Checker<'a> {
         let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
-        let expected = self.undisturbed(workload)?;
+        let expected = self.ground.index_locally("undisturbed", workload)?;
         let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
@@ -72,14 +75,6 @@ impl<'a> Checker<'a> {
         }
         self.nothing_else(&expected, &mut verdict).await?;
         Ok(verdict)
-    }
-
-    /// An index of the same states that no fault has met.
-    fn undisturbed(&self, workload: &Workload) -> Result<Vec<Value>> {
-        let root = self.ground.directory.path();
-        let local = LocalMode::new(&root.join("undisturbed"), &root.join("operator.toml"));
-        workload.index_locally(&local)?;
-        local.fingerprints()
     }
 
     /// What both indexes must have in common: local mode has no provider, so vectors that come from one are only counted.
@@ -106,14 +101,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Lost: none. A part is done, or failed because it was poisoned; of a failed run it may be open.
+    /// Lost: none. A part is done, or failed because it was poisoned; of a run that was ended it may be open.
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
             for run in self.ground.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
                 verdict.num_runs += 1;
-                if run.state == RunState::Failed {
-                    verdict.num_failed_runs += 1;
+                match run.state {
+                    RunState::Cancelled => verdict.num_cancelled_runs += 1,
+                    RunState::Failed => verdict.num_failed_runs += 1,
+                    _ => {}
+                }
+                if matches!(run.state, RunState::Cancelled | RunState::Failed) {
                     continue;
                 }
                 ensure!(
@@ -135,9 +134,13 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let found = (verdict.num_failed_parts, verdict.num_failed_runs);
-        let expected = (self.traces.num_failed_parts, self.traces.num_failed_runs);
-        ensure!(found == expected, "(failed parts, failed runs) are {found:?}, and {expected:?} were injected");
+        let found = (verdict.num_failed_parts, verdict.num_failed_runs, verdict.num_cancelled_runs);
+        let Traces { num_failed_parts, num_failed_runs, num_cancelled_runs, .. } = self.traces;
+        let expected = (num_failed_parts, num_failed_runs, num_cancelled_runs);
+        ensure!(
+            found == expected,
+            "(failed parts, failed runs, cancelled runs) are {found:?}, and {expected:?} were injected"
+        );
         Ok(())
     }
 

@@ -15,7 +15,7 @@ mod settings;
 mod workload;
 
 pub use checker::{Checker, Traces, Verdict};
-pub use cluster::{LocalCluster, STANDARD};
+pub use cluster::{LocalCluster, STANDARD, Wanted};
 pub use ground::Ground;
 pub use inside::Inside;
 pub use local::LocalMode;

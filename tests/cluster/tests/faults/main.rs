@@ -4,7 +4,10 @@
 
 mod bench;
 mod broker;
+mod generations;
+mod hangs;
 mod kills;
+mod poison;
 mod provider;
 mod quota;
 mod servers;
