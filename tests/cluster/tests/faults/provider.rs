@@ -30,8 +30,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(7);
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 const OUTAGE: Duration = Duration::from_secs(60);
 
-/// Settings of a cluster that embeds with a provider. `quota` is what the cluster knows of the key's.
-pub(crate) fn embeds_with(provider: &FakeServer, quota: Table) -> Table {
+/// Settings of a cluster that embeds with a provider, so many texts at once. `quota` is what it knows of the key's.
+pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -> Table {
     let mut settings = hasty();
     let url = format!("{}/v1/embeddings", provider.url());
     let mut of_provider = toml! {
@@ -43,6 +43,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table) -> Table {
         max_text_tokens = 1000
     };
     of_provider.insert("url".to_owned(), Value::String(url));
+    of_provider.insert("max_texts".to_owned(), max_texts.into());
     of_provider.insert("quota".to_owned(), Value::Table(quota));
     let embedding = [("kind", "http".into()), ("key_name", KEY.into()), ("provider", Value::Table(of_provider))];
     let embedding = embedding.map(|(name, value)| (name.to_owned(), value));
@@ -72,7 +73,7 @@ async fn bad_days_of_a_provider() -> Result<()> {
         tokens_per_minute = 10000000
         takeover_wait_ms = 1000
     };
-    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota), 3).await?;
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 3).await?;
     bench.begin_unread().await?;
     let attempts = bench.ground.cluster.metric("embedder", "cairn_jobs_total{answer=\"retry\"").await?;
     for _ in 0..3 {

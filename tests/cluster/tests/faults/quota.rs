@@ -46,7 +46,7 @@ async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
         headroom_percent = 1
         takeover_wait_ms = 1000
     };
-    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota), 0).await?;
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 0).await?;
     let corpus = Corpus::new(40);
     start(&mut bench).await?;
     corpus.ask(&mut bench).await?;
@@ -85,7 +85,7 @@ async fn an_outage_costs_no_part_and_few_calls() -> Result<()> {
         tokens_per_minute = 10000000
         takeover_wait_ms = 1000
     };
-    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota), 0).await?;
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 2), 0).await?;
     let corpus = Corpus::new(40);
     start(&mut bench).await?;
     corpus.ask(&mut bench).await?;
