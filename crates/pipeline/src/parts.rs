@@ -1,7 +1,7 @@
 //! From a job to the part that it ends and the jobs that follow.
 
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
-use cairn_faults::fail_point;
+use cairn_faults::{fail_point, poison_point};
 use cairn_ports::{ErrorKind, Ledger, LedgerRead};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
@@ -30,6 +30,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             return Err(StageError::cancelled());
         }
         fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
+        poison_point!("{} of run {}", job.part, job.run);
         let task = Task::new(job, standing.aborted);
         let started = self.clock.monotonic();
         let is_late = || self.clock.monotonic() >= started + self.config.deadline;
@@ -38,6 +39,16 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
         fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
         self.end(lane, job, PartEnd::Done, &report).await
+    }
+
+    /// Whether the part has ended: then the job is a copy of one that somebody answered, handed out while its worker was
+    /// started again and again. What cannot be found out is not over.
+    pub(crate) async fn is_over(&self, job: &Job) -> bool {
+        let Job::Part(job) = job else { return false };
+        match self.ledger.standing(job.run, job.part).await {
+            Ok(standing) => standing.is_ended || standing.state.is_finished(),
+            Err(error) => error.kind == ErrorKind::NotFound,
+        }
     }
 
     /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's

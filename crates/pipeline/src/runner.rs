@@ -168,7 +168,11 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settlement {
-        let failure = if delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES {
+        let is_deadly = delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES;
+        if is_deadly && self.is_over(&delivery.job).await {
+            return Settlement::Ack;
+        }
+        let failure = if is_deadly {
             StageError::crashed()
         } else {
             match self.work(worker, delivery, breaker).await {

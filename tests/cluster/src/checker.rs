@@ -10,7 +10,7 @@ use cairn_ports::LedgerRead;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::{Ground, LocalMode, Raw, Servers, Workload};
+use crate::{Ground, Raw, Servers, Workload};
 
 /// How long after the fault has healed everything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -22,8 +22,16 @@ const MANY_RUNS: usize = 1000;
 pub struct Checker<'a> {
     ground: &'a Ground,
     raw: Raw,
-    /// Parts that fail by what was injected, and no others.
-    pub num_poisoned: usize,
+    traces: Traces,
+}
+
+/// What the fault leaves behind for good. There is nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traces {
+    pub num_failed_parts: usize,
+    pub num_dead_letters: usize,
+    /// Runs that somebody ended.
+    pub num_cancelled_runs: usize,
 }
 
 /// The figures of a case that passed.
@@ -32,6 +40,7 @@ pub struct Verdict {
     pub num_runs: usize,
     pub num_parts: usize,
     pub num_failed_parts: usize,
+    pub num_cancelled_runs: usize,
     pub num_points: u64,
     pub num_nodes: u64,
     pub num_edges: u64,
@@ -41,8 +50,8 @@ pub struct Verdict {
 }
 
 impl<'a> Checker<'a> {
-    pub fn new(ground: &'a Ground, servers: &Servers) -> Result<Self> {
-        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, num_poisoned: 0 })
+    pub fn new(ground: &'a Ground, servers: &Servers, traces: Traces) -> Result<Self> {
+        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
     }
 
     /// Waits until all is done, then looks at everything. The fault is over by now.
@@ -52,7 +61,7 @@ impl<'a> Checker<'a> {
         let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
-        let expected = self.undisturbed(workload)?;
+        let expected = self.ground.index_locally("undisturbed", workload)?;
         let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
@@ -62,34 +71,30 @@ impl<'a> Checker<'a> {
         Ok(verdict)
     }
 
-    /// An index of the same states that no fault has met.
-    fn undisturbed(&self, workload: &Workload) -> Result<Vec<Value>> {
-        let root = self.ground.directory.path();
-        let local = LocalMode::new(&root.join("undisturbed"), &root.join("operator.toml"));
-        workload.index_locally(&local)?;
-        local.fingerprints()
-    }
-
     /// Nothing waits, and dead letters are those that were injected.
     async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
         loop {
             let (waiting, dead) = self.raw.messages().await?;
-            if waiting == 0 && dead == self.num_poisoned as u64 {
+            if waiting == 0 && dead == self.traces.num_dead_letters as u64 {
                 return Ok(dead);
             }
             if Instant::now() > deadline {
-                bail!("{waiting} messages wait and {dead} are dead, of which {} were injected", self.num_poisoned);
+                bail!("{waiting} messages wait and {dead} are dead: {:?}", self.traces);
             }
             sleep(POLL).await;
         }
     }
 
-    /// Lost: none. A part is done, or failed because it was poisoned.
+    /// Lost: none. A part is done, or failed because it was poisoned; of a cancelled run it may be open.
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
             for run in self.ground.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
                 verdict.num_runs += 1;
+                if run.state == RunState::Cancelled {
+                    verdict.num_cancelled_runs += 1;
+                    continue;
+                }
                 ensure!(
                     matches!(run.state, RunState::Published | RunState::Partial),
                     "run {:?} ended as {:?}: {:?}",
@@ -109,8 +114,9 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let (failed, poisoned) = (verdict.num_failed_parts, self.num_poisoned);
-        ensure!(failed == poisoned, "{failed} parts failed, {poisoned} were poisoned");
+        let found = (verdict.num_failed_parts, verdict.num_cancelled_runs);
+        let expected = (self.traces.num_failed_parts, self.traces.num_cancelled_runs);
+        ensure!(found == expected, "(failed parts, cancelled runs) are {found:?}, and {expected:?} were injected");
         Ok(())
     }
 

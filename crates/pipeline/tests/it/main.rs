@@ -2,4 +2,5 @@
 
 mod leaving;
 mod measures;
+mod suspects;
 mod worker;

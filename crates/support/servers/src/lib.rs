@@ -29,6 +29,7 @@ mod watcher;
 pub use detached::{down, keep, up};
 pub use fault_proxy::{Direction, FaultProxy, Flow, Rules};
 pub use fleet::Fleet;
+pub use http::get;
 pub use loopback::free_ports;
 pub use management::Vhost;
 pub use minio::MinIo;

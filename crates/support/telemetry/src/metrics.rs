@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+pub use prometheus::IntCounter;
 use prometheus::{HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, TextEncoder};
 use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
@@ -31,6 +32,13 @@ pub static OWNED_KEYS: LazyLock<IntGauge> = LazyLock::new(|| {
 /// What the coordinator did, by kind: relayed jobs, dispatched syncs, stalled and reaped runs, swept generations.
 pub static COORDINATED: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("cairn_coordinated_total", "What the coordinator did.", &["what"])
+        .expect("registered once")
+});
+
+/// What happened between this process and the broker, by kind: messages published, returned (no queue takes them: an alert belongs
+/// on it), refused (the queue is full), unconfirmed (published again), delivered; connections and consumers that were attached.
+pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    register_int_counter_vec!("cairn_broker_total", "What happened between this process and the broker.", &["what"])
         .expect("registered once")
 });
 

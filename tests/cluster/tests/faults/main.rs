@@ -4,6 +4,9 @@
 
 mod bench;
 mod broker;
+mod generations;
+mod hangs;
 mod kills;
+mod poison;
 mod servers;
 mod zombies;
