@@ -131,16 +131,16 @@ impl LocalCluster {
         Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
     }
 
+    /// The process of a service, to kill, freeze or restart it.
+    pub fn process(&mut self, replica: &str) -> Result<&mut ServerProcess> {
+        Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
+    }
+
     /// The sum of a running service's metrics whose lines begin so, such as `cairn_jobs_total{answer="ack"`.
     pub async fn metric(&self, replica: &str, start: &str) -> Result<u64> {
         let text = get(&format!("http://{}", self.address(replica)?), "/metrics").await?;
         let values = text.lines().filter(|line| line.starts_with(start)).filter_map(|line| line.rsplit_once(' '));
         Ok(values.filter_map(|(_, value)| value.parse::<u64>().ok()).sum())
-    }
-
-    /// The process of a service, to kill, freeze or restart it.
-    pub fn process(&mut self, replica: &str) -> Result<&mut ServerProcess> {
-        Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
     }
 
     /// Ends a service by SIGTERM.

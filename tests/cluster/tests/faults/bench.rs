@@ -85,13 +85,18 @@ impl Bench {
 
     /// Starts one of each service, and has everything indexed once.
     pub(crate) async fn begin(&mut self) -> Result<()> {
+        self.begin_unread().await?;
+        self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
+        Ok(())
+    }
+
+    /// The same without a reader: its questions would be embedded as well.
+    pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
         let started = self.ground.cluster.start_together(wanted.into()).await?;
         started.into_iter().try_for_each(|(_, started)| started)?;
         self.ask().await?;
-        self.ground.inside.settled(&self.asked, PATIENCE).await?;
-        self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
-        Ok(())
+        self.settle().await
     }
 
     /// Starts a service; it notes the fail points that it passes.
@@ -217,7 +222,7 @@ impl Bench {
     /// The fault is over, and left nothing but poisoned parts and their letters: everything has to hold.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
         let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
-        self.check_traces(case, Traces { num_failed_parts, num_dead_letters, num_cancelled_runs: 0 }).await
+        self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
     }
 
     /// The fault is over: everything has to hold.

@@ -8,5 +8,8 @@ mod generations;
 mod hangs;
 mod kills;
 mod poison;
+mod provider;
+mod quota;
 mod servers;
+mod stores;
 mod zombies;
