@@ -79,7 +79,9 @@ impl Bench {
 
     /// The same with repositories of the case's own.
     pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
-        let ground = Ground::prepare(&servers, settings).await?;
+        let mut ground = Ground::prepare(&servers, settings).await?;
+        // A case that fails by an error leaves its logs as well.
+        ground.directory.disable_cleanup(true);
         Ok(Self { ground, servers, workload, asked: Vec::new(), probe: None })
     }
 
@@ -233,6 +235,7 @@ impl Bench {
             Some(probe) => probe.stop().await?,
             None => 0,
         };
+        self.ground.directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
         println!("{case}: seed {}, {num_answers} answers read, {verdict:?}", self.workload.seed());
         Ok(verdict)
     }
