@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
 PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench bench-cluster trees embedding-model sim faults cluster cluster-demo cluster-down
+.PHONY: help setup build demo test lint soak bench bench-cluster trees embedding-model sim mutants faults cluster cluster-demo cluster-down
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -35,6 +35,9 @@ cluster-down: setup ## Ends it, by process id.
 
 sim: setup ## Simulates runs: 10,000 seeds of trouble. SEEDS=N runs more, FROM=N others.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)
+
+mutants: setup ## Plants bugs in a copy of the sources; a test must catch each (half an hour). MUTANT=name plants one.
+	@scripts/mutants $(MUTANT)
 
 soak: setup ## Runs the long forms of the random tests (an hour or more).
 	CAIRN_SOAK=1 cargo test --release --locked -p cairn --features failpoints --test it -- --nocapture

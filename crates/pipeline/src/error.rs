@@ -108,6 +108,11 @@ impl StageError {
     pub fn corrupt(key: &str, error: &DecodeError) -> Self {
         Self::permanent(ErrorKind::Corrupt.code(), format!("artifact `{key}`: {error}"))
     }
+
+    /// What is stored is not what was written.
+    pub fn is_corrupt(&self) -> bool {
+        self.code == ErrorKind::Corrupt.code()
+    }
 }
 
 #[cfg(test)]

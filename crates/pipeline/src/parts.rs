@@ -1,7 +1,7 @@
 //! From a job to the part that it ends and the jobs that follow.
 
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
-use cairn_faults::fail_point;
+use cairn_faults::{fail_point, poison_point};
 use cairn_ports::{ErrorKind, Ledger, LedgerRead};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
@@ -32,6 +32,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             return Err(StageError::cancelled());
         }
         fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
+        poison_point!("{} of run {}", job.part, job.run);
         let task = Task::new(job, standing.aborted);
         let is_late = || self.clock.monotonic() >= started + self.config.deadline;
         let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
@@ -97,7 +98,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Whether nobody waits for the part any more: it has ended, or its run has, or nothing is known of it.
+    /// Whether nobody waits for the part any more: its run was cancelled while the job was in hand, or the job is a copy of one
+    /// that somebody answered, handed out while its worker was started again and again; or nothing is known of it.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
         match self.ledger.standing(job.run, job.part).await {
             Ok(standing) => Ok(standing.state != RunState::Running || standing.is_ended),

@@ -4,8 +4,7 @@
 //! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
 //! is forbidden is not known: it takes the path of a name that nothing has.
 
-use crate::{SearchError, Searcher, bounds};
-use cairn_domain::{Digester, Scope, Tenant};
+use cairn_domain::{Digester, RepositoryName, Scope, Tenant};
 use cairn_ports::RepositoryRecord;
 use globset::GlobMatcher;
 
@@ -24,15 +23,30 @@ impl Allowed {
         names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
     }
 
-    /// Leaves those that are allowed.
-    fn retain(&self, records: &mut Vec<RepositoryRecord>) {
-        let Allowed::Only(names) = self else { return };
+    /// Whether a repository of that name may be seen, be there one or not.
+    pub fn allows(&self, repository: &RepositoryName) -> bool {
+        self.compiled().allows(repository)
+    }
+
+    /// Compiled once for all the names that a question looks at.
+    fn compiled(&self) -> Compiled<'_> {
+        let Allowed::Only(names) = self else { return Compiled { names: None, globs: Vec::new() } };
         let globs = names.iter().filter_map(|name| bounds::glob("repositories", name).ok());
-        let globs: Vec<GlobMatcher> = globs.map(|glob| glob.compile_matcher()).collect();
-        records.retain(|record| {
-            let name = record.name.as_str();
-            names.iter().any(|allowed| allowed == name) || globs.iter().any(|glob| glob.is_match(name))
-        });
+        Compiled { names: Some(names), globs: globs.map(|glob| glob.compile_matcher()).collect() }
+    }
+}
+
+/// None: every name.
+struct Compiled<'a> {
+    names: Option<&'a [String]>,
+    globs: Vec<GlobMatcher>,
+}
+
+impl Compiled<'_> {
+    fn allows(&self, repository: &RepositoryName) -> bool {
+        let Some(names) = self.names else { return true };
+        let name = repository.as_str();
+        names.iter().any(|allowed| allowed == name) || self.globs.iter().any(|glob| glob.is_match(name))
     }
 }
 
@@ -71,43 +85,21 @@ impl Searcher {
     /// The repositories that the caller may see, sorted by name.
     pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, SearchError> {
         let mut records = self.catalogue.repositories(&Scope::all(self.caller.tenant.clone())).await?;
-        self.caller.allowed.retain(&mut records);
+        let allowed = self.caller.allowed.compiled();
+        records.retain(|record| allowed.allows(&record.name));
         Ok(records)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{RepositoryId, RepositoryName, Source};
-
     use super::*;
-
-    fn record(name: &str) -> RepositoryRecord {
-        let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
-        RepositoryRecord {
-            id: RepositoryId::derive(&tenant, &name),
-            tenant,
-            name,
-            source: Source::Directory { path: "/x".to_owned() },
-            branch: None,
-            settings: "{}".to_owned(),
-            aliases: vec![RepositoryName::new("host/old")],
-            hosted: None,
-            last_sync: None,
-        }
-    }
-
-    fn lets_through(allowed: &Allowed) -> bool {
-        let mut records = vec![record("host/team/app")];
-        allowed.retain(&mut records);
-        !records.is_empty()
-    }
 
     #[test]
     fn names_and_globs_allow_and_nothing_else_does() {
         let check = |allowed: &[&str], expect: bool| {
             let only = Allowed::Only(allowed.iter().map(ToString::to_string).collect());
-            assert_eq!(lets_through(&only), expect, "{allowed:?}");
+            assert_eq!(only.allows(&RepositoryName::new("host/team/app")), expect, "{allowed:?}");
         };
         check(&["host/team/app"], true);
         check(&["host/*"], true);
@@ -118,7 +110,7 @@ mod tests {
         check(&["host/old"], false);
         check(&["host/team"], false);
         check(&["host/team/app2", "[", "host/other/*"], false);
-        assert!(lets_through(&Allowed::All));
+        assert!(Allowed::All.allows(&RepositoryName::new("host/team/app")));
         let faults = Allowed::Only(vec!["host/*".to_owned(), "[".to_owned()]).faults();
         assert!(faults.len() == 1 && faults[0].contains('['), "{faults:?}");
     }

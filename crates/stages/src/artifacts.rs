@@ -158,7 +158,8 @@ impl Artifacts {
         }
     }
 
-    /// Writes an artifact whose key ends in its own hash: writing it again is a no-op.
+    /// Writes an artifact whose key ends in its own hash: writing it again is a no-op. Other bytes under that key are damaged
+    /// ones, which nobody can use, and make room.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -168,7 +169,14 @@ impl Artifacts {
         let bytes = Bytes::from(bytes);
         let hash = cairn_domain::Digest(cairn_domain::ContentHash::of_bytes(&bytes).0);
         let key = format!("{folder}/{repository}/{}", &hash.to_string()[..32]);
-        Ok(self.blobs.put_artifact(&key, bytes).await?)
+        match self.blobs.put_artifact(&key, bytes.clone()).await {
+            Err(error) if error.kind == ErrorKind::Conflict => {
+                tracing::warn!(key, "an artifact is damaged and written anew");
+                self.blobs.delete(&key).await?;
+                Ok(self.blobs.put_artifact(&key, bytes).await?)
+            }
+            written => Ok(written?),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{FileFacts, Outline, ParseStatus, SourceText, StageName};
+use cairn_domain::{ArtifactRef, FileFacts, Outline, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::FileParser;
@@ -29,8 +29,8 @@ impl Stage for ParseStage {
         let plan = self.artifacts.plan(&task.plan).await?;
         let pack = plan.packs.get(task.part.number as usize);
         let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;
-        if let Some(reader) = self.artifacts.facts_pack(pack).await? {
-            return Ok(report(&read_all::<FileFacts>(reader, &pack.key)?));
+        if let Some(facts) = self.written_facts(pack).await? {
+            return Ok(report(&facts));
         }
         let texts = read_all::<SourceText>(self.artifacts.source_pack(pack).await?, &pack.key)?;
         let facts = self.parser.parse(texts).await?;
@@ -42,6 +42,27 @@ impl Stage for ParseStage {
         // outlines makes them.
         self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
+    }
+}
+
+impl ParseStage {
+    /// The facts that an earlier run of this part wrote. What lies there and cannot be read is removed: it would fail every run
+    /// of the part, and nobody writes over it.
+    async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
+        let key = facts_key_of(pack);
+        let facts = match self.artifacts.facts_pack(pack).await {
+            Ok(None) => return Ok(None),
+            Ok(Some(reader)) => read_all(reader, &key),
+            Err(error) => Err(error),
+        };
+        match facts {
+            Err(error) if error.is_corrupt() => {
+                tracing::warn!(key, %error, "facts are written anew");
+                self.artifacts.blobs.delete(&key).await?;
+                Ok(None)
+            }
+            facts => facts.map(Some),
+        }
     }
 }
 

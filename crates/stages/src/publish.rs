@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
+use cairn_faults::fail_point;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
 use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
@@ -55,7 +56,9 @@ impl Stage for PublishStage {
             result,
             model: self.model.clone(),
         };
+        fail_point!("publish::before_switch", |said| Err(StageError::occupied(said)));
         self.catalogue.publish(published).await?;
+        fail_point!("publish::switched", |said| Err(StageError::occupied(said)));
         Ok(PartReport::default())
     }
 }

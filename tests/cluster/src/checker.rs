@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use cairn_domain::{PartEnd, RepositoryId, RunState, StageName};
+use cairn_domain::{PartEnd, RepositoryId, RunState};
 use cairn_gateway::json;
 use cairn_ports::LedgerRead;
+use cairn_wiring::EmbeddingConfig;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::{Ground, LocalMode, Raw, Servers, Workload};
+use crate::{Ground, Raw, Servers, Workload};
 
 /// How long after the fault has healed everything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -22,8 +23,19 @@ const MANY_RUNS: usize = 1000;
 pub struct Checker<'a> {
     ground: &'a Ground,
     raw: Raw,
-    /// Parts that fail by what was injected, and no others.
-    pub num_poisoned: usize,
+    traces: Traces,
+}
+
+/// What the fault leaves behind for good. There is nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traces {
+    /// Of runs that were published.
+    pub num_failed_parts: usize,
+    pub num_dead_letters: usize,
+    /// Runs that a failed part ended: what was published before stays.
+    pub num_failed_runs: usize,
+    /// Runs that somebody ended.
+    pub num_cancelled_runs: usize,
 }
 
 /// The figures of a case that passed.
@@ -32,6 +44,8 @@ pub struct Verdict {
     pub num_runs: usize,
     pub num_parts: usize,
     pub num_failed_parts: usize,
+    pub num_failed_runs: usize,
+    pub num_cancelled_runs: usize,
     pub num_points: u64,
     pub num_nodes: u64,
     pub num_edges: u64,
@@ -41,8 +55,8 @@ pub struct Verdict {
 }
 
 impl<'a> Checker<'a> {
-    pub fn new(ground: &'a Ground, servers: &Servers) -> Result<Self> {
-        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, num_poisoned: 0 })
+    pub fn new(ground: &'a Ground, servers: &Servers, traces: Traces) -> Result<Self> {
+        Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
     }
 
     /// Waits until all is done, then looks at everything. The fault is over by now.
@@ -52,44 +66,55 @@ impl<'a> Checker<'a> {
         let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
-        let expected = self.undisturbed(workload)?;
+        let expected = self.ground.index_locally("undisturbed", workload)?;
         let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
+            let (found, expected) = (self.comparable(found), self.comparable(expected));
             ensure!(found == expected, "after the fault {found:#}\nundisturbed {expected:#}");
         }
         self.nothing_else(&expected, &mut verdict).await?;
         Ok(verdict)
     }
 
-    /// An index of the same states that no fault has met.
-    fn undisturbed(&self, workload: &Workload) -> Result<Vec<Value>> {
-        let root = self.ground.directory.path();
-        let local = LocalMode::new(&root.join("undisturbed"), &root.join("operator.toml"));
-        workload.index_locally(&local)?;
-        local.fingerprints()
+    /// What both indexes must have in common: local mode has no provider, so vectors that come from one are only counted.
+    fn comparable(&self, fingerprint: &Value) -> Value {
+        let mut comparable = fingerprint.clone();
+        if matches!(self.ground.inside.cluster.config.embedding, EmbeddingConfig::Http { .. }) {
+            comparable["digest"].take();
+            comparable["kinds"]["vectors"]["digest"].take();
+        }
+        comparable
     }
 
     /// Nothing waits, and dead letters are those that were injected.
     async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
         loop {
             let (waiting, dead) = self.raw.messages().await?;
-            if waiting == 0 && dead == self.num_poisoned as u64 {
+            if waiting == 0 && dead == self.traces.num_dead_letters as u64 {
                 return Ok(dead);
             }
             if Instant::now() > deadline {
-                bail!("{waiting} messages wait and {dead} are dead, of which {} were injected", self.num_poisoned);
+                bail!("{waiting} messages wait and {dead} are dead: {:?}", self.traces);
             }
             sleep(POLL).await;
         }
     }
 
-    /// Lost: none. A part is done, or failed because it was poisoned.
+    /// Lost: none. A part is done, or failed because it was poisoned; of a run that was ended it may be open.
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
             for run in self.ground.inside.cluster.runs.runs(Some(repository), MANY_RUNS).await? {
                 verdict.num_runs += 1;
+                match run.state {
+                    RunState::Cancelled => verdict.num_cancelled_runs += 1,
+                    RunState::Failed => verdict.num_failed_runs += 1,
+                    _ => {}
+                }
+                if matches!(run.state, RunState::Cancelled | RunState::Failed) {
+                    continue;
+                }
                 ensure!(
                     matches!(run.state, RunState::Published | RunState::Partial),
                     "run {:?} ended as {:?}: {:?}",
@@ -100,17 +125,18 @@ impl<'a> Checker<'a> {
                 for part in self.ground.inside.cluster.runs.parts(run.id).await? {
                     verdict.num_parts += 1;
                     let end = part.end.as_ref();
-                    // A run that is published has done this one, whether or not anybody lived to write it down.
-                    if part.id.stage == StageName::Publish {
-                        continue;
-                    }
                     ensure!(end.is_some(), "part {:?} of a finished run is open", part.id);
                     verdict.num_failed_parts += usize::from(matches!(end, Some(PartEnd::Failed { .. })));
                 }
             }
         }
-        let (failed, poisoned) = (verdict.num_failed_parts, self.num_poisoned);
-        ensure!(failed == poisoned, "{failed} parts failed, {poisoned} were poisoned");
+        let found = (verdict.num_failed_parts, verdict.num_failed_runs, verdict.num_cancelled_runs);
+        let Traces { num_failed_parts, num_failed_runs, num_cancelled_runs, .. } = self.traces;
+        let expected = (num_failed_parts, num_failed_runs, num_cancelled_runs);
+        ensure!(
+            found == expected,
+            "(failed parts, failed runs, cancelled runs) are {found:?}, and {expected:?} were injected"
+        );
         Ok(())
     }
 

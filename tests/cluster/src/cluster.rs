@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use cairn_servers::{ServerProcess, free_ports};
-use cairn_wiring::ClusterConfig;
+use cairn_servers::{ServerProcess, free_ports, get};
+use tokio::task::JoinSet;
 use toml::Table;
 
 use crate::{Servers, Space, program, settings};
@@ -22,6 +22,9 @@ const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = 
 
 /// Long enough for anybody; the address tells who it is.
 const CURSOR_KEY_BYTES: usize = 32;
+
+/// A replica of a service, and variables of its own.
+pub type Wanted = (String, Vec<(&'static str, String)>);
 
 /// Services over one space of the servers. They end when this is dropped.
 pub struct LocalCluster {
@@ -39,7 +42,7 @@ struct Service {
 
 impl LocalCluster {
     /// Writes the settings and prepares servers. `directory` holds settings, logs and clones; no service runs yet.
-    pub async fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
+    pub fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
         let directory = std::path::absolute(directory)?;
         fs::create_dir_all(directory.join("logs"))?;
         private(&directory.join("operator.toml"), OPERATOR)?;
@@ -48,7 +51,7 @@ impl LocalCluster {
         }
         private(&directory.join("cluster.toml"), &settings::text(servers, space, &directory, overrides)?)?;
         let cluster = Self { directory, services: BTreeMap::new() };
-        cairn_wiring::prepare(&ClusterConfig::load(Some(&cluster.settings()))?).await?;
+        cluster.cairn(&["topology", "apply"])?;
         Ok(cluster)
     }
 
@@ -58,6 +61,32 @@ impl LocalCluster {
 
     /// Starts a service and waits until it is ready. `replica` tells several of one service apart: `embedder-2`.
     pub async fn start(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
+        let service = self.starting(replica, variables)?.await?;
+        self.services.insert(replica.to_owned(), service);
+        Ok(())
+    }
+
+    /// Starts services side by side, each with variables of its own. Gives how it went with each.
+    pub async fn start_together(&mut self, wanted: Vec<Wanted>) -> Result<Vec<(String, Result<()>)>> {
+        let mut starting = JoinSet::new();
+        for (replica, variables) in wanted {
+            let service = self.starting(&replica, &variables)?;
+            starting.spawn(async move { (replica, service.await) });
+        }
+        let mut outcomes = Vec::new();
+        while let Some(started) = starting.join_next().await {
+            let (replica, started) = started?;
+            let outcome = started.map(|service| drop(self.services.insert(replica.clone(), service)));
+            outcomes.push((replica, outcome));
+        }
+        Ok(outcomes)
+    }
+
+    fn starting(
+        &self,
+        replica: &str,
+        variables: &[(&str, String)],
+    ) -> Result<impl Future<Output = Result<Service>> + Send + use<>> {
         let service = replica.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
         let [port, questions_port] = free_ports()?;
         let (address, questions) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{questions_port}"));
@@ -72,19 +101,17 @@ impl LocalCluster {
             "query" => command.env("CAIRN__QUERY__LISTEN", &questions),
             _ => &mut command,
         };
-        let log = self.log(replica);
-        let ready = format!("http://{address}/readyz");
-        let process = ServerProcess::start_over_http(replica, command, log, &ready).await?;
-        self.services.insert(replica.to_owned(), Service { process, address, questions });
-        Ok(())
+        let (name, log, ready) = (replica.to_owned(), self.log(replica), format!("http://{address}/readyz"));
+        Ok(async move {
+            let process = ServerProcess::start_over_http(&name, command, log, &ready).await?;
+            Ok(Service { process, address, questions })
+        })
     }
 
     /// Starts one of each service.
     pub async fn start_all(&mut self) -> Result<()> {
-        for service in STANDARD {
-            self.start(service, &[]).await?;
-        }
-        Ok(())
+        let wanted = STANDARD.map(|service| (service.to_owned(), Vec::new()));
+        self.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)
     }
 
     /// What a service printed, of all its starts.
@@ -108,6 +135,13 @@ impl LocalCluster {
         Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
     }
 
+    /// The sum of a running service's metrics whose lines begin so, such as `cairn_jobs_total{answer="ack"`.
+    pub async fn metric(&self, replica: &str, start: &str) -> Result<u64> {
+        let text = get(&format!("http://{}", self.address(replica)?), "/metrics").await?;
+        let values = text.lines().filter(|line| line.starts_with(start)).filter_map(|line| line.rsplit_once(' '));
+        Ok(values.filter_map(|(_, value)| value.parse::<u64>().ok()).sum())
+    }
+
     /// Ends a service by SIGTERM.
     pub async fn stop(&mut self, replica: &str) -> Result<()> {
         self.process(replica)?.stop().await?;
@@ -115,12 +149,27 @@ impl LocalCluster {
         Ok(())
     }
 
+    /// Ends services side by side.
+    pub async fn stop_together(&mut self, replicas: impl IntoIterator<Item = &str>) -> Result<()> {
+        let mut stopping = JoinSet::new();
+        for replica in replicas {
+            let service = self.services.remove(replica).with_context(|| format!("{replica} does not run"))?;
+            let mut process = service.process;
+            stopping.spawn(async move { process.stop().await });
+        }
+        while let Some(stopped) = stopping.join_next().await {
+            stopped??;
+        }
+        Ok(())
+    }
+
     /// Runs `cairn` against this cluster; it has to succeed. Gives its standard output.
     pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "cairn {} fails: {errors}", arguments.join(" "));
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let said = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "cairn {} fails: {errors}{said}", arguments.join(" "));
+        Ok(said.into_owned())
     }
 
     /// Runs `cairn` against this cluster.

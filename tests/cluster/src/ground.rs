@@ -1,11 +1,12 @@
 //! A cluster of a test's own, and repositories for it.
 
 use anyhow::Result;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 use toml::Table;
 
-use crate::{Inside, LocalCluster, Servers, Space};
+use crate::{Inside, LocalCluster, LocalMode, Servers, Space, Workload};
 
 /// A prepared cluster in a space of its own, its folder, and a look inside. `CAIRN_KEEP` keeps the folder.
 pub struct Ground {
@@ -25,9 +26,17 @@ impl Ground {
         let mut directory = tempfile::tempdir()?;
         directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
         let space = Space::create(servers).await?;
-        let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides).await?;
+        let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides)?;
         let inside = Inside::open(&cluster.settings()).await?;
         Ok(Self { cluster, inside, space, directory, _turn: turn })
+    }
+
+    /// What local mode, which no fault meets, makes of repositories as they are now: fingerprints of an index of that name.
+    pub fn index_locally(&self, name: &str, workload: &Workload) -> Result<Vec<Value>> {
+        let root = self.directory.path();
+        let local = LocalMode::new(&root.join(name), &root.join("operator.toml"));
+        workload.index_locally(&local)?;
+        local.fingerprints()
     }
 }
 

@@ -7,10 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::auth::{KeyRequest, issue};
-use cairn_neo4j::Neo4jKeys;
-use cairn_ports::{Catalogue, KeyStore, LedgerRead, RepositoryRecord, Requests};
+use cairn_neo4j::{Neo4jKeys, Neo4jRuns};
+use cairn_ports::{Catalogue, KeyStore, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments};
 use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
-use cairn_wire::RequestSettings;
 use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
 use tokio::time::{Instant, sleep};
 
@@ -47,14 +46,9 @@ impl Inside {
         source: Source,
         lane: Lane,
     ) -> Result<(RepositoryId, u64)> {
-        let (tenant, name) = (tenant.clone(), RepositoryName::new(name));
-        let id = RepositoryId::derive(&tenant, &name);
-        let settings = RequestSettings::default().to_json();
-        let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);
-        self.cluster
-            .runs
-            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync })
-            .await?;
+        let record = RepositoryRecord::new(tenant.clone(), RepositoryName::new(name), source);
+        let id = record.id;
+        self.cluster.runs.register(record).await?;
         let request = self.cluster.runs.ask(id, lane, false, self.cluster.clock.now_ms()).await?;
         Ok((id, request))
     }
@@ -95,6 +89,13 @@ impl Inside {
     /// How the newest run of a repository ended.
     pub async fn last_state(&self, repository: RepositoryId) -> Result<Option<RunState>> {
         Ok(self.cluster.runs.runs(Some(repository), 1).await?.first().map(|run| run.state))
+    }
+
+    /// The epoch of whoever holds the lease on syncing a repository, or held it last.
+    pub async fn epoch(&self, repository: RepositoryId) -> Result<u64> {
+        let documents = Neo4jRuns::new(self.cluster.neo4j.clone());
+        let found = documents.repositories(RepositoryQuery::One(repository)).await?;
+        Ok(found.first().context("no such repository")?.state.lease.epoch)
     }
 
     pub async fn fingerprints(&self) -> Result<Vec<Fingerprint>> {

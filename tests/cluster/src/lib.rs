@@ -14,8 +14,8 @@ mod raw;
 mod settings;
 mod workload;
 
-pub use checker::{Checker, Verdict};
-pub use cluster::{LocalCluster, STANDARD};
+pub use checker::{Checker, Traces, Verdict};
+pub use cluster::{LocalCluster, STANDARD, Wanted};
 pub use ground::Ground;
 pub use inside::Inside;
 pub use local::LocalMode;

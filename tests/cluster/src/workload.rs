@@ -17,15 +17,18 @@ pub const NUM_MARKED_FILES: usize = 6;
 
 /// Changing repositories, and one whose files all carry the marker of its state.
 pub struct Workload {
+    seed: u64,
     repositories: Vec<Mutation>,
     marked: TempDir,
     marker: usize,
 }
 
 impl Workload {
-    pub fn new(num_repositories: usize, num_files: usize) -> Self {
-        let repositories = (0..num_repositories).map(|seed| Mutation::new(seed as u64, num_files)).collect();
-        let mut workload = Self { repositories, marked: repository(), marker: 0 };
+    pub fn new(seed: u64, num_repositories: usize, num_files: usize) -> Self {
+        // No repository of one seed is that of another.
+        let seeds = (seed * 1000..).take(num_repositories);
+        let repositories = seeds.map(|seed| Mutation::new(seed, num_files)).collect();
+        let mut workload = Self { seed, repositories, marked: repository(), marker: 0 };
         workload.mark();
         workload
     }
@@ -34,6 +37,21 @@ impl Workload {
     pub fn advance(&mut self) {
         for mutation in &mut self.repositories {
             (0..2).for_each(|_| mutation.step());
+        }
+        self.mark();
+    }
+
+    /// What the changes follow from.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Adds one file to every repository that changes, and to no state of a file that is there.
+    pub fn grow(&mut self) {
+        for (number, mutation) in self.repositories.iter().enumerate() {
+            let text = format!("def grown_{number}(x):\n    return x + {number}\n");
+            write(mutation.root(), &format!("grown/file_{}.py", self.marker), text);
+            commit(mutation.root(), "grow");
         }
         self.mark();
     }

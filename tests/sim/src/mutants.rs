@@ -1,7 +1,17 @@
 //! Bugs to plant, each of which some seed must show.
 //!
 //! Each changes what a wrapper around the production code does, in exactly the way in which the bug would: the production
-//! code itself is never built differently.
+//! code itself is never built differently. `tests/mutants` plants those of the same names in the production code.
+//!
+//! | bug | planted in |
+//! |---|---|
+//! | no-epoch-check, counter-instead-of-set | `ground.rs`: commands on their way to the store of runs |
+//! | late-upsert-after-retire, retire-overwrites-a-published-mark, sweep-by-range | `records.rs`: writes and sweeps of a store |
+//! | unhide-before-sweep | `scheduler.rs`: the list of what is to be swept |
+//! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
+//! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
+//! | ack-before-write | `broker.rs`: answering a delivery |
+//! | quota-forgotten-by-a-new-owner | `quota.rs`: taking a key over |
 
 macro_rules! mutants {
     ($($(#[$doc:meta])* $name:ident = $word:literal),+ $(,)?) => {

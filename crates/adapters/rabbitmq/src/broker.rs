@@ -1,7 +1,7 @@
 //! The port's methods, and what all parts share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -54,8 +54,30 @@ pub(crate) struct Shared {
     /// Lets one walk through the dead letters at a time: whoever walks holds them all.
     pub(crate) dead_letter_walk: tokio::sync::Mutex<()>,
     stages: BTreeMap<StageName, Stage>,
+    /// Suspects on their way to their queue.
+    num_isolating: AtomicUsize,
     is_closed: watch::Sender<bool>,
     next_id: AtomicU64,
+}
+
+/// While it lives, a suspect is on its way to its queue, and none is handed out: one that kills this process now would leave those
+/// that are under way in both queues, each with deaths of its own to count.
+pub(crate) struct Isolating(Arc<Shared>);
+
+impl Isolating {
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
+        shared.num_isolating.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Isolating {
+    fn drop(&mut self) {
+        self.0.num_isolating.fetch_sub(1, Ordering::SeqCst);
+        for stage in self.0.stages.values() {
+            stage.ready.notify_waiters();
+        }
+    }
 }
 
 /// What this process has of one stage.
@@ -118,6 +140,7 @@ impl Shared {
             management: Management::new(&config).ok(),
             dead_letter_walk: tokio::sync::Mutex::new(()),
             stages: stages.collect(),
+            num_isolating: AtomicUsize::new(0),
             is_closed: watch::channel(false).0,
             next_id: AtomicU64::new(1),
             config,
@@ -242,7 +265,8 @@ impl Broker for RabbitMqBroker {
                 return Ok(None);
             }
             self.want(stage);
-            let delivery = state.inbox().next(self.shared.next_id());
+            let may_be_suspect = self.shared.num_isolating.load(Ordering::SeqCst) == 0;
+            let delivery = state.inbox().next(self.shared.next_id(), may_be_suspect);
             if let Some(delivery) = delivery {
                 return Ok(Some(delivery));
             }

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::backoff::Backoff;
-use crate::broker::{Answer, Lease, Shared};
+use crate::broker::{Answer, Isolating, Lease, Shared};
 use crate::error::chain;
 use crate::health::Kind;
 use crate::inbox::Held;
@@ -175,12 +175,15 @@ impl Listener {
 
     /// Whatever was in the hands of a consumer that went away comes here, good and bad; alone, each shows what it is.
     fn isolate(&self, mut held: Held<Answer>) {
-        let shared = Arc::clone(&self.shared);
+        let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = 0;
         self.moves.push(Box::pin(async move {
             tracing::warn!(job = %held.job, "went unanswered {} times: a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
             or_warn(settle::replace(&shared, suspect, &held.answer)).await;
+            // When this is answered, the broker has the acknowledgement. A fault shows where the channel is listened to.
+            let _ = passive(&held.answer.lease.channel, &shared.names.queue(held.stage, held.source)).await;
+            drop(isolating);
         }));
     }
 

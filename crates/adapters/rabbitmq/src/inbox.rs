@@ -39,12 +39,13 @@ impl<A> Inbox<A> {
     }
 
     /// Hands out the next job under `tag`, if the prefetch allows one.
-    pub(crate) fn next(&mut self, tag: u64) -> Option<Delivery> {
+    pub(crate) fn next(&mut self, tag: u64, may_be_suspect: bool) -> Option<Delivery> {
         if self.outstanding.len() >= self.prefetch {
             return None;
         }
         // The map has the sources in the order in which they are served.
-        let held = self.waiting.values_mut().find_map(VecDeque::pop_front)?;
+        let mut sources = self.waiting.iter_mut().filter(|(source, _)| may_be_suspect || **source != Source::Suspect);
+        let held = sources.find_map(|(_, waiting)| waiting.pop_front())?;
         let delivery = Delivery {
             tag,
             job: held.job.clone(),
@@ -52,6 +53,7 @@ impl<A> Inbox<A> {
             num_failed_attempts: held.message.num_failed_attempts,
             num_unanswered: held.num_unanswered,
             is_suspect: held.source == Source::Suspect,
+            traceparent: held.message.traceparent.clone(),
         };
         self.outstanding.insert(tag, held);
         Some(delivery)
@@ -115,8 +117,19 @@ mod tests {
         for (source, number) in [(Source::Bulk, 1), (Source::Suspect, 2), (Source::Interactive, 3), (Source::Bulk, 4)] {
             inbox.put(held(source, number, 0));
         }
-        let order: Vec<u64> = (0..4).filter_map(|tag| inbox.next(tag)).map(|delivery| request(&delivery)).collect();
+        let order: Vec<u64> =
+            (0..4).filter_map(|tag| inbox.next(tag, true)).map(|delivery| request(&delivery)).collect();
         assert_eq!(order, [3, 2, 1, 4]);
+    }
+
+    #[test]
+    fn a_suspect_waits_until_it_may_be_handed_out() {
+        let mut inbox = Inbox::new(9);
+        inbox.put(held(Source::Suspect, 1, 0));
+        assert!(inbox.next(1, false).is_none());
+        inbox.put(held(Source::Bulk, 2, 0));
+        assert_eq!(inbox.next(2, false).map(|delivery| request(&delivery)), Some(2));
+        assert_eq!(inbox.next(3, true).map(|delivery| request(&delivery)), Some(1));
     }
 
     #[test]
@@ -125,9 +138,9 @@ mod tests {
         for number in 0..4 {
             inbox.put(held(if number % 2 == 0 { Source::Bulk } else { Source::Interactive }, number, 0));
         }
-        assert!(inbox.next(1).is_some() && inbox.next(2).is_some() && inbox.next(3).is_none());
+        assert!(inbox.next(1, true).is_some() && inbox.next(2, true).is_some() && inbox.next(3, true).is_none());
         assert!(inbox.take(1).is_some() && inbox.take(1).is_none());
-        assert!(inbox.next(3).is_some() && inbox.next(4).is_none());
+        assert!(inbox.next(3, true).is_some() && inbox.next(4, true).is_none());
         assert_eq!(inbox.num_unsettled(), 3);
     }
 
@@ -137,11 +150,11 @@ mod tests {
         for channel in [7, 8, 7, 8] {
             inbox.put(held(Source::Bulk, channel, channel));
         }
-        inbox.next(1);
-        inbox.next(2);
+        inbox.next(1, true);
+        inbox.next(2, true);
         inbox.abandon(7);
         assert_eq!(inbox.num_unsettled(), 2);
         assert!(inbox.take(1).is_none() && inbox.take(2).is_some());
-        assert_eq!(inbox.next(3).map(|delivery| (request(&delivery), delivery.lane)), Some((8, Lane::Bulk)));
+        assert_eq!(inbox.next(3, true).map(|delivery| (request(&delivery), delivery.lane)), Some((8, Lane::Bulk)));
     }
 }

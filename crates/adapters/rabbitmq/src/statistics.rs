@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cairn_telemetry::metrics::{BROKER, IntCounter};
+
 /// What happened since the process started.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
@@ -21,7 +23,6 @@ pub struct Statistics {
     pub num_delivered: u64,
 }
 
-#[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) published: Counter,
     pub(crate) returned: Counter,
@@ -32,16 +33,38 @@ pub(crate) struct Counters {
     pub(crate) delivered: Counter,
 }
 
-#[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
+/// Of one broker, and among those of the process.
+pub(crate) struct Counter {
+    own: AtomicU64,
+    of_process: IntCounter,
+}
 
 impl Counter {
+    fn new(what: &str) -> Self {
+        Self { own: AtomicU64::new(0), of_process: BROKER.with_label_values(&[what]) }
+    }
+
     pub(crate) fn add(&self, count: usize) {
-        self.0.fetch_add(count as u64, Ordering::Relaxed);
+        self.own.fetch_add(count as u64, Ordering::Relaxed);
+        self.of_process.inc_by(count as u64);
     }
 
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.own.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            published: Counter::new("published"),
+            returned: Counter::new("returned"),
+            refused: Counter::new("refused"),
+            unconfirmed: Counter::new("unconfirmed"),
+            connected: Counter::new("connected"),
+            attached: Counter::new("attached"),
+            delivered: Counter::new("delivered"),
+        }
     }
 }
 

@@ -5,4 +5,5 @@ mod coordinator;
 mod giving_up;
 mod leaving;
 mod measures;
+mod suspects;
 mod worker;

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use cairn_config::Operator;
 use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, Tenant};
+use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
@@ -87,6 +88,7 @@ impl Sync {
     pub async fn run(&self, request: SyncRequest) -> Result<Synced, StageError> {
         let asked_at = Instant::now();
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
+        fail_point!("sync::leased", |said| Err(StageError::occupied(said)));
         let synced = {
             let heartbeat = self.heartbeat(lease, asked_at);
             tokio::select! {

@@ -31,7 +31,11 @@ struct Remote {
     num_opens: AtomicU64,
     is_unreadable: Mutex<bool>,
     is_away: AtomicBool,
+    /// What others do while it is opened.
+    meanwhile: Mutex<Option<Meanwhile>>,
 }
+
+type Meanwhile = Box<dyn FnOnce() + Send>;
 
 impl Remote {
     fn head(&self) -> BlobId {
@@ -67,6 +71,10 @@ impl SourceReader for Remote {
             return Err(SourceError::new(ErrorKind::Unavailable, "fetch", "git.example"));
         }
         self.num_opens.fetch_add(1, Ordering::SeqCst);
+        let meanwhile = self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(meanwhile) = meanwhile {
+            meanwhile();
+        }
         let entry = TreeEntry {
             path: RepoPath::parse("a.py").expect("a path"),
             kind: EntryKind::File,
@@ -147,10 +155,12 @@ impl World {
         Self { remote, runs, sync, record }
     }
 
+    fn request(&self, rebuild: bool) -> SyncRequest {
+        SyncRequest { repository: self.record.clone(), cache: SourceCache::default(), rebuild, lane: Lane::Bulk }
+    }
+
     async fn synced(&self, rebuild: bool) -> Option<RunId> {
-        let request =
-            SyncRequest { repository: self.record.clone(), cache: SourceCache::default(), rebuild, lane: Lane::Bulk };
-        match self.sync.run(request).await.expect("synced") {
+        match self.sync.run(self.request(rebuild)).await.expect("synced") {
             Synced::Unchanged { .. } => None,
             Synced::Begun { run, .. } => Some(run),
         }
@@ -318,4 +328,33 @@ async fn the_heartbeat_ends_when_the_lease_does() {
     check(&[], "unavailable", 60).await;
     check(&[away, away, None, Some(ErrorKind::NotFound)], "not_found", 15 + 2 + 15).await;
     check(&[None, away], "unavailable", 15 + 60).await;
+}
+
+#[tokio::test]
+async fn a_file_that_failed_is_tried_again_at_the_same_commit() {
+    let world = World::new().await;
+    *world.remote.is_unreadable() = true;
+    world.publish(false, RunState::Published).await;
+    assert_eq!(world.synced(false).await, None, "it cannot be read now either");
+    *world.remote.is_unreadable() = false;
+    assert!(world.synced(false).await.is_some(), "what failed is not tried again");
+}
+
+/// The lease ran out while the source was read; another sync has come and gone.
+#[tokio::test]
+async fn a_sync_that_lost_its_lease_begins_nothing() {
+    let world = World::new().await;
+    let (runs, id, runtime) = (world.runs.clone(), world.record.id, tokio::runtime::Handle::current());
+    let ran_out_at_ms = world.sync.clock.now_ms() + world.sync.lease_ms;
+    let meanwhile: Meanwhile = Box::new(move || {
+        runtime.block_on(async {
+            let lease = runs.lease(id, ran_out_at_ms, 60_000).await.expect("it ran out");
+            runs.renew(lease, ran_out_at_ms, 0).await.expect("given back");
+        });
+    });
+    *world.remote.meanwhile.lock().expect("no panic") = Some(meanwhile);
+    let synced = world.sync.run(world.request(false)).await;
+    let code = synced.err().map(|error| error.code);
+    assert_eq!(code, Some("conflict".into()), "it began a run of what it had read under a lease that it lost");
+    assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }

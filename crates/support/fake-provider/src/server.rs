@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -60,6 +61,11 @@ impl FakeServer {
 
     pub fn provider(&self) -> MutexGuard<'_, Provider> {
         self.shared.provider()
+    }
+
+    /// The time by which calls are noted.
+    pub fn now(&self) -> Duration {
+        self.shared.started.elapsed()
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the environment asks for.
 
 use std::collections::BTreeSet;
+use std::fmt::Arguments;
 use std::fs::{File, OpenOptions};
+use std::hint::black_box;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -12,6 +14,7 @@ use rustix::process::{Signal, getpid, kill_process};
 const INJECTED: &str = "injected fault";
 
 static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
+static POISON: OnceLock<String> = OnceLock::new();
 
 struct Log {
     file: File,
@@ -34,6 +37,9 @@ pub fn arm() {
         let file = file.unwrap_or_else(|error| panic!("CAIRN_POINTS_LOG=`{path}` cannot be written: {error}"));
         let _ = LOG.set(Mutex::new(Log { file, passed: BTreeSet::new() }));
     }
+    if let Ok(work) = std::env::var("CAIRN_POISON") {
+        let _ = POISON.set(work);
+    }
     if let Ok(text) = std::env::var("CAIRN_KILL_AT") {
         let wanted = place(&text).map(|(point, count)| (point, count, Fault::Kill));
         set(wanted.unwrap_or_else(|| panic!("CAIRN_KILL_AT=`{text}` is not `point:n`")));
@@ -52,6 +58,19 @@ pub fn passed(point: &str) {
         // One write each, so that processes that share the file do not mix their lines.
         log.file.write_all(format!("{point}\n").as_bytes()).expect("the log of points can be written");
     }
+}
+
+/// Overflows the stack if this is the work that is poison.
+pub fn taste(work: Arguments) {
+    if POISON.get().is_some_and(|poison| *poison == work.to_string()) {
+        black_box(overflow(0));
+    }
+}
+
+#[expect(unconditional_recursion, reason = "this is how a poison that no bound stops ends a process")]
+#[inline(never)]
+fn overflow(depth: u64) -> u64 {
+    depth + black_box(overflow(black_box(depth) + 1))
 }
 
 /// The grace that a test asks for, in milliseconds.

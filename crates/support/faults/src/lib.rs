@@ -5,6 +5,8 @@
 //! - `CAIRN_KILL_AT=point:n` kills the process there, as if its machine were gone.
 //! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` makes its thread stand still for so many
 //!   milliseconds; `point:n:abort` ends the process as a bug in C code would.
+//! - `CAIRN_POISON=WORK` overflows the stack of whoever begins that work, each time: what a poison message does. Work is
+//!   named as logs name it: `parse/0 of run 7`.
 //! - `CAIRN_POINTS_LOG=FILE` gets a line for each point that the process passes, at its first passage: a bench proves
 //!   with it that it reached every point.
 //! - `CAIRN_SWEEP_GRACE_MS=n` sweeps what is older than that.
@@ -15,7 +17,7 @@
 mod armed;
 
 #[cfg(feature = "failpoints")]
-pub use armed::{arm, passed, sweep_grace_ms};
+pub use armed::{arm, passed, sweep_grace_ms, taste};
 #[cfg(feature = "failpoints")]
 #[doc(hidden)]
 pub use fail;
@@ -56,6 +58,17 @@ pub const POINTS: &[(&str, &[&str])] = &[
     ),
     ("crates/adapters/neo4j", &["neo4j::before_commit", "neo4j::after_commit"]),
     ("crates/adapters/names", &["names::before_write", "names::after_write"]),
+    (
+        "crates/stages",
+        &[
+            // The lease of the repository is taken; nothing is read yet.
+            "sync::leased",
+            // The final manifest is written; readers see the old generation.
+            "publish::before_switch",
+            // Readers see the new generation; nobody was told.
+            "publish::switched",
+        ],
+    ),
     // The vectors are in their artifact, and not in the cache.
     ("crates/adapters/vectors", &["vectors::written"]),
 ];
@@ -76,6 +89,22 @@ macro_rules! fail_point {
 #[macro_export]
 macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{}};
+}
+
+/// Where work begins: `poison_point!("{part} of run {run}")` names it. Ends the process if that is the poison.
+#[cfg(feature = "failpoints")]
+#[macro_export]
+macro_rules! poison_point {
+    ($($work:tt)+) => {
+        $crate::taste(format_args!($($work)+))
+    };
+}
+
+/// Work that is no poison: the feature `failpoints` is off.
+#[cfg(not(feature = "failpoints"))]
+#[macro_export]
+macro_rules! poison_point {
+    ($($work:tt)+) => {{}};
 }
 
 /// Does nothing: the feature `failpoints` is off.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -55,6 +55,13 @@ fn parse(answer: &str) -> Option<Response> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()?;
     Some(Response { status, body: body.to_owned() })
+}
+
+/// The body of a page below `http://HOST:PORT`, which must be there.
+pub async fn get(server: &str, path: &str) -> Result<String> {
+    let Response { status, body } = send(server, "GET", path, "").await?;
+    ensure!(status == 200, "{server}{path} answers {status}: {body}");
+    Ok(body)
 }
 
 /// Whether a GET is answered with 200.

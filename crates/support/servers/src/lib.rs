@@ -7,7 +7,8 @@
 //! Every server listens on 127.0.0.1 only and is a process group of its own. It ends with its handle, and also if the
 //! process that holds the handle is killed: a watcher sees the pipe to it close. `scripts/servers` installs what runs here.
 //!
-//! `FaultProxy` stands between a client and a server and does to connections what networks do.
+//! `FaultProxy` stands between a client and a server and does to connections what networks do; `HttpProxy` does to requests what
+//! servers under load do.
 
 mod detached;
 mod fault_proxy;
@@ -15,6 +16,7 @@ mod fleet;
 pub mod given;
 mod group;
 mod http;
+mod http_proxy;
 mod install;
 mod loopback;
 mod management;
@@ -29,6 +31,8 @@ mod watcher;
 pub use detached::{down, keep, up};
 pub use fault_proxy::{Direction, FaultProxy, Flow, Rules};
 pub use fleet::Fleet;
+pub use http::get;
+pub use http_proxy::{Exchange, HttpProxy, HttpRequest, Refusal, Treatment};
 pub use loopback::free_ports;
 pub use management::Vhost;
 pub use minio::MinIo;

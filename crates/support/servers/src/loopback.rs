@@ -13,6 +13,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use anyhow::{Context, Result};
 use rand::RngExt;
 use tokio::net::TcpStream;
+use url::Url;
 
 const LOWEST: u16 = 12_000;
 /// Where Linux begins with the ports of outgoing connections unless it is told otherwise.
@@ -43,6 +44,15 @@ fn first_outgoing_port() -> Option<u16> {
 
 fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// The address of a server with another port of this machine in its place: scheme, user, path and all stay.
+pub(crate) fn moved(server: &str, port: u16) -> Result<String> {
+    let mut url = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+    url.set_host(Some("127.0.0.1"))?;
+    url.set_port(Some(port)).map_err(|()| anyhow::anyhow!("{server} has no port"))?;
+    let url = String::from(url);
+    Ok(if server.ends_with('/') { url } else { url.trim_end_matches('/').to_owned() })
 }
 
 /// Whether something accepts connections there.

@@ -16,8 +16,8 @@ use crate::group;
 use crate::http;
 use crate::watcher::Watcher;
 
-/// Longer than any of the servers takes to start on a busy machine.
-const READY_DEADLINE: Duration = Duration::from_secs(60);
+/// Longer than any of the servers takes to start on a very busy machine.
+const READY_DEADLINE: Duration = Duration::from_secs(180);
 /// Neo4j takes 12 s to stop.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 /// A killed group is gone as soon as the kernel has taken its memory back.

@@ -1,10 +1,11 @@
 //! A cluster under load, with a reader that never stops.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
-use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Verdict, Workload};
+use anyhow::{Context, Result, bail, ensure};
+use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Traces, Verdict, Wanted, Workload};
 use cairn_domain::RepositoryId;
 use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
@@ -25,6 +26,20 @@ pub(crate) struct Bench {
 /// Whether the long forms are wanted.
 pub(crate) fn is_long() -> bool {
     std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
+}
+
+/// What repositories and their changes follow from: `CAIRN_SEED`, or what stands here.
+pub(crate) fn seed() -> Result<u64> {
+    match std::env::var("CAIRN_SEED") {
+        Ok(seed) => seed.parse().with_context(|| format!("CAIRN_SEED=`{seed}` is no number")),
+        Err(_) => Ok(0),
+    }
+}
+
+/// The seeds of a case that takes several in its long form.
+pub(crate) fn seeds() -> Result<Vec<u64>> {
+    let first = seed()?;
+    Ok((first..).take(if is_long() { 3 } else { 1 }).collect())
 }
 
 /// Everything that waits, waits shorter than in production.
@@ -48,36 +63,72 @@ pub(crate) fn hasty() -> Table {
     }
 }
 
+/// The same, and no job is handed out a second time to be safe: what comes twice has another reason.
+pub(crate) fn without_reconciler() -> Table {
+    let mut settings = hasty();
+    if let Some(pipeline) = settings.get_mut("pipeline").and_then(toml::Value::as_table_mut) {
+        pipeline.insert("stalled_after_ms".to_owned(), 3_600_000.into());
+    }
+    settings
+}
+
 impl Bench {
     /// Prepares a cluster without services, and repositories.
     pub(crate) async fn prepare(servers: Servers, settings: &Table, num_repositories: usize) -> Result<Self> {
-        let ground = Ground::prepare(&servers, settings).await?;
-        let workload = Workload::new(num_repositories, 12);
+        Self::prepare_with(servers, settings, Workload::new(seed()?, num_repositories, 12)).await
+    }
+
+    /// The same with repositories of the case's own.
+    pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
+        let mut ground = Ground::prepare(&servers, settings).await?;
+        // A case that fails by an error leaves its logs as well.
+        ground.directory.disable_cleanup(true);
         Ok(Self { ground, servers, workload, asked: Vec::new(), probe: None })
     }
 
     /// Starts one of each service, and has everything indexed once.
     pub(crate) async fn begin(&mut self) -> Result<()> {
-        for service in STANDARD {
-            self.start(service, &[]).await?;
-        }
-        self.ask().await?;
-        self.ground.inside.settled(&self.asked, PATIENCE).await?;
+        self.begin_unread().await?;
         self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
         Ok(())
     }
 
+    /// The same without a reader: its questions would be embedded as well.
+    pub(crate) async fn begin_unread(&mut self) -> Result<()> {
+        let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
+        let started = self.ground.cluster.start_together(wanted.into()).await?;
+        started.into_iter().try_for_each(|(_, started)| started)?;
+        self.ask().await?;
+        self.settle().await
+    }
+
     /// Starts a service; it notes the fail points that it passes.
-    pub(crate) async fn start(&mut self, replica: &str, faults: &[(&str, String)]) -> Result<()> {
+    pub(crate) async fn start(&mut self, replica: &str, faults: &[(&'static str, String)]) -> Result<()> {
+        let variables = self.observed(replica, faults);
+        self.ground.cluster.start(replica, &variables).await
+    }
+
+    /// Variables of a service in this bench, and those of its faults.
+    fn observed(&self, replica: &str, faults: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let log = self.points(replica).display().to_string();
         let mut variables = vec![("CAIRN_POINTS_LOG", log), ("CAIRN_SWEEP_GRACE_MS", "2000".to_owned())];
         variables.extend(faults.iter().cloned());
-        self.ground.cluster.start(replica, &variables).await
+        variables
     }
 
     /// The file with the points that a service has passed.
     pub(crate) fn points(&self, replica: &str) -> PathBuf {
         self.ground.directory.path().join(format!("{replica}.points"))
+    }
+
+    /// Waits until a service has passed a point.
+    pub(crate) async fn passes(&self, replica: &str, point: &str) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !fs::read_to_string(self.points(replica)).unwrap_or_default().lines().any(|line| line == point) {
+            ensure!(Instant::now() < deadline, "{replica} does not pass {point}");
+            sleep(POLL).await;
+        }
+        Ok(())
     }
 
     pub(crate) async fn ask(&mut self) -> Result<()> {
@@ -111,6 +162,27 @@ impl Bench {
         Ok(())
     }
 
+    /// Starts services that die at their points. Gives those that will; the others died on their way to being ready, and are
+    /// there without a fault.
+    pub(crate) async fn doom(&mut self, fates: impl IntoIterator<Item = (String, String)>) -> Result<Vec<String>> {
+        let variables = |replica: &str, point: &str| self.observed(replica, &[("CAIRN_KILL_AT", format!("{point}:0"))]);
+        let wanted: Vec<Wanted> = fates
+            .into_iter()
+            .map(|(replica, point)| {
+                let variables = variables(&replica, &point);
+                (replica, variables)
+            })
+            .collect();
+        let mut doomed = Vec::new();
+        for (replica, started) in self.ground.cluster.start_together(wanted).await? {
+            match started {
+                Ok(()) => doomed.push(replica),
+                Err(_) => self.start(&replica, &[]).await?,
+            }
+        }
+        Ok(doomed)
+    }
+
     /// Starts services again, without their faults, as soon as they have died; returns when all of them have. What there was
     /// to do may not have led them to their points: then there is more to do.
     pub(crate) async fn revive(&mut self, doomed: &[String]) -> Result<()> {
@@ -119,13 +191,14 @@ impl Bench {
         while !dying.is_empty() {
             // Asked before the processes are looked at: what has settled now leads nobody anywhere.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
+            let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
-                if self.ground.cluster.process(&replica)?.has_ended()? {
-                    self.start(&replica, &[]).await?;
-                } else {
-                    dying.push(replica);
-                }
+                let has_ended = self.ground.cluster.process(&replica)?.has_ended()?;
+                (if has_ended { &mut dead } else { &mut dying }).push(replica);
             }
+            let dead = dead.into_iter().map(|replica| (replica.clone(), self.observed(&replica, &[]))).collect();
+            let started = self.ground.cluster.start_together(dead).await?;
+            started.into_iter().try_for_each(|(_, started)| started)?;
             if is_settled && !dying.is_empty() {
                 self.change().await?;
             }
@@ -137,16 +210,50 @@ impl Bench {
         Ok(())
     }
 
-    /// The fault is over: everything has to hold.
+    /// Starts a service again whenever it has ended, as an orchestrator does, until all is done. Gives how often it has.
+    pub(crate) async fn keep_running(&mut self, replica: &str, variables: &[(&'static str, String)]) -> Result<usize> {
+        let deadline = Instant::now() + PATIENCE;
+        let (mut num_starts, mut runs) = (0, false);
+        loop {
+            if runs {
+                runs = !self.ground.cluster.process(replica)?.has_ended()?;
+            } else {
+                num_starts += 1;
+                runs = self.start(replica, variables).await.is_ok();
+            }
+            if runs && self.ground.inside.is_settled(&self.asked).await? {
+                return Ok(num_starts - 1);
+            }
+            ensure!(Instant::now() < deadline, "not settled in time: {replica} was started {num_starts} times");
+            sleep(POLL).await;
+        }
+    }
+
+    /// Sum of a metric over services.
+    pub(crate) async fn metric(&self, replicas: &[&str], start: &str) -> Result<u64> {
+        let mut sum = 0;
+        for replica in replicas {
+            sum += self.ground.cluster.metric(replica, start).await?;
+        }
+        Ok(sum)
+    }
+
+    /// The fault is over, and left nothing but poisoned parts and their letters: everything has to hold.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
-        let mut checker = Checker::new(&self.ground, &self.servers)?;
-        checker.num_poisoned = num_poisoned;
+        let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
+        self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
+    }
+
+    /// The fault is over: everything has to hold.
+    pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
+        let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;
         let num_answers = match self.probe.take() {
             Some(probe) => probe.stop().await?,
             None => 0,
         };
-        println!("{case}: {num_answers} answers read, {verdict:?}");
+        self.ground.directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
+        println!("{case}: seed {}, {num_answers} answers read, {verdict:?}", self.workload.seed());
         Ok(verdict)
     }
 }

@@ -4,7 +4,14 @@
 
 mod bench;
 mod broker;
+mod generations;
+mod hangs;
 mod kills;
 mod leaders;
+mod poison;
+mod provider;
+mod quota;
 mod servers;
+mod stores;
+mod storm;
 mod zombies;

@@ -1,12 +1,9 @@
 //! Processes that stand still, and come back when others have long done their work.
 
-use std::fs;
-
 use anyhow::{Result, ensure};
 use cairn_cluster::Servers;
-use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty};
+use crate::bench::{Bench, hasty};
 
 /// Case 18: a cloner is frozen in the middle of a sync, beyond its lease; another does the work; the first one thaws.
 #[tokio::test(flavor = "multi_thread")]
@@ -17,7 +14,7 @@ async fn a_cloner_comes_back_too_late() -> Result<()> {
     bench.ground.cluster.stop("cloner").await?;
     bench.start("cloner-1", &[]).await?;
     bench.change().await?;
-    passes(&bench, "cloner-1", "pipeline::before_sync").await?;
+    bench.passes("cloner-1", "pipeline::before_sync").await?;
     bench.ground.cluster.process("cloner-1")?.pause().await?;
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
@@ -29,15 +26,5 @@ async fn a_cloner_comes_back_too_late() -> Result<()> {
     bench.settle().await?;
     ensure!(!bench.ground.cluster.process("cloner-1")?.has_ended()?, "the zombie died");
     bench.check("a cloner comes back too late", 0).await?;
-    Ok(())
-}
-
-/// Waits until a service has passed a point.
-async fn passes(bench: &Bench, replica: &str, point: &str) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    while !fs::read_to_string(bench.points(replica)).unwrap_or_default().lines().any(|line| line == point) {
-        ensure!(Instant::now() < deadline, "{replica} does not pass {point}");
-        sleep(POLL).await;
-    }
     Ok(())
 }

@@ -132,6 +132,32 @@ async fn suspects_come_one_at_a_time_and_answers_clear_them() -> Result<()> {
     space.vhost.delete().await
 }
 
+/// Whoever takes the first suspect may die of it: what was in the same hands is in one queue by then, and in no two.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_suspect_comes_while_others_are_on_their_way() -> Result<()> {
+    const NUM_JOBS: u32 = 64;
+    let space = Space::given_with(|config| config.prefetch = NUM_JOBS as u16).await?;
+    let Some(space) = space else { return Ok(()) };
+    let (client, proxy) = (space.client().await?, FaultProxy::start(space.vhost.url()).await?);
+    let broker = space.broker_at(proxy.url(space.vhost.url())?)?;
+    publish(&broker, 0..NUM_JOBS).await?;
+    for _ in 0..2 {
+        for _ in 0..NUM_JOBS {
+            next(&broker).await?;
+        }
+        proxy.set(Rules::RESET);
+        wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
+        proxy.set(Rules::PASS);
+    }
+    assert!(next(&broker).await?.is_suspect);
+    drop(broker);
+    let ready = async |source: &str| client.num_ready(&format!("cairn.parse.{source}.v1")).await;
+    let all = async || Ok(ready("bulk").await? + ready("suspect").await? >= NUM_JOBS);
+    wait_until("all are back", PATIENCE, all).await?;
+    assert_eq!((ready("bulk").await?, ready("suspect").await?), (0, NUM_JOBS));
+    space.vhost.delete().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn with_the_management_api_a_depth_counts_what_others_hold() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {

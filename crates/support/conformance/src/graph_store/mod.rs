@@ -28,6 +28,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         removing_a_repository_leaves_what_began_later,
         compacting_changes_nothing,
         scope_is_tested_before_limits,
+        an_edge_out_of_scope_joins_nothing,
         hidden_repositories_are_invisible,
         edges_need_both_ends,
         neighbours_are_ordered_and_limited,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use cairn_domain::Scope;
-use cairn_domain::{EdgeKind, EdgeRecord, LineSpan, NodeRecord, RepoPath, Resolution, Tenant, View};
+use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, LineSpan, NodeRecord, RepoPath, Resolution, Tenant, View};
 use cairn_ports::{Direction, GraphStore, Neighbour, StagedGraph};
 
 use crate::case::view;
@@ -46,6 +46,31 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn GraphStore) -> Res
     expect_eq!(of_q, [graph.pattern("q:Shape", 5)]);
     // The edge of `p` ends outside the scope.
     expect_eq!(graph.sight_of(&view, &graph.case.scope_of(&["p"]), graph.case.repository("p")).await?.len(), 2);
+    Ok(())
+}
+
+/// Both ends of an edge may be in scope and what says that they are joined is not.
+pub(super) async fn an_edge_out_of_scope_joins_nothing(store: &dyn GraphStore) -> Result<()> {
+    let graph = Graph::new(store, "between");
+    let own = StagedGraph {
+        nodes: graph.nodes(&["a", "b", "c"]),
+        edges: vec![graph.call("a", "b")],
+        ..StagedGraph::default()
+    };
+    graph.stage(1, own).await?;
+    let other = graph.case.repository("other");
+    let between = ["b", "c"].map(|target| {
+        let call = graph.call("a", target);
+        EdgeRecord { key: EdgeKey::derive(other, call.source, call.kind, call.target, 0), owner: other, ..call }
+    });
+    graph.stage_in("other", 2, StagedGraph { edges: between.to_vec(), ..StagedGraph::default() }).await?;
+    let (view, a, c) = (view(3, &[]), graph.node("a").key, graph.node("c").key);
+    for (scope, expect) in [(graph.case.scope(), vec!["b", "b", "c"]), (graph.case.scope_of(&["r"]), vec!["b"])] {
+        let (found, total) = store.neighbours(&view, &scope, a, Direction::Out, &[], 9).await?;
+        expect_eq!((names(&found), total), (expect.clone(), expect.len() as u64));
+        let (found, _) = store.neighbours(&view, &scope, c, Direction::In, &[], 9).await?;
+        expect_eq!(found.len(), expect.len() / 2);
+    }
     Ok(())
 }
 

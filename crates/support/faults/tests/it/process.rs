@@ -3,13 +3,14 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-use cairn_faults::fail_point;
+use cairn_faults::{fail_point, poison_point};
 
 const CHILD: &str = "CAIRN_TEST_CHILD";
 
-/// Passes `first` and `second` three times, and says after each `first` what came of it.
+/// Passes `first` and `second` three times, each a work of its own, and says after each `first` what came of it.
 fn pass_points() {
-    for _ in 0..3 {
+    for number in 0..3 {
+        poison_point!("work {number}");
         println!("outcome: {}", first().unwrap_or_else(|message| message));
         fail_point!("test::second");
     }
@@ -58,6 +59,16 @@ fn a_process_aborts_at_a_passage() {
     }
     let output = child("process::a_process_aborts_at_a_passage", "CAIRN_FAIL_AT", "test::first:2:abort");
     assert_eq!((output.status.signal(), outcomes(&output).len()), (Some(6), 2), "{output:?}");
+}
+
+#[test]
+fn a_poison_ends_the_process_and_other_work_does_not() {
+    if is_child() {
+        return;
+    }
+    let output = child("process::a_poison_ends_the_process_and_other_work_does_not", "CAIRN_POISON", "work 2");
+    assert_eq!((output.status.signal(), outcomes(&output).len()), (Some(6), 2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("overflowed its stack"), "{output:?}");
 }
 
 #[test]

@@ -61,11 +61,7 @@ impl FaultProxy {
 
     /// The address of a server with the proxy in its place: scheme, user, path and all stay.
     pub fn url(&self, server: &str) -> Result<String> {
-        let mut url = Url::parse(server).with_context(|| format!("{server} is no address"))?;
-        url.set_host(Some("127.0.0.1"))?;
-        url.set_port(Some(self.address.port())).map_err(|()| anyhow::anyhow!("{server} has no port"))?;
-        let url = String::from(url);
-        Ok(if server.ends_with('/') { url } else { url.trim_end_matches('/').to_owned() })
+        loopback::moved(server, self.address.port())
     }
 
     /// For all connections, those that stand and those to come.

@@ -1,0 +1,104 @@
+//! Two of everything at once: requests, fetchers, coordinators, and generations of one repository.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Servers, Traces};
+use cairn_domain::{Lane, RepositoryId, RunState, StageName, Tenant};
+use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, PartRecord};
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_wire::{Job, SyncJob};
+use tokio::time::{Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+
+/// Where the two coordinators die, a pair in each round: on their way to the switch, and right after it.
+const SHORT: [[&str; 2]; 2] =
+    [["pipeline::before_work", "publish::before_switch"], ["publish::switched", "pipeline::handled"]];
+const LONG: [[&str; 2]; 8] = [
+    ["pipeline::delivered", "pipeline::before_work"],
+    ["pipeline::before_work", "publish::before_switch"],
+    ["publish::before_switch", "publish::before_switch"],
+    ["publish::before_switch", "publish::switched"],
+    ["publish::switched", "publish::switched"],
+    ["publish::switched", "pipeline::worked"],
+    ["pipeline::worked", "pipeline::handled"],
+    ["pipeline::handled", "pipeline::acked"],
+];
+/// Longer than the lease.
+const LATE_MS: u32 = 4_000;
+
+/// Case 19: each sync is handed out several times, to two cloners, one of which sits on its lease until it is lost; one generation
+/// is cancelled on its way or at its switch, and the next begins at once; the coordinators die at the switch.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_generations_at_once() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut bench = Bench::prepare(servers, &hasty(), 2).await?;
+    bench.begin().await?;
+    bench.ground.cluster.stop("cloner").await?;
+    bench.start("cloner-1", &[("CAIRN_FAIL_AT", format!("sync::leased:0:sleep={LATE_MS}"))]).await?;
+    bench.start("cloner-2", &[]).await?;
+    bench.ground.cluster.stop("scheduler").await?;
+    let broker = bench.ground.inside.cluster.broker()?;
+    let mut num_cancelled_runs = 0;
+    for (round, points) in if is_long() { &LONG[..] } else { &SHORT[..] }.iter().enumerate() {
+        let fates = ["scheduler-1", "scheduler-2"].into_iter().zip(points);
+        let doomed = bench.doom(fates.map(|(scheduler, point)| (scheduler.to_owned(), (*point).to_owned()))).await?;
+        bench.workload.advance();
+        ask_several_times(&mut bench, &broker).await?;
+        let is_time: fn(&[PartRecord]) -> bool = if round % 2 == 0 { is_under_way } else { is_at_the_switch };
+        num_cancelled_runs += cancel(&bench, is_time).await?;
+        bench.ask().await?;
+        bench.revive(&doomed).await?;
+        bench.settle().await?;
+        bench.ground.cluster.stop_together(["scheduler-1", "scheduler-2"]).await?;
+    }
+    ensure!(num_cancelled_runs > 0, "every generation was published before it could be cancelled");
+    bench.start("scheduler", &[]).await?;
+    let traces = Traces { num_cancelled_runs, ..Traces::default() };
+    bench.check_traces("two generations at once", traces).await?;
+    Ok(())
+}
+
+/// Asks for a sync of everything, and hands each out twice beside what the coordinators do. No run is unfinished now.
+async fn ask_several_times(bench: &mut Bench, broker: &Arc<RabbitMqBroker>) -> Result<()> {
+    let num_before = bench.asked.len();
+    bench.ask().await?;
+    let asked = bench.asked[num_before..].iter();
+    let job = |(repository, request): &(RepositoryId, u64)| {
+        Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: *request })
+    };
+    let jobs: Vec<Job> = asked.map(job).collect();
+    broker.publish(Lane::Bulk, [jobs.clone(), jobs].concat()).await?;
+    Ok(())
+}
+
+fn is_under_way(parts: &[PartRecord]) -> bool {
+    parts.iter().any(|part| part.end.is_none())
+}
+
+fn is_at_the_switch(parts: &[PartRecord]) -> bool {
+    parts.iter().filter(|part| part.end.is_none()).all(|part| part.id.stage == StageName::Publish)
+}
+
+/// Cancels the run of the repository that readers look at, when it is time. Gives how many it has cancelled: none if it
+/// was published first.
+async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usize> {
+    let marked = bench.asked.last().context("a repository")?.0;
+    let (runs, clock) = (&bench.ground.inside.cluster.runs, &bench.ground.inside.cluster.clock);
+    let deadline = Instant::now() + PATIENCE;
+    while !bench.ground.inside.is_settled(&bench.asked).await? {
+        for run in runs.unfinished().await?.iter().filter(|run| run.id.repository == marked) {
+            if is_time(&runs.parts(run.id).await?) {
+                return match runs.abort(run.id, RunState::Cancelled, "another one is wanted", clock.now_ms()).await {
+                    Ok(()) => Ok(1),
+                    Err(error) if error.kind == ErrorKind::Conflict => Ok(0),
+                    Err(error) => Err(error.into()),
+                };
+            }
+        }
+        ensure!(Instant::now() < deadline, "no run of the repository is begun");
+        sleep(POLL).await;
+    }
+    Ok(0)
+}

@@ -1,0 +1,193 @@
+//! Connections to the broker that lose what it says, hang, or are closed because a handler takes too long. Long forms only.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{STANDARD, Servers};
+use cairn_domain::RepositoryId;
+use cairn_ports::LedgerRead;
+use cairn_servers::{FaultProxy, RabbitMq, Rules};
+use serde_json::Value;
+use tempfile::tempdir;
+use tokio::time::{Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+
+const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
+const ATTACHED: &str = "cairn_broker_total{what=\"attached\"";
+const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
+const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
+/// Longer than the broker waits for an answer.
+const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
+
+/// Case 5: the broker takes what is published, and its confirms are lost; then connections are reset.
+#[tokio::test(flavor = "multi_thread")]
+async fn confirms_are_lost() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let proxy = FaultProxy::start(&servers.rabbitmq).await?;
+    let servers = Servers { rabbitmq: proxy.url(&servers.rabbitmq)?, ..servers };
+    let mut bench = Bench::prepare(servers, &without_reconciler(), 5).await?;
+    bench.begin().await?;
+    let deadline = Instant::now() + PATIENCE;
+    let mut num_unconfirmed = 0;
+    while num_unconfirmed == 0 {
+        ensure!(Instant::now() < deadline, "no confirm was lost");
+        bench.change().await?;
+        under_way(&bench).await?;
+        proxy.set(Rules::DROP_RESPONSES);
+        sleep(Duration::from_secs(1)).await;
+        proxy.set(Rules::PASS);
+        bench.settle().await?;
+        num_unconfirmed = bench.metric(&STANDARD[..6], UNCONFIRMED).await?;
+    }
+    let num_twice = num_answers_too_many(&bench).await?;
+    println!("{num_unconfirmed} messages published again for want of a confirm, {num_twice} jobs done a second time");
+    ensure!(num_twice > 0, "no message came twice");
+    bench.check("confirms are lost", 0).await?;
+    Ok(())
+}
+
+/// Waits until a run is under way.
+async fn under_way(bench: &Bench) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while bench.ground.inside.cluster.runs.unfinished().await?.is_empty() && Instant::now() < deadline {
+        sleep(POLL).await;
+    }
+    Ok(())
+}
+
+/// How many more answers there were than jobs: each part and each request is one.
+async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
+    let requests: BTreeSet<(RepositoryId, u64)> = bench.asked.iter().copied().collect();
+    let mut num_jobs = requests.len() as u64;
+    for run in bench.ground.inside.cluster.runs.runs(None, usize::MAX).await? {
+        num_jobs += u64::from(run.num_parts);
+    }
+    Ok(bench.metric(&STANDARD[..6], ACKS).await?.saturating_sub(num_jobs))
+}
+
+/// Case 6: a cloner's connections to broker and database hang in the middle of a sync, and nobody tells it. Both sides give the
+/// connection up; another cloner gets the job, and then the lease with the next epoch; the first one, back again, changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_hang() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
+    bench.begin().await?;
+    bench.ground.cluster.stop("cloner").await?;
+    let broker = FaultProxy::start(&bench.ground.space.rabbitmq).await?;
+    let database = FaultProxy::start(&bench.servers.neo4j).await?;
+    let variables = [
+        ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq)?)),
+        ("CAIRN__NEO4J__URL", format!("bolt://{}", database.address())),
+        ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
+        // Time to hang its connections.
+        ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
+    ];
+    bench.start("cloner-1", &variables).await?;
+    bench.change().await?;
+    bench.passes("cloner-1", "sync::leased").await?;
+    let leased = epochs(&bench).await?;
+    broker.set(Rules::HANG);
+    database.set(Rules::HANG);
+    let hung_at = Instant::now();
+    bench.start("cloner-2", &[]).await?;
+    let detected_after = loses_both_connections(&bench, "cloner-1", hung_at).await?;
+    bench.settle().await?;
+    let others = epochs(&bench).await?;
+    ensure!(leased.iter().zip(&others).all(|(leased, other)| other > leased), "{others:?} after {leased:?}");
+    broker.set(Rules::PASS);
+    database.set(Rules::PASS);
+    has_nothing_in_hand(&bench, "cloner-1").await?;
+    bench.change().await?;
+    bench.settle().await?;
+    println!("given up {:.1} s after it hung; heartbeat 5 s", detected_after.as_secs_f64());
+    bench.check("connections hang", 0).await?;
+    Ok(())
+}
+
+/// Of the leases of all repositories.
+async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
+    let mut epochs = Vec::new();
+    for repository in bench.asked.iter().map(|(repository, _)| *repository).collect::<BTreeSet<_>>() {
+        epochs.push(bench.ground.inside.epoch(repository).await?);
+    }
+    Ok(epochs)
+}
+
+/// Waits until the service says that it has lost what it consumes and what it publishes over. Gives how long that took.
+async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
+    let deadline = since + PATIENCE;
+    let log = bench.ground.cluster.log(replica);
+    while fs::read_to_string(&log)?.matches("lost the connection to RabbitMQ").count() < 2 {
+        ensure!(Instant::now() < deadline, "{replica} did not notice");
+        sleep(POLL).await;
+    }
+    Ok(since.elapsed())
+}
+
+/// Waits until the service is ready, and no handler of it is stuck.
+async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    let address = format!("http://{}", bench.ground.cluster.address(replica)?);
+    loop {
+        let is_ready = cairn_servers::get(&address, "/readyz").await.is_ok();
+        let num_in_hand = bench.ground.cluster.metric(replica, "cairn_jobs_in_hand").await?;
+        if is_ready && num_in_hand == 0 {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "{replica} is ready: {is_ready}, jobs in hand: {num_in_hand}");
+        sleep(POLL).await;
+    }
+}
+
+/// Case 8: a handler takes longer than the broker waits for an answer. Its channel is closed, and built anew; its job goes to
+/// another, and what the late one still does changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handler_takes_too_long() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let directory = tempdir()?;
+    let broker = RabbitMq::start_with(directory.path(), "consumer_timeout = 60000").await?;
+    let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
+    let mut bench = Bench::prepare(servers, &without_reconciler(), 3).await?;
+    bench.begin().await?;
+    bench.ground.cluster.stop("parser").await?;
+    let sleeps = format!("pipeline::before_work:0:sleep={}", HANDLER_SLEEPS.as_millis());
+    bench.start("parser", &[("CAIRN_FAIL_AT", sleeps)]).await?;
+    let num_attached = bench.ground.cluster.metric("parser", ATTACHED).await?;
+    bench.change().await?;
+    bench.passes("parser", "pipeline::before_work").await?;
+    let started = Instant::now();
+    bench.ground.inside.settled(&bench.asked, 3 * HANDLER_SLEEPS).await?;
+    let done_after = started.elapsed();
+    ensure!(bench.ground.cluster.metric("parser", ATTACHED).await? > num_attached, "no consumer was attached anew");
+    has_nothing_in_hand(&bench, "parser").await?;
+    ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
+    // Long enough for a consumer that was attached and gets nothing to show.
+    sleep(Duration::from_secs(90)).await;
+    bench.change().await?;
+    bench.settle().await?;
+    all_are_consumed(&bench).await?;
+    println!("all was done {:.0} s after a handler fell asleep for 120 s", done_after.as_secs_f64());
+    bench.check("a handler takes too long", 0).await?;
+    Ok(())
+}
+
+/// Waits until every queue that the parser works on has its consumer.
+async fn all_are_consumed(bench: &Bench) -> Result<()> {
+    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
+        let queues: Vec<Value> = serde_json::from_str(&said)?;
+        let of_work = |source| queues.iter().find(|queue| queue["name"] == format!("cairn.parse.{source}.v1"));
+        let num_consumers = |source| of_work(source).and_then(|queue| queue["consumers"].as_u64());
+        let found = ["interactive", "bulk", "suspect"].map(num_consumers);
+        if found == [Some(1); 3] {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "consumers of interactive, bulk and suspects: {found:?}");
+        sleep(POLL).await;
+    }
+}

@@ -1,0 +1,116 @@
+//! A job that kills whoever takes it.
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Raw, Servers, Traces, Workload};
+use cairn_domain::{PartEnd, RepositoryId, RunState, StageName};
+use cairn_ports::{LedgerRead, RunRecord};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE, POLL, seed, without_reconciler};
+
+/// Jobs in one hand: a poison and its neighbours.
+const NUM_JOBS: usize = 16;
+/// Twice among others, then twice alone.
+const NUM_DEATHS: usize = 4;
+
+/// Case 11: one of sixteen jobs in hand overflows the stack of its worker, each time it is taken up. It alone is given up; its
+/// files are absent until the letter is handed out again and the poison is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_kills_its_worker() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    // The last is the repository that readers look at.
+    let workload = Workload::new(seed()?, NUM_JOBS - 1, 3);
+    let mut bench = Bench::prepare_with(servers, &without_reconciler(), workload).await?;
+    bench.begin().await?;
+    let before = bench.ground.index_locally("before", &bench.workload)?;
+    bench.ground.cluster.stop("parser").await?;
+    bench.workload.grow();
+    bench.ask().await?;
+    let victim = bench.asked.first().context("a repository")?.0;
+    let run = all_wait(&bench, victim).await?;
+    let poison = format!("parse/0 of run {}", run.id);
+    let sixteen = NUM_JOBS.to_string();
+    let variables = [
+        ("CAIRN_POISON", poison),
+        ("CAIRN__RABBITMQ__PREFETCH", sixteen.clone()),
+        ("CAIRN__PIPELINE__CONCURRENCY", sixteen),
+    ];
+    let num_deaths = bench.keep_running("parser", &variables).await?;
+    ensure!(num_deaths == NUM_DEATHS, "the worker died {num_deaths} times");
+    only_the_poison_failed(&bench, &run).await?;
+    its_files_alone_are_absent(&bench, &before).await?;
+    heal(&mut bench, victim).await?;
+    let traces = Traces { num_failed_parts: 1, ..Traces::default() };
+    bench.check_traces("a job kills its worker", traces).await?;
+    Ok(())
+}
+
+/// Waits until there is nothing to do but to parse, one part of each repository. Gives the run of one.
+async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> {
+    let raw = Raw::open(&bench.servers, &bench.ground.space)?;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let (num_waiting, _) = raw.messages().await?;
+        let runs = bench.ground.inside.cluster.runs.unfinished().await?;
+        if num_waiting == NUM_JOBS as u64 && runs.len() == NUM_JOBS {
+            return runs.into_iter().find(|run| run.id.repository == repository).context("no run of the repository");
+        }
+        ensure!(Instant::now() < deadline, "{num_waiting} jobs of {} runs wait", runs.len());
+        sleep(POLL).await;
+    }
+}
+
+/// The run is published as partial, once, with one part that failed; one letter says so.
+async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
+    let runs = &bench.ground.inside.cluster.runs;
+    let newest = runs.runs(Some(run.id.repository), 1).await?.pop().context("a run")?;
+    ensure!((newest.id, newest.state) == (run.id, RunState::Partial), "{newest:?}");
+    let parts = runs.parts(run.id).await?;
+    let failed: Vec<_> = parts.iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. }))).collect();
+    let [part] = failed.as_slice() else { anyhow::bail!("these failed: {failed:?}") };
+    ensure!((part.id.stage, part.id.number) == (StageName::Parse, 0), "{part:?}");
+    let letters = letters(bench)?;
+    let [letter] = letters.as_slice() else { anyhow::bail!("these are dead: {letters:?}") };
+    ensure!(letter["code"] == "crash" && letter["stage"] == "parse", "{letter:#}");
+    ensure!(letter["generation"] == run.id.generation.0, "{letter:#}");
+    Ok(())
+}
+
+fn letters(bench: &Bench) -> Result<Vec<Value>> {
+    let said = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
+    let said: Value = serde_json::from_str(&said)?;
+    Ok(said["dead_letters"].as_array().cloned().unwrap_or_default())
+}
+
+/// The neighbours are as in an undisturbed index, and the victim is as it was but for the list of its files.
+async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
+    let now = bench.ground.index_locally("undisturbed", &bench.workload)?;
+    let found: Vec<Value> =
+        bench.ground.inside.fingerprints().await?.iter().map(cairn_gateway::json::fingerprint).collect();
+    ensure!(found.len() == NUM_JOBS && now.len() == NUM_JOBS, "{} and {} repositories", found.len(), now.len());
+    let (victim, neighbours) = found.split_first().context("a repository")?;
+    for (found, expected) in neighbours.iter().zip(&now[1..]) {
+        ensure!(found == expected, "a neighbour is\n{found:#}\nundisturbed\n{expected:#}");
+    }
+    for kind in ["chunks", "vectors", "nodes", "edges", "patterns", "names"] {
+        let (found, expected) = (&victim["kinds"][kind], &before[0]["kinds"][kind]);
+        ensure!(found == expected, "{kind} of the victim are {found}, before {expected}");
+    }
+    let count = |fingerprint: &Value| fingerprint["kinds"]["files"]["count"].as_u64().unwrap_or_default();
+    ensure!(count(victim) == count(&before[0]) + 1, "the new file is not listed");
+    Ok(())
+}
+
+/// The poison is gone: its letter is handed out again, and asks for the sync that makes up for it.
+async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
+    bench.ground.cluster.stop("parser").await?;
+    bench.start("parser", &[]).await?;
+    let said = bench.ground.cluster.cairn(&["dead-letters", "replay", "--all", "--json"])?;
+    let said: Value = serde_json::from_str(&said)?;
+    let request = said["request"].as_u64().with_context(|| format!("no sync was asked for: {said}"))?;
+    bench.asked.push((victim, request));
+    bench.settle().await?;
+    ensure!(bench.ground.inside.last_state(victim).await? == Some(RunState::Published), "the victim is not healed");
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! A provider of embeddings on its bad days. Long forms only.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::Servers;
+use cairn_domain::{InputType, RepositoryScope, Scope, Tenant, VectorKey};
+use cairn_embedding_http::Share;
+use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Settings, Shape};
+use cairn_ports::{Catalogue, VectorStore};
+use cairn_syntax::chunker::without_blank_edges;
+use tokio::time::{Instant, sleep};
+use toml::{Table, Value, toml};
+
+use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+
+/// The name of the provider's key.
+const KEY: &str = "provider";
+/// An answer of which the embedder makes nothing, or not soon.
+const BAD_DAYS: [Fault; 6] = [
+    Fault::Status(500),
+    Fault::Slow { ms: 20_000 },
+    Fault::WrongDimension,
+    Fault::NotANumber,
+    Fault::TruncatedJson,
+    Fault::HangUp,
+];
+const RETRY_AFTER: Duration = Duration::from_secs(7);
+/// What was on its way when the provider said to wait had not heard of it.
+const ON_ITS_WAY: Duration = Duration::from_secs(1);
+const OUTAGE: Duration = Duration::from_secs(60);
+
+/// Settings of a cluster that embeds with a provider, so many texts at once. `quota` is what it knows of the key's.
+pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -> Table {
+    let mut settings = hasty();
+    let url = format!("{}/v1/embeddings", provider.url());
+    let mut of_provider = toml! {
+        provider = "voyage"
+        model = "fake-embedding-1"
+        dimensions = 64
+        allow_http = true
+        max_tokens = 4000
+        max_text_tokens = 1000
+    };
+    of_provider.insert("url".to_owned(), Value::String(url));
+    of_provider.insert("max_texts".to_owned(), max_texts.into());
+    of_provider.insert("quota".to_owned(), Value::Table(quota));
+    let embedding = [("kind", "http".into()), ("key_name", KEY.into()), ("provider", Value::Table(of_provider))];
+    let embedding = embedding.map(|(name, value)| (name.to_owned(), value));
+    settings.insert("embedding".to_owned(), Value::Table(embedding.into_iter().collect()));
+    let topology = settings.get_mut("rabbitmq").and_then(|section| section.get_mut("topology"));
+    if let Some(topology) = topology.and_then(Value::as_table_mut) {
+        topology.insert("owned_keys".to_owned(), Value::Array(vec![KEY.into()]));
+    }
+    settings.insert("query".to_owned(), Value::Table(toml! { processes = 1 }));
+    // A job that waits for the provider is not lost, and is not to be given out again as if it were.
+    if let Some(pipeline) = settings.get_mut("pipeline").and_then(Value::as_table_mut) {
+        pipeline.insert("deadline_seconds".to_owned(), 300.into());
+        pipeline.insert("stalled_after_ms".to_owned(), 600_000.into());
+    }
+    settings
+}
+
+/// Case 20: a provider throttles, fails, is slow, answers nonsense, and is away for a minute.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_days_of_a_provider() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let latency = Duration::from_millis(20);
+    let provider = Provider::new(Settings { latency, ..Settings::new(Shape::Voyage) });
+    let provider = FakeServer::start("127.0.0.1:0".parse()?, provider).await?;
+    let quota = toml! {
+        requests_per_minute = 6000
+        tokens_per_minute = 10000000
+        takeover_wait_ms = 1000
+    };
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 3).await?;
+    bench.begin_unread().await?;
+    let attempts = bench.ground.cluster.metric("embedder", "cairn_jobs_total{answer=\"retry\"").await?;
+    for _ in 0..3 {
+        let retry_after = Some(RETRY_AFTER.as_secs().to_string());
+        happens(&mut bench, &provider, Fault::Throttle { retry_after }).await?;
+    }
+    let after = bench.ground.cluster.metric("embedder", "cairn_jobs_total{answer=\"retry\"").await?;
+    ensure!(attempts == after, "throttling cost {} attempts", after - attempts);
+    for fault in BAD_DAYS {
+        happens(&mut bench, &provider, fault).await?;
+    }
+    let back_after = outage(&mut bench, &provider).await?;
+    let report = provider.provider().report();
+    println!("{report:?}; all was embedded {back_after:?} after the outage");
+    let num_early = num_early(provider.provider().calls());
+    ensure!(num_early == 0, "{num_early} calls came before the time that was given");
+    bench.check("bad days of a provider", 0).await?;
+    println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
+    Ok(())
+}
+
+fn num_early(calls: &[Call]) -> usize {
+    let told = calls.iter().filter(|call| call.status == Some(429));
+    let forbidden = told.map(|call| call.at + ON_ITS_WAY..call.at + RETRY_AFTER);
+    forbidden.map(|time| calls.iter().filter(|call| time.contains(&call.at)).count()).sum()
+}
+
+/// Has work done until the fault has happened.
+async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Result<()> {
+    provider.provider().script([fault.clone()]);
+    let deadline = Instant::now() + PATIENCE;
+    while !provider.provider().is_script_used_up() {
+        ensure!(Instant::now() < deadline, "nobody met {fault:?}");
+        bench.change().await?;
+        bench.settle().await.with_context(|| format!("after {fault:?}"))?;
+    }
+    Ok(())
+}
+
+/// Nobody answers for a minute, under load. Gives how long after it everything is done.
+async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
+    provider.provider().script([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
+    let deadline = Instant::now() + PATIENCE;
+    while !provider.provider().is_script_used_up() {
+        ensure!(Instant::now() < deadline, "nobody met the outage");
+        bench.change().await?;
+        sleep(POLL).await;
+    }
+    let began = Instant::now();
+    bench.change().await?;
+    sleep(OUTAGE.saturating_sub(began.elapsed())).await;
+    let is_over = Instant::now();
+    bench.settle().await.context("after the outage")?;
+    Ok(is_over.elapsed())
+}
+
+/// Compares what is kept with what the provider says on a good day. Gives how many vectors there are.
+async fn sound_vectors(bench: &Bench) -> Result<usize> {
+    let (inside, mut num_vectors) = (&bench.ground.inside, 0);
+    let embedder = cairn_wiring::embedder(&inside.cluster.config.embedding, Share::Whole)?;
+    let scope = Scope { tenant: Tenant::local(), repositories: RepositoryScope::All };
+    let view = inside.cluster.runs.view().await?;
+    let mut repositories: Vec<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
+    repositories.sort_unstable();
+    repositories.dedup();
+    for repository in repositories {
+        let mut from = Some(0);
+        while let Some(at) = from {
+            let page = inside.stores.vectors.scroll(&view, &scope, repository, at).await?;
+            let chunks: Vec<_> = page.chunks.into_iter().map(|(chunk, _)| chunk).collect();
+            let key = |content| VectorKey { model: embedder.model().clone(), content };
+            let keys: Vec<VectorKey> = chunks.iter().map(|chunk| key(chunk.content_hash)).collect();
+            let texts: Vec<&str> = chunks.iter().map(|chunk| without_blank_edges(&chunk.text)).collect();
+            let kept = inside.stores.cache.get(&Tenant::local(), &keys).await?;
+            let sound = embedder.embed(InputType::Passage, &texts).await?;
+            for ((chunk, kept), sound) in chunks.iter().zip(&kept).zip(&sound) {
+                ensure!(kept.as_ref() == Some(sound), "the vector of {} is not the provider's", chunk.path);
+            }
+            num_vectors += chunks.len();
+            from = page.next;
+        }
+    }
+    Ok(num_vectors)
+}

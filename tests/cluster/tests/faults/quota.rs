@@ -1,0 +1,229 @@
+//! A provider's key under full load: three embedders, both lanes, questions, owners that die, and five minutes without the
+//! provider. Judged by what the provider saw. Long forms only.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Raw, Servers};
+use cairn_domain::{Lane, RunState, Source, Tenant};
+use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Report, Settings, Shape};
+use cairn_gateway::auth::KeyRequest;
+use cairn_testkit::work_tree::{commit, repository, write};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, sleep};
+use toml::toml;
+
+use crate::bench::{Bench, POLL, is_long};
+use crate::provider::embeds_with;
+
+const EMBEDDERS: [&str; 3] = ["embedder-1", "embedder-2", "embedder-3"];
+const OTHERS: [&str; 6] = ["scheduler", "cloner", "parser", "graph-writer", "pattern-aggregator", "query"];
+const WINDOW: Duration = Duration::from_secs(60);
+const TOKENS: u64 = 60_000;
+const REQUESTS: u64 = 600;
+const MEASURED: Duration = Duration::from_secs(300);
+const OUTAGE: Duration = Duration::from_secs(300);
+/// How long a backlog may take to be worked off.
+const BACKLOG: Duration = Duration::from_secs(900);
+
+const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
+
+/// Both quotas are used up and neither is exceeded, though the active embedder is killed twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let settings = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..strict() };
+    let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;
+    let quota = toml! {
+        requests_per_minute = 600
+        tokens_per_minute = 60000
+        questions_percent = 6
+        headroom_percent = 1
+        takeover_wait_ms = 1000
+    };
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 128), 0).await?;
+    let corpus = Corpus::new(40);
+    start(&mut bench).await?;
+    corpus.ask(&mut bench).await?;
+    let began = first_call(&provider).await?;
+    let asking = ask_questions(&bench).await?;
+    for kill in 1..=2 {
+        sleep_until(&provider, began + MEASURED * kill / 3).await;
+        let owner = owner(&bench).await?;
+        bench.ground.cluster.process(owner)?.kill().await?;
+        println!("{owner} is killed");
+    }
+    sleep_until(&provider, began + MEASURED).await;
+    asking.abort();
+    let calls = provider.provider().calls().to_vec();
+    let measured: Vec<Call> = calls.into_iter().filter(|call| call.at < began + MEASURED).collect();
+    let report = Report::of(&measured, WINDOW);
+    let used: u64 = measured.iter().filter(|call| call.status == Some(200)).map(|call| call.tokens).sum();
+    let share = used as f64 / (TOKENS as f64 * MEASURED.as_secs_f64() / WINDOW.as_secs_f64());
+    let num_questions = measured.iter().filter(|call| call.is_question).count();
+    let num_throttled = report.statuses.get(&429).copied().unwrap_or_default();
+    println!("{:.1} % of the tokens used, {num_questions} questions; {report:?}", share * 100.0);
+    ensure!(num_throttled * 100 <= report.num_calls, "{num_throttled} of {} calls answered 429", report.num_calls);
+    ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "a window was exceeded");
+    ensure!(share >= 0.9, "{share} of the tokens used");
+    Ok(())
+}
+
+/// Five minutes without the provider cost no part, and few calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_costs_no_part_and_few_calls() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let settings = Settings { requests: Some(240), ..strict() };
+    let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;
+    let quota = toml! {
+        requests_per_minute = 240
+        tokens_per_minute = 10000000
+        takeover_wait_ms = 1000
+    };
+    let mut bench = Bench::prepare(servers, &embeds_with(&provider, quota, 2), 0).await?;
+    let corpus = Corpus::new(40);
+    start(&mut bench).await?;
+    corpus.ask(&mut bench).await?;
+    first_call(&provider).await?;
+    let faults = std::iter::repeat_n(Fault::None, 100).chain([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
+    provider.provider().script(faults);
+    bench.ground.inside.settled(&bench.asked, OUTAGE + BACKLOG).await?;
+    all_is_well(&bench).await?;
+    let report = provider.provider().report();
+    let num_lost = report.num_calls - report.statuses.get(&200).copied().unwrap_or_default();
+    let collection = bench.ground.inside.stores.vectors.collection_name();
+    let num_texts = Raw::open(&bench.servers, &bench.ground.space)?.points(collection).await? as usize;
+    println!("{num_lost} calls came to nothing, {num_texts} texts; {report:?}");
+    ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls came to nothing", report.num_calls);
+    ensure!(report.num_texts * 10 <= num_texts * 11, "{} texts were sent for {num_texts}", report.num_texts);
+    Ok(())
+}
+
+fn strict() -> Settings {
+    Settings { window: WINDOW, latency: Duration::from_millis(100), ..Settings::new(Shape::Voyage) }
+}
+
+async fn start(bench: &mut Bench) -> Result<()> {
+    for replica in OTHERS.into_iter().chain(EMBEDDERS) {
+        bench.start(replica, &[]).await?;
+    }
+    Ok(())
+}
+
+/// Repositories in which no text stands twice.
+struct Corpus(Vec<TempDir>);
+
+impl Corpus {
+    fn new(num_repositories: usize) -> Self {
+        Self((0..num_repositories).map(repository_of_functions).collect())
+    }
+
+    /// Asks for a sync of all, in both lanes.
+    async fn ask(&self, bench: &mut Bench) -> Result<()> {
+        for (number, directory) in self.0.iter().enumerate() {
+            let lane = if number % 2 == 0 { Lane::Bulk } else { Lane::Interactive };
+            let source = Source::Url { url: format!("file://{}", directory.path().display()) };
+            bench.asked.push(bench.ground.inside.enqueue(&format!("corpus-{number:02}"), source, lane).await?);
+        }
+        Ok(())
+    }
+}
+
+fn repository_of_functions(number: usize) -> TempDir {
+    let directory = repository();
+    for file in 0..10 {
+        let function = |function: usize| {
+            let name = format!("r{number}_f{file}_{function}");
+            format!(
+                "def load_{name}(path_{name}, limit_{name}):\n    \"\"\"Reads what {name} says, up to a limit.\"\"\"\n    \
+                 with open(path_{name}) as lines_{name}:\n        found = [line.strip() for line in lines_{name}]\n    \
+                 return sorted(found)[:limit_{name}]\n\n\n"
+            )
+        };
+        write(directory.path(), &format!("app/file_{file}.py"), (0..20).map(function).collect::<String>());
+    }
+    commit(directory.path(), "functions");
+    directory
+}
+
+/// When the provider was called first, by its clock.
+async fn first_call(provider: &FakeServer) -> Result<Duration> {
+    let deadline = Instant::now() + BACKLOG;
+    loop {
+        if let Some(first) = provider.provider().calls().first() {
+            return Ok(first.at);
+        }
+        ensure!(Instant::now() < deadline, "nobody calls the provider");
+        sleep(POLL).await;
+    }
+}
+
+/// By the provider's clock.
+async fn sleep_until(provider: &FakeServer, at: Duration) {
+    sleep(at.saturating_sub(provider.now())).await;
+}
+
+/// The embedder that has the key.
+async fn owner(bench: &Bench) -> Result<&'static str> {
+    let deadline = Instant::now() + BACKLOG;
+    loop {
+        for embedder in EMBEDDERS {
+            // One of them may be dead.
+            if bench.ground.cluster.metric(embedder, "cairn_owned_keys").await.is_ok_and(|keys| keys > 0) {
+                return Ok(embedder);
+            }
+        }
+        ensure!(Instant::now() < deadline, "nobody has the key");
+        sleep(POLL).await;
+    }
+}
+
+/// Through the query service, with the same key: more than its share of the quota allows, so that all of it is used.
+async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
+    let url = bench.ground.cluster.questions("query")?;
+    let (tenant, label) = (Tenant::local(), String::new());
+    let request = KeyRequest { tenant, repositories: None, may_index: false, label, expires_at_ms: None };
+    let key = bench.ground.inside.issue_key(request).await?;
+    Ok(tokio::spawn(async move {
+        let mut asked = JoinSet::new();
+        for number in 0.. {
+            let question = format!("where is the limit {number} read? ").repeat(10);
+            let (url, key) = (url.clone(), key.clone());
+            // A question may be refused; its asker is not the one who waits here.
+            asked.spawn(async move { ask(&url, &key, &question).await.is_ok() });
+            while asked.try_join_next().is_some() {}
+            sleep(BETWEEN_QUESTIONS).await;
+        }
+    }))
+}
+
+async fn ask(url: &str, key: &str, question: &str) -> Result<()> {
+    let host = url.strip_prefix("http://").context("a plain address")?;
+    let body = json!({ "query": question, "limit": 1 }).to_string();
+    let head = format!("POST /v1/search HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n");
+    let head =
+        format!("{head}Content-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+    let mut connection = TcpStream::connect(host).await?;
+    connection.write_all(format!("{head}{body}").as_bytes()).await?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await?;
+    ensure!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    Ok(())
+}
+
+/// Every run is published whole, and no letter is dead.
+async fn all_is_well(bench: &Bench) -> Result<()> {
+    let repositories: BTreeSet<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
+    for repository in repositories {
+        let state = bench.ground.inside.last_state(repository).await?;
+        ensure!(state == Some(RunState::Published), "a run ended as {state:?}");
+    }
+    let (_, dead) = Raw::open(&bench.servers, &bench.ground.space)?.messages().await?;
+    ensure!(dead == 0, "{dead} letters are dead");
+    Ok(())
+}

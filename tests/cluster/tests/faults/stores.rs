@@ -1,0 +1,201 @@
+//! Stores that answer late, refuse, lose answers, or give back other bytes than they were given. Long forms only.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Raw, Servers, Traces};
+use cairn_domain::{PartEnd, RunState, StageName};
+use cairn_ports::{LedgerRead, Outbox, Put, RunRecord};
+use cairn_servers::{Direction, FaultProxy, HttpProxy, HttpRequest, Refusal, Rules, Treatment};
+use rand::RngExt;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+
+/// A job that is given out again meets itself, and is not all that the broker has to do.
+const BETWEEN_RACES: Duration = Duration::from_millis(200);
+
+/// Case 16: Qdrant writes points and is not heard of for half a minute. Those who wrote try again, and write the same points.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_of_the_vector_store_hang() -> Result<()> {
+    const HANG: Duration = Duration::from_secs(30);
+    const EMBEDDER: &str = "embedder-1";
+    let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let proxy = FaultProxy::start(&given.qdrant).await?;
+    let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
+    let mut settings = hasty();
+    let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(4000))];
+    settings.insert("qdrant".to_owned(), toml::Value::Table(qdrant.into_iter().collect()));
+    let mut bench = Bench::prepare(servers, &settings, 5).await?;
+    bench.begin().await?;
+    // Past the proxy.
+    let raw = Raw::open(&given, &bench.ground.space)?;
+    let collection = bench.ground.inside.stores.vectors.collection_name().to_owned();
+    // One that stands still before it writes: what it writes then is written while no answer comes through.
+    bench.ground.cluster.stop("embedder").await?;
+    bench.start(EMBEDDER, &[("CAIRN_FAIL_AT", "qdrant::before_insert:0:sleep=6000".to_owned())]).await?;
+    bench.change().await?;
+    bench.passes(EMBEDDER, "qdrant::before_insert").await?;
+    proxy.set(Rules { responses: Direction::HANG, ..Rules::PASS });
+    let since = Instant::now();
+    let before = raw.points(&collection).await?;
+    while raw.points(&collection).await? == before {
+        ensure!(since.elapsed() < HANG, "nothing was written while no answer came through");
+        sleep(POLL).await;
+    }
+    let unanswered = raw.points(&collection).await? - before;
+    sleep(HANG.saturating_sub(since.elapsed())).await;
+    proxy.set(Rules::PASS);
+    println!("{unanswered} points and more were written without an answer");
+    bench.check("answers of the vector store hang", 0).await?;
+    Ok(())
+}
+
+/// Case 17: S3 refuses a fifth of all requests, half of these after it has done them, and every artifact has writers that race.
+#[tokio::test(flavor = "multi_thread")]
+async fn artifacts_are_refused_and_raced_for() -> Result<()> {
+    let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let proxy = HttpProxy::start(&given.s3).await?;
+    let servers = Servers { s3: proxy.url(&given.s3)?, ..given };
+    let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
+    bench.begin().await?;
+    for replica in ["cloner-2", "parser-2", "embedder-2", "graph-writer-2", "pattern-aggregator-2"] {
+        bench.start(replica, &[]).await?;
+    }
+    proxy.set(troubled);
+    for _ in 0..5 {
+        bench.change().await?;
+        let deadline = Instant::now() + PATIENCE;
+        while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
+            // The same job in several hands.
+            let cluster = &bench.ground.inside.cluster;
+            cluster.runs.send_again(cluster.clock.now_ms(), 0).await?;
+            sleep(BETWEEN_RACES).await;
+        }
+    }
+    proxy.set(|_| Treatment::Pass);
+    bench.check("artifacts are refused and raced for", 0).await?;
+    one_winner_each(&proxy)
+}
+
+/// What S3 does under load, and what others do at the same time.
+fn troubled(request: &HttpRequest) -> Treatment {
+    let refusal = |status, code: &str| Refusal { status, body: format!("<Error><Code>{code}</Code></Error>") };
+    let is_create = request.method == "PUT" && request.header("if-none-match").is_some();
+    match rand::rng().random_range(0..100) {
+        0..10 => Treatment::Refuse(refusal(503, "SlowDown")),
+        10..20 => Treatment::Lose(refusal(503, "ServiceUnavailable")),
+        20..30 if is_create => Treatment::Refuse(refusal(409, "ConditionalRequestConflict")),
+        30..40 if is_create => Treatment::Second,
+        _ => Treatment::Pass,
+    }
+}
+
+/// However many wrote a key, one of them created it, unless it was deleted in between.
+fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
+    let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    for exchange in proxy.exchanges() {
+        let path = exchange.request.path.split('?').next().unwrap_or_default().to_owned();
+        let (created, lost, deleted) = of_key.entry(path).or_default();
+        match (exchange.request.method.as_str(), exchange.status) {
+            ("PUT", 200) if exchange.request.header("if-none-match").is_some() => *created += 1,
+            ("PUT", 412) => *lost += 1,
+            ("DELETE", 204) => *deleted += 1,
+            _ => {}
+        }
+    }
+    of_key.retain(|_, (created, lost, _)| *created + *lost > 0);
+    let (won, lost) = of_key.values().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
+    println!("{} keys were created {won} times, and {lost} times somebody came too late", of_key.len());
+    ensure!(lost > 0, "nobody raced");
+    for (path, (created, lost, deleted)) in of_key {
+        ensure!(created <= 1 + deleted, "{path} was created {created} times, deleted {deleted} times; {lost} lost");
+    }
+    Ok(())
+}
+
+/// Case 17: a pack loses its end before it is read, and where facts are to be written lies what is left of some. The former
+/// fails its run, and the next sync writes it anew; the latter are written anew at once. Neither is used.
+#[tokio::test(flavor = "multi_thread")]
+async fn artifacts_are_truncated() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
+    bench.begin().await?;
+    bench.ground.cluster.stop("parser").await?;
+    bench.change().await?;
+    let [first, second] = unparsed(&bench).await?;
+    let pack = truncate_pack(&bench, &first).await?;
+    let facts = leave_half_of_the_facts(&bench, &second).await?;
+    bench.start("parser", &[]).await?;
+    bench.settle().await?;
+    let runs = &bench.ground.inside.cluster.runs;
+    let states = (runs.run(first.id).await?.state, runs.run(second.id).await?.state);
+    let codes: Vec<String> = runs.parts(first.id).await?.into_iter().filter_map(|part| code(part.end?)).collect();
+    println!("{pack} and {facts} were cut; the runs are {states:?}, parts failed with {codes:?}");
+    ensure!(states == (RunState::Failed, RunState::Published), "it was used");
+    ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
+    bench.ask().await?;
+    // Whoever else needed the pack before the run was ended left a letter as well.
+    let said: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
+    let letters = said["dead_letters"].as_array().context("dead letters")?;
+    ensure!(letters.iter().all(|letter| letter["code"] == "corrupt"), "{said}");
+    let num_dead_letters = letters.len();
+    let traces = Traces { num_dead_letters, num_failed_runs: 1, ..Traces::default() };
+    bench.check_traces("artifacts are truncated", traces).await?;
+    Ok(())
+}
+
+/// Two runs whose packs wait for the parser. Not that of the marked repository: its files must not be missing.
+async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
+    let (marked, _) = *bench.asked.last().context("nothing was asked for")?;
+    let runs = &bench.ground.inside.cluster.runs;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let mut found = Vec::new();
+        for run in runs.unfinished().await? {
+            let parts = runs.parts(run.id).await?;
+            let waits = parts.iter().any(|part| part.id.stage == StageName::Parse && part.end.is_none());
+            found.extend((waits && run.id.repository != marked).then_some(run));
+        }
+        if let Ok(two) = <[RunRecord; 2]>::try_from(found.into_iter().take(2).collect::<Vec<_>>()) {
+            return Ok(two);
+        }
+        ensure!(Instant::now() < deadline, "no two runs have something to parse");
+        sleep(POLL).await;
+    }
+}
+
+/// Leaves half of a run's first pack. Gives its key.
+async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
+    let cluster = &bench.ground.inside.cluster;
+    let key = first_pack(bench, run).await?;
+    let whole = cluster.blobs.get(&key).await?;
+    cluster.blobs.delete(&key).await?;
+    cluster.blobs.put(&key, whole.slice(..whole.len() / 2)).await?;
+    Ok(key)
+}
+
+/// Where the facts of a run's first pack belong: beside it. Gives their key.
+async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<String> {
+    let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
+    // Those of another pack serve as well: half of them is half of a facts artifact.
+    let blobs = &bench.ground.inside.cluster.blobs;
+    let others = blobs.list("facts/").await?.into_iter().next().context("facts of other packs")?;
+    let whole = blobs.get(&others.key).await?;
+    ensure!(blobs.put(&key, whole.slice(..whole.len() / 2)).await? == Put::Created, "{key} was there");
+    Ok(key)
+}
+
+async fn first_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
+    let plan = bench.ground.inside.cluster.artifacts.plan(&run.plan).await?;
+    Ok(plan.packs.first().context("a pack")?.key.clone())
+}
+
+fn code(end: PartEnd) -> Option<String> {
+    match end {
+        PartEnd::Failed { code, .. } => Some(code),
+        PartEnd::Done => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Every bug still fits the sources, cheaply: nothing is built.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cairn_mutants::{Bug, Edit, Tree};
+
+/// What must be planted at least.
+const DEMANDED: [&str; 16] = [
+    "ack-before-write",
+    "no-epoch-check",
+    "counter-instead-of-set",
+    "no-uniqueness-constraint",
+    "confirms-without-mandatory",
+    "prefetch-lost-after-reconnect",
+    "view-filter-dropped",
+    "scope-at-the-edge-only",
+    "late-upsert-after-retire",
+    "sweep-by-range",
+    "unhide-before-sweep",
+    "next-gen-and-hidden-read-apart",
+    "lease-lost-in-mid-run",
+    "failed-file-not-retried",
+    "scope-at-the-ends-of-a-path-only",
+    "retire-overwrites-a-published-mark",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn bugs() -> Vec<Bug> {
+    Bug::read_all(&root().join("tests/mutants/bugs")).expect("bugs")
+}
+
+#[test]
+fn every_demanded_bug_is_there() {
+    let there: BTreeSet<String> = bugs().into_iter().map(|bug| bug.name).collect();
+    let missing: Vec<&str> = DEMANDED.into_iter().filter(|name| !there.contains(*name)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
+#[test]
+fn every_edit_applies() {
+    for bug in bugs() {
+        let mut texts = std::collections::BTreeMap::new();
+        for edit in &bug.edits {
+            let text = texts.entry(&edit.file).or_insert_with(|| {
+                fs::read_to_string(root().join(&edit.file)).unwrap_or_else(|error| panic!("{}: {error}", edit.file))
+            });
+            let planted = edit.apply(text).unwrap_or_else(|error| panic!("{}: {error:#}", bug.name));
+            assert_ne!(planted, *text, "{} changes nothing", bug.name);
+            *text = planted;
+        }
+    }
+}
+
+fn holds(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            holds(&path, text)
+        } else {
+            fs::read_to_string(&path).is_ok_and(|found| found.contains(text))
+        }
+    })
+}
+
+#[test]
+fn every_test_is_there() {
+    let tree = Tree::at(root());
+    for Bug { name, caught_by: test, .. } in bugs() {
+        let folder = tree.folder_of(&test.package).expect("a crate");
+        assert!(test.sources().iter().any(|source| folder.join(source).is_file()), "{name}: no `{}`", test.binary);
+        let tests = folder.join(if test.binary == "lib" { "src" } else { "tests" });
+        let function = format!("fn {}(", test.case.rsplit("::").next().unwrap_or(&test.case));
+        assert!(holds(&tests, &function), "{name}: {} has no `{function}`", tests.display());
+    }
+}
+
+#[test]
+fn a_text_must_stand_once() {
+    let check = |find: &str, expect: Result<&str, &str>| {
+        let edit = Edit { file: "f.rs".to_owned(), find: find.to_owned(), replace: "x".to_owned() };
+        match (edit.apply("a b b"), expect) {
+            (Ok(planted), Ok(expect)) => assert_eq!(planted, expect),
+            (Err(error), Err(expect)) => assert!(error.to_string().contains(expect), "{error}"),
+            (found, _) => panic!("{found:?} for {find}"),
+        }
+    };
+    check("a", Ok("x b b"));
+    check("b", Err("f.rs holds this text 2 times"));
+    check("c", Err("f.rs does not hold this text any more:\nc"));
+}
+
+/// A tree of two files under git, with what is not to be copied.
+fn source() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (file, text) in [("a.rs", "one two"), ("src/b.rs", "three"), ("target/c", ""), (".gitignore", "/target\n")] {
+        let file = folder.path().join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, text).expect("written");
+    }
+    let made = std::process::Command::new("git").args(["init", "-q"]).arg(folder.path()).status().expect("git");
+    assert!(made.success());
+    folder
+}
+
+#[test]
+fn a_bug_is_planted_in_the_copy_and_taken_back() {
+    let (source, folder) = (source(), tempfile::tempdir().expect("a folder"));
+    let root = folder.path().join("tree");
+    let tree = Tree::copy(source.path(), root.clone()).expect("copied");
+    assert!(root.join("src/b.rs").exists() && !root.join("target").exists());
+    let edit =
+        |find: &str, replace: &str| Edit { file: "a.rs".into(), find: find.to_owned(), replace: replace.to_owned() };
+    let mut bug = Bug { edits: vec![edit("one", "1"), edit("1 two", "3")], ..bugs().remove(0) };
+    let read = || Ok(fs::read_to_string(root.join("a.rs"))?);
+    assert_eq!(tree.with(&bug, read).expect("planted"), "3");
+    assert_eq!(read().expect("there"), "one two");
+    bug.edits.push(edit("four", "4"));
+    assert!(tree.with(&bug, read).is_err());
+    assert_eq!(read().expect("there"), "one two");
+    assert_eq!(fs::read_to_string(source.path().join("a.rs")).expect("there"), "one two");
+    fs::remove_file(source.path().join("src/b.rs")).expect("removed");
+    Tree::copy(source.path(), root.clone()).expect("copied");
+    assert!(root.join("a.rs").exists() && !root.join("src/b.rs").exists());
+}
