@@ -10,6 +10,7 @@ mod faults;
 mod harness;
 mod hostile;
 mod operate;
+mod organisation;
 mod readers;
 mod remote;
 mod runs;

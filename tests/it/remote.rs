@@ -10,7 +10,7 @@ use cairn_catalogue::Runs;
 use cairn_domain::{RunId, Tenant};
 use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
 use cairn_gateway::http::{GatewayConfig, GatewayState, router};
-use cairn_gateway::{IndexCall, IndexStatus, Indexing};
+use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_embedding::LocalEmbedder;
 use cairn_local_segments::SegmentStore;
@@ -32,6 +32,10 @@ struct NoIndexing;
 impl Indexing for NoIndexing {
     async fn index(&self, _searcher: &Searcher, _call: IndexCall) -> Result<IndexStatus, SearchError> {
         Err(SearchError::new(SearchErrorCode::Forbidden, "nothing is indexed here"))
+    }
+
+    async fn progress(&self, _searcher: &Searcher, _asked: AskedFor) -> Result<IndexStatus, SearchError> {
+        Err(SearchError::new(SearchErrorCode::NotFound, "nothing was asked for"))
     }
 
     async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {

@@ -5,6 +5,8 @@ use cairn_domain::{RunId, RunState};
 use cairn_search::{SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 
+use crate::AskedFor;
+
 /// A service that answers agents: one directory's index, or a cluster.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
@@ -21,6 +23,12 @@ pub trait Agent: Send + Sync + 'static {
     /// `ValidationError` names the field of the call that is wrong; `NotFound` says that there is nothing at the target.
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError>;
 
+    /// How a request stands that `index` answered with. Where calls wait for their runs, there is none.
+    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+        let message = format!("`{}` was not asked for: runs are waited for here", asked.repository);
+        Err(SearchError::new(SearchErrorCode::NotFound, message))
+    }
+
     /// Where the index is, if that is a place of this machine.
     fn home(&self) -> Option<String> {
         None
@@ -29,6 +37,11 @@ pub trait Agent: Send + Sync + 'static {
     /// What the index takes on disk, if that is known.
     fn size_bytes(&self) -> Option<u64> {
         None
+    }
+
+    /// What somebody does who finds nothing indexed.
+    fn how_to_index(&self) -> &'static str {
+        "`cairn index PATH` indexes a repository"
     }
 
     /// How much one answer may hold. Whoever asks their own machine may ask for anything.
@@ -89,6 +102,8 @@ pub struct IndexStatus {
     pub run: Option<String>,
     /// Number of the repository's request that waits for its run to begin.
     pub request: Option<u64>,
+    /// With a request: what callers call the run that was the newest before it.
+    pub previous_run: Option<String>,
     /// `Running` if the call stopped waiting and the run goes on.
     pub state: RunState,
     /// Of the finished run, or what is known so far.

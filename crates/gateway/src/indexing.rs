@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RunId, RunState};
-use cairn_ports::{Clock, ErrorKind, Ledger, Requests};
-use cairn_search::{SearchError, SearchErrorCode, Searcher};
-use cairn_wire::RunResult;
+use cairn_domain::{Lane, RepositoryName, RunId, RunState, Source};
+use cairn_ports::{Catalogue, Clock, ErrorKind, Ledger, RepositoryRecord, Requests, RunRecord};
+use cairn_search::{KnownRepository, SearchError, Searcher};
+use cairn_wire::{RequestSettings, RunResult};
 
+use crate::registration::{Target, same_settings, target};
 use crate::{IndexCall, IndexStatus};
 
 /// Brings repositories up to date for callers who may ask for that.
@@ -16,35 +17,134 @@ pub trait Indexing: Send + Sync + 'static {
     /// Asks for a run of a repository that the searcher's caller may see, and returns at once.
     async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError>;
 
+    /// How what was asked for stands: `asked` is what `index` said.
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError>;
+
     /// Ends an unfinished run; what was published before stays. False if it had ended.
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
 }
 
-/// Asks the ledger. Indexes repositories that the catalogue knows; new ones are registered by whoever runs the service.
+/// What an index call asked for, so that its outcome can be told from that of others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AskedFor {
+    /// Name in full.
+    pub repository: String,
+    pub request: u64,
+    /// What callers call the repository's newest run at the time of asking.
+    pub previous_run: Option<String>,
+}
+
+/// Source and name that an address stands for, `None` for a text that is no address, or why it is refused: the rules of
+/// whoever runs the service.
+pub type Locate = dyn Fn(&str) -> Result<Option<(Source, RepositoryName)>, String> + Send + Sync;
+
+/// Asks the ledger. Registers what the catalogue does not know, if the caller could see it then.
 pub struct LedgerIndexing {
+    pub catalogue: Arc<dyn Catalogue>,
     pub requests: Arc<dyn Requests>,
     pub ledger: Arc<dyn Ledger>,
     pub clock: Arc<dyn Clock>,
+    pub locate: Box<Locate>,
+}
+
+impl LedgerIndexing {
+    /// Registers a repository, or what is said of it now, and asks for its sync: for those who may say anything.
+    pub async fn register(&self, record: RepositoryRecord, lane: Lane) -> Result<IndexStatus, SearchError> {
+        let scope = cairn_domain::Scope::only(record.tenant.clone(), [record.id]);
+        let known = self.catalogue.repositories(&scope).await?;
+        // An address alone says nothing of branch and patterns: what is known of them stays.
+        let says_nothing = record.branch.is_none() && same_settings(&record.settings, &RequestSettings::default());
+        let is_settled = known.iter().any(|known| known.source == record.source && says_nothing);
+        if !is_settled {
+            self.catalogue.register(record.clone()).await?;
+        }
+        self.ask(&record, lane).await
+    }
+
+    async fn ask(&self, record: &RepositoryRecord, lane: Lane) -> Result<IndexStatus, SearchError> {
+        let request = self.requests.ask(record.id, lane, false, self.clock.now_ms()).await?;
+        Ok(IndexStatus {
+            repository: record.name.to_string(),
+            run: None,
+            request: Some(request),
+            previous_run: None,
+            state: RunState::Running,
+            result: RunResult::default(),
+            message: None,
+        })
+    }
+
+    async fn again(&self, searcher: &Searcher, known: KnownRepository) -> Result<IndexStatus, SearchError> {
+        // Before asking: a run that begins because of it is not the previous one.
+        let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
+        let asked = self.ask(&known.record, Lane::Interactive).await?;
+        Ok(IndexStatus {
+            previous_run: newest.first().map(|run| searcher.run_id(run.id)),
+            result: known.published.map_or_else(RunResult::default, |published| published.result),
+            ..asked
+        })
+    }
+}
+
+/// How things stand with a request: `own` is the newest run, if it began after the asking.
+fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>, waits: Option<u64>) -> IndexStatus {
+    let published = known.published.map_or_else(RunResult::default, |published| published.result);
+    let mut status = IndexStatus {
+        repository: known.record.name.to_string(),
+        run: None,
+        request: waits,
+        previous_run: None,
+        state: RunState::Running,
+        result: published,
+        message: None,
+    };
+    // A run that has ended while the request waits was asked for by somebody else, and may have missed what this is about.
+    match own.filter(|run| waits.is_none() || !run.state.is_finished()) {
+        Some(run) => {
+            (status.run, status.request) = (Some(searcher.run_id(run.id)), None);
+            (status.state, status.message) = (run.state, run.message);
+            if !matches!(run.state, RunState::Published | RunState::Partial) {
+                status.result = run.result;
+            }
+        }
+        None if waits.is_some() => {}
+        None => match sync_failure(&known.record) {
+            Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
+            None => status.state = RunState::Published,
+        },
+    }
+    status
+}
+
+/// Why the last sync failed, as callers may read it: causes that are theirs to mend in full, of others the code.
+pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
+    const OF_THE_REPOSITORY: [&str; 5] = ["invalid_settings", "not_found", "forbidden", "invalid", "too_large"];
+    let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
+    let is_theirs = OF_THE_REPOSITORY.contains(&code.as_str());
+    Some(if is_theirs { format!("{code}: {chain}") } else { code.clone() })
 }
 
 #[async_trait]
 impl Indexing for LedgerIndexing {
     async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError> {
-        if !call.include_patterns.is_empty() || !call.exclude_patterns.is_empty() || call.max_file_size.is_some() {
-            let message = "settings of a repository are changed by whoever runs this service, or in its `.cairn.yaml`";
-            return Err(SearchError::new(SearchErrorCode::ValidationError, message));
+        match target(self, searcher, &call).await? {
+            Target::Known(known) => self.again(searcher, *known).await,
+            Target::New(record) => {
+                self.catalogue.register((*record).clone()).await?;
+                self.ask(&record, Lane::Interactive).await
+            }
         }
+    }
+
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError> {
         let view = searcher.catalogue.view().await?;
-        let known = searcher.select_one(&view, &call.target).await?;
-        let request = self.requests.ask(known.record.id, Lane::Interactive, false, self.clock.now_ms()).await?;
-        Ok(IndexStatus {
-            repository: known.record.name.to_string(),
-            run: None,
-            request: Some(request),
-            state: RunState::Running,
-            result: known.published.map_or_else(RunResult::default, |published| published.result),
-            message: None,
-        })
+        let id = searcher.select_one(&view, &asked.repository).await?.record.id;
+        let waits = self.requests.asked(id, asked.request).await?.is_some();
+        // Each is read after what it follows from: the run after the answer to the request, what it published after the run.
+        let newest = searcher.ledger.runs(Some(id), 1).await?.into_iter().next();
+        let known = searcher.select_one(&searcher.catalogue.view().await?, &asked.repository).await?;
+        let own = newest.filter(|run| Some(searcher.run_id(run.id)) != asked.previous_run);
+        Ok(standing(searcher, known, own, waits.then_some(asked.request)))
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {

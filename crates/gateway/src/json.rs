@@ -10,6 +10,7 @@ use cairn_search::{
 use serde_json::{Map, Value, json};
 
 use crate::IndexStatus;
+use crate::indexing::sync_failure;
 use crate::time::rfc3339;
 
 pub fn stamps(stamps: &[Stamp]) -> Value {
@@ -257,8 +258,17 @@ pub fn repository(known: &KnownRepository) -> Value {
         "name": known.record.name.as_str(),
         "source": known.record.source.location(),
         "branch": known.published.as_ref().and_then(|published| published.branch.clone()),
+        "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
+        "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
+        "last_sync": last_sync(known),
         "published": published(known),
     })
+}
+
+/// How the last sync that was asked for came out; null if none was, as in local mode.
+fn last_sync(known: &KnownRepository) -> Option<Value> {
+    let last = known.record.last_sync.as_ref()?;
+    Some(json!({ "at": rfc3339(last.at_ms), "failure": sync_failure(&known.record) }))
 }
 
 /// What lists say of a repository: no more than what tells it from others.
@@ -272,7 +282,13 @@ pub fn repository_summary(known: &KnownRepository) -> Value {
             "chunks": published.result.chunks,
         })
     });
-    json!({ "name": known.record.name.as_str(), "source": known.record.source.location(), "published": published })
+    json!({
+        "name": known.record.name.as_str(),
+        "source": known.record.source.location(),
+        "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
+        "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
+        "published": published,
+    })
 }
 
 /// What is published of a repository; null if nothing is.
@@ -348,6 +364,7 @@ pub fn index_status(status: &IndexStatus) -> Value {
         "repository": status.repository,
         "run_id": status.run,
         "request": status.request,
+        "previous_run_id": status.previous_run,
         "state": if status.request.is_some() { "requested" } else { status.state.as_str() },
         "message": status.message,
         "result": status.result,

@@ -7,7 +7,8 @@ mod indexing;
 pub mod json;
 pub mod mcp;
 pub mod questions;
+mod registration;
 pub mod time;
 
 pub use agent::{Agent, Caps, IndexCall, IndexStatus};
-pub use indexing::{Indexing, LedgerIndexing};
+pub use indexing::{AskedFor, Indexing, LedgerIndexing, Locate};

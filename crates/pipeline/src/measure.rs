@@ -12,9 +12,11 @@ use tracing::field::{Empty, display};
 
 use crate::trace;
 
-/// One span per delivery.
+/// One span per delivery, a child of the one that published the job.
 pub(crate) fn span(delivery: &Delivery) -> Span {
     let job = &delivery.job;
+    let parent = delivery.traceparent.as_deref().and_then(trace::ids);
+    let trace = parent.map_or_else(|| trace::trace_of(job).to_string(), |(trace, _)| trace.to_owned());
     let span = tracing::info_span!(
         "job",
         stage = job.stage().as_str(),
@@ -23,11 +25,15 @@ pub(crate) fn span(delivery: &Delivery) -> Span {
         part = Empty,
         request = Empty,
         message = %job.id().0,
-        trace = %trace::trace_of(job),
+        trace,
+        parent = Empty,
         lane = delivery.lane.as_str(),
         num_failed_attempts = delivery.num_failed_attempts,
         num_unanswered = delivery.num_unanswered,
     );
+    if let Some((_, parent)) = parent {
+        span.record("parent", parent);
+    }
     match job {
         Job::Sync(job) => span.record("request", job.request),
         Job::Part(job) => span.record("run", job.run.generation.0).record("part", display(job.part)),

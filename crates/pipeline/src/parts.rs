@@ -41,8 +41,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         self.end(lane, job, PartEnd::Done, &report).await
     }
 
-    /// Whether the part has ended: then the job is a copy of one that somebody answered, handed out while its worker was
-    /// started again and again. What cannot be found out is not over.
+    /// Whether the part or its run has ended: the run was cancelled while the job was in hand, or the job is a copy of one that
+    /// somebody answered, handed out while its worker was started again and again. What cannot be found out is not over.
     pub(crate) async fn is_over(&self, job: &Job) -> bool {
         let Job::Part(job) = job else { return false };
         match self.ledger.standing(job.run, job.part).await {

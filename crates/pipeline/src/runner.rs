@@ -168,11 +168,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
     /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settlement {
-        let is_deadly = delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES;
-        if is_deadly && self.is_over(&delivery.job).await {
-            return Settlement::Ack;
-        }
-        let failure = if is_deadly {
+        let failure = if delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES {
             StageError::crashed()
         } else {
             match self.work(worker, delivery, breaker).await {
@@ -191,7 +187,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed for good; a job whose failure cannot be recorded comes back.
+    /// Records that a job failed for good; a job whose failure cannot be recorded comes back, and one that nobody waits for any
+    /// more has none.
     async fn give_up(
         &self,
         worker: &Worker,
@@ -200,6 +197,9 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         message: &str,
         answer: Settlement,
     ) -> Settlement {
+        if self.is_over(&delivery.job).await {
+            return Settlement::Ack;
+        }
         let (code, message) = (code.to_owned(), message.to_owned());
         let recorded = match (worker, &delivery.job) {
             (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, code, message).await,

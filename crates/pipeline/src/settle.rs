@@ -67,7 +67,15 @@ mod tests {
             part: PartId { stage: StageName::Parse, number: 0 },
             plan: ArtifactRef { key: "plans/x".to_owned(), size_bytes: 0, hash: [0; 32] },
         });
-        Delivery { tag: 1, job, lane: Lane::Bulk, num_failed_attempts, num_unanswered: 0, is_suspect: false }
+        Delivery {
+            tag: 1,
+            job,
+            lane: Lane::Bulk,
+            num_failed_attempts,
+            num_unanswered: 0,
+            is_suspect: false,
+            traceparent: None,
+        }
     }
 
     #[test]

@@ -21,6 +21,17 @@ pub(crate) fn trace_of(job: &Job) -> Key128 {
     }
 }
 
+/// Ids of the trace and of the span that a `traceparent` names; none for what is no such thing.
+pub(crate) fn ids(traceparent: &str) -> Option<(&str, &str)> {
+    let mut parts = traceparent.split('-');
+    let (version, trace, span) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_id = |id: &str, digits: usize| {
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        id.len() == digits && id.bytes().all(is_hex) && id.bytes().any(|byte| byte != b'0')
+    };
+    (version == "00" && is_id(trace, 32) && is_id(span, 16)).then_some((trace, span))
+}
+
 fn trace_of_run(run: RunId) -> Key128 {
     Digester::new("trace").key_of(run.repository.0).number(run.generation.0).key()
 }
@@ -47,5 +58,16 @@ mod tests {
         assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2], "{said}");
         assert_eq!((parts[1], parts[2]), (trace_of_run(run).to_string().as_str(), &sync.0.to_string()[..16]));
         assert_eq!(traceparent(), None);
+        assert_eq!(ids(&said), Some((parts[1], parts[2])));
+    }
+
+    #[test]
+    fn what_is_no_traceparent_is_left_alone() {
+        let zeros = format!("00-{}-{}-01", "0".repeat(32), "1".repeat(16));
+        let upper = format!("00-{}-{}-01", "A".repeat(32), "1".repeat(16));
+        let other = format!("ff-{}-{}-01", "a".repeat(32), "1".repeat(16));
+        for text in ["", "00", "00--", "00-a-b-01", &zeros, &upper, &other] {
+            assert_eq!(ids(text), None, "{text}");
+        }
     }
 }

@@ -30,6 +30,8 @@ pub struct Delivery {
     /// on nothing else meanwhile: jobs that happened to be in the same process become suspects as well, and are cleared
     /// by their answer.
     pub is_suspect: bool,
+    /// The trace that published it, in W3C's form, if the broker carries that. Text of whoever published: it may be anything.
+    pub traceparent: Option<String>,
 }
 
 /// Deliveries without an answer after which a job is a suspect.

@@ -35,6 +35,23 @@ pub struct RepositoryRecord {
     pub last_sync: Option<SyncOutcome>,
 }
 
+impl RepositoryRecord {
+    /// A repository that nobody has said anything of but where it is: its default branch, no settings.
+    pub fn new(tenant: Tenant, name: RepositoryName, source: Source) -> Self {
+        Self {
+            id: RepositoryId::derive(&tenant, &name),
+            tenant,
+            name,
+            source,
+            branch: None,
+            settings: String::new(),
+            aliases: Vec::new(),
+            hosted: None,
+            last_sync: None,
+        }
+    }
+}
+
 /// A generation that was published.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublishedGeneration {
@@ -69,12 +86,22 @@ pub trait Catalogue: Send + Sync {
     /// What a question saw that was asked at that seq, without what was deleted since; `None` once it is too old.
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
+    /// The generations of the repositories that the view sees, in one read, in no order: a question that looked at one
+    /// repository after the other would take as long as there are repositories.
+    async fn published_of(
+        &self,
+        view: &View,
+        repositories: &[RepositoryId],
+    ) -> Result<Vec<PublishedGeneration>, CatalogueError>;
+
     /// The generation of the repository that the view sees.
     async fn published(
         &self,
         view: &View,
         repository: RepositoryId,
-    ) -> Result<Option<PublishedGeneration>, CatalogueError>;
+    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
+        Ok(self.published_of(view, &[repository]).await?.pop())
+    }
 
     /// Publishes the run's generation: one transaction, guarded by the run's state and by the repository's previous generation. A
     /// run that is published already is success; one that was cancelled or failed is `Conflict`.

@@ -36,15 +36,20 @@ pub enum RunQuery {
         repository: Option<RepositoryId>,
         limit: usize,
     },
+    /// Of each of the repositories, at most so many; newest first.
+    NewestOfEach {
+        repositories: Vec<RepositoryId>,
+        limit: usize,
+    },
     /// Oldest first.
     Unfinished,
     /// Unfinished, with parts that the broker does not have; oldest first.
     Unsent {
         limit: usize,
     },
-    /// The newest published one of a repository at a seq.
+    /// The newest published one of each of the repositories at a seq; newest first.
     PublishedAt {
-        repository: RepositoryId,
+        repositories: Vec<RepositoryId>,
         seq: PublishedSeq,
     },
     /// Published until that time, and what they retired is not swept; oldest first.

@@ -4,7 +4,7 @@
 //! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
 //! is forbidden is not known: it takes the path of a name that nothing has.
 
-use cairn_domain::{Digester, Scope, Tenant};
+use cairn_domain::{Digester, RepositoryName, Scope, Tenant};
 use cairn_ports::RepositoryRecord;
 use globset::GlobBuilder;
 
@@ -25,11 +25,12 @@ impl Allowed {
         names.iter().filter_map(|name| GlobBuilder::new(name).build().err()).map(|error| error.to_string()).collect()
     }
 
-    fn contains(&self, record: &RepositoryRecord) -> bool {
+    /// Whether a repository of that name may be seen, be there one or not.
+    pub fn allows(&self, repository: &RepositoryName) -> bool {
         let Allowed::Only(names) = self else { return true };
         names.iter().any(|name| {
             let glob = GlobBuilder::new(name).literal_separator(false).build();
-            name == record.name.as_str() || glob.is_ok_and(|glob| glob.compile_matcher().is_match(record.name.as_str()))
+            name == repository.as_str() || glob.is_ok_and(|glob| glob.compile_matcher().is_match(repository.as_str()))
         })
     }
 }
@@ -69,37 +70,20 @@ impl Searcher {
     /// The repositories that the caller may see, sorted by name.
     pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, SearchError> {
         let mut records = self.catalogue.repositories(&Scope::all(self.caller.tenant.clone())).await?;
-        records.retain(|record| self.caller.allowed.contains(record));
+        records.retain(|record| self.caller.allowed.allows(&record.name));
         Ok(records)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cairn_domain::{RepositoryId, RepositoryName, Source};
-
     use super::*;
-
-    fn record(name: &str) -> RepositoryRecord {
-        let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
-        RepositoryRecord {
-            id: RepositoryId::derive(&tenant, &name),
-            tenant,
-            name,
-            source: Source::Directory { path: "/x".to_owned() },
-            branch: None,
-            settings: "{}".to_owned(),
-            aliases: vec![RepositoryName::new("host/old")],
-            hosted: None,
-            last_sync: None,
-        }
-    }
 
     #[test]
     fn names_and_globs_allow_and_nothing_else_does() {
         let check = |allowed: &[&str], expect: bool| {
             let only = Allowed::Only(allowed.iter().map(ToString::to_string).collect());
-            assert_eq!(only.contains(&record("host/team/app")), expect, "{allowed:?}");
+            assert_eq!(only.allows(&RepositoryName::new("host/team/app")), expect, "{allowed:?}");
         };
         check(&["host/team/app"], true);
         check(&["host/*"], true);
@@ -110,7 +94,7 @@ mod tests {
         check(&["host/old"], false);
         check(&["host/team"], false);
         check(&["host/team/app2", "[", "host/other/*"], false);
-        assert!(Allowed::All.contains(&record("host/team/app")));
+        assert!(Allowed::All.allows(&RepositoryName::new("host/team/app")));
         let faults = Allowed::Only(vec!["host/*".to_owned(), "[".to_owned()]).faults();
         assert!(faults.len() == 1 && faults[0].contains('['), "{faults:?}");
     }

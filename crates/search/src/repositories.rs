@@ -1,5 +1,7 @@
 //! Which repositories a question is about, and what every answer says of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cairn_domain::{Digester, RepositoryId, RepositoryScope, RunState, Scope, View};
 use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
 use globset::GlobBuilder;
@@ -36,15 +38,18 @@ pub struct KnownRepository {
 impl Searcher {
     /// All repositories that the caller may see, sorted by name, with what the view sees of them.
     pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, SearchError> {
-        let mut known = Vec::new();
-        for record in self.allowed().await? {
-            if view.sees_repository(record.id) {
-                let published = self.catalogue.published(view, record.id).await?;
-                let run_id = published.as_ref().map(|published| self.run_id(published.run));
-                known.push(KnownRepository { record, published, run_id });
-            }
-        }
-        Ok(known)
+        let records: Vec<RepositoryRecord> =
+            self.allowed().await?.into_iter().filter(|record| view.sees_repository(record.id)).collect();
+        let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
+        let published = self.catalogue.published_of(view, &ids).await?.into_iter();
+        let mut published: BTreeMap<RepositoryId, PublishedGeneration> =
+            published.map(|published| (published.run.repository, published)).collect();
+        let known = records.into_iter().map(|record| {
+            let published = published.remove(&record.id);
+            let run_id = published.as_ref().map(|published| self.run_id(published.run));
+            KnownRepository { record, published, run_id }
+        });
+        Ok(known.collect())
     }
 
     /// A digest of what is published in the repositories: answers with equal versions were given from equal states.
@@ -67,7 +72,12 @@ impl Searcher {
         }
         let mut selected: Vec<KnownRepository> = Vec::new();
         for word in &selection.0 {
-            let matches: Vec<&KnownRepository> = known.iter().filter(|known| names(&known.record, word)).collect();
+            // A name in full means nothing else, whatever was called so before.
+            let in_full = known.iter().find(|known| known.record.name.as_str() == word);
+            let matches: Vec<&KnownRepository> = match in_full {
+                Some(found) => vec![found],
+                None => known.iter().filter(|known| names(&known.record, word)).collect(),
+            };
             if matches.is_empty() {
                 return Err(unknown_repository(word, &known));
             }
@@ -111,29 +121,30 @@ impl Searcher {
         selected: &[KnownRepository],
         used: &[RepositoryId],
     ) -> Result<Vec<Stamp>, SearchError> {
-        let mut stamps = Vec::new();
-        for known in selected.iter().filter(|known| used.contains(&known.record.id)) {
-            let Some(published) = &known.published else { continue };
-            let newest = self.ledger.runs(Some(known.record.id), 1).await?;
-            stamps.push(Stamp {
-                repository: known.record.name.to_string(),
-                commit: published.revision.clone(),
-                indexed_at_ms: published.indexed_at_ms,
-                partial: published.state == RunState::Partial,
-                run_in_progress: newest.iter().any(|run| !run.state.is_finished()),
-            });
-        }
-        Ok(stamps)
+        let used: BTreeSet<RepositoryId> = used.iter().copied().collect();
+        let shown = selected.iter().filter(|known| used.contains(&known.record.id));
+        let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
+            shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
+        let ids: Vec<RepositoryId> = shown.iter().map(|(known, _)| known.record.id).collect();
+        // A repository has at most one unfinished run, and it is the newest.
+        let newest = self.ledger.runs_of(&ids, 1).await?.into_iter();
+        let unfinished: BTreeSet<RepositoryId> =
+            newest.filter(|run| !run.state.is_finished()).map(|run| run.id.repository).collect();
+        let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| Stamp {
+            repository: known.record.name.to_string(),
+            commit: published.revision.clone(),
+            indexed_at_ms: published.indexed_at_ms,
+            partial: published.state == RunState::Partial,
+            run_in_progress: unfinished.contains(&known.record.id),
+        };
+        Ok(shown.into_iter().map(stamp).collect())
     }
 }
 
-/// A name in full, its last part, a former name, or a glob over the name.
+/// The last part of a name, a former name, or a glob over the name.
 fn names(record: &RepositoryRecord, word: &str) -> bool {
     let name = record.name.as_str();
-    if name == word
-        || name.rsplit('/').next() == Some(word)
-        || record.aliases.iter().any(|alias| alias.as_str() == word)
-    {
+    if name.rsplit('/').next() == Some(word) || record.aliases.iter().any(|alias| alias.as_str() == word) {
         return true;
     }
     let is_glob = word.contains(['*', '?', '[']);

@@ -3,7 +3,9 @@
 //! Generations are numbered across tenants, so callers see a run under a digest of its repository and generation with the
 //! key of the service: it says nothing of other tenants and stays as it is whatever they do.
 
-use cairn_domain::{Digester, RunId};
+use std::collections::BTreeMap;
+
+use cairn_domain::{Digester, RepositoryId, RunId};
 use cairn_ports::RunRecord;
 
 use crate::repositories::KnownRepository;
@@ -37,27 +39,30 @@ impl Searcher {
     /// The runs of the repositories, newest first.
     pub async fn runs(&self, selection: &RepositorySelection, limit: usize) -> Result<Vec<KnownRun>, SearchError> {
         let view = self.catalogue.view().await?;
-        let mut runs = Vec::new();
-        for known in self.select(&view, selection).await? {
-            let of_repository = self.ledger.runs(Some(known.record.id), limit).await?;
-            runs.extend(of_repository.into_iter().map(|record| self.known_run(&known, record)));
-        }
-        runs.sort_by_key(|run| std::cmp::Reverse(run.record.id.generation));
+        let selected = self.select(&view, selection).await?;
+        let mut runs = self.known_runs(&selected, limit).await?;
         runs.truncate(limit);
         Ok(runs)
+    }
+
+    /// The newest runs, at most so many of each of the repositories; newest first.
+    async fn known_runs(&self, selected: &[KnownRepository], limit: usize) -> Result<Vec<KnownRun>, SearchError> {
+        let by_id: BTreeMap<RepositoryId, &KnownRepository> =
+            selected.iter().map(|known| (known.record.id, known)).collect();
+        let ids: Vec<RepositoryId> = by_id.keys().copied().collect();
+        let runs = self.ledger.runs_of(&ids, limit).await?.into_iter();
+        let known_run = |record: RunRecord| Some(self.known_run(by_id.get(&record.id.repository)?, record));
+        Ok(runs.filter_map(known_run).collect())
     }
 
     /// The unfinished runs of the repositories, oldest first.
     pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, SearchError> {
         // A repository has at most one, and it is the newest.
         let view = self.catalogue.view().await?;
-        let mut runs = Vec::new();
-        for known in self.select(&view, selection).await? {
-            let newest = self.ledger.runs(Some(known.record.id), 1).await?;
-            let unfinished = newest.into_iter().filter(|run| !run.state.is_finished());
-            runs.extend(unfinished.map(|record| self.known_run(&known, record)));
-        }
-        runs.sort_by_key(|run| run.record.id.generation);
+        let selected = self.select(&view, selection).await?;
+        let mut runs = self.known_runs(&selected, 1).await?;
+        runs.retain(|run| !run.record.state.is_finished());
+        runs.reverse();
         Ok(runs)
     }
 

@@ -44,9 +44,9 @@ pub struct Arguments {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Index a repository: a path, a git URL, or a YAML list of repositories.
+    /// Index a repository: a path, a git URL, or a YAML list of repositories; or all that an organisation has.
     #[command(
-        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service"
+        after_help = "Examples:\n  cairn index .\n  cairn index https://example.org/team/service.git --branch main\n  cairn index repositories.yaml\n  cairn index ../app --include '*.go' --exclude 'gen/**'\n  cairn index\n  cairn index --rebuild service\n  cairn index --organisation github:acme --token-env GITHUB_TOKEN --without '*-archive'"
     )]
     Index(IndexArguments),
     /// Search code by words, by meaning and by name.
@@ -200,6 +200,36 @@ pub struct IndexArguments {
     /// Make every record anew; what is damaged is removed first.
     #[arg(long)]
     pub rebuild: bool,
+    #[command(flatten)]
+    pub hosting: OrganisationArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct OrganisationArguments {
+    /// All repositories that an organisation has: `github:acme`, `gitlab:group/subgroup`, `gitea:acme`, `forgejo:acme`.
+    #[arg(long, value_name = "KIND:OWNER", conflicts_with = "target")]
+    pub organisation: Option<String>,
+    /// Where the service's API is. Default: that of github.com or gitlab.com.
+    #[arg(long, value_name = "URL", requires = "organisation")]
+    pub hosting_url: Option<String>,
+    /// Variable that holds a token which may read the list. Without one only what is public is listed.
+    #[arg(long, value_name = "NAME", requires = "organisation")]
+    pub token_env: Option<String>,
+    /// The owner is a user.
+    #[arg(long, requires = "organisation")]
+    pub user: bool,
+    /// Only repositories of these names (glob). Repeatable.
+    #[arg(long, value_name = "GLOB", requires = "organisation")]
+    pub only: Vec<String>,
+    /// Not these; wins over `--only`. Repeatable.
+    #[arg(long, value_name = "GLOB", requires = "organisation")]
+    pub without: Vec<String>,
+    /// Archived ones as well.
+    #[arg(long, requires = "organisation")]
+    pub archived: bool,
+    /// Forks as well.
+    #[arg(long, requires = "organisation")]
+    pub forks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use cairn_embedding_http::Share;
-use cairn_gateway::LedgerIndexing;
 use cairn_gateway::http::{GatewayState, router};
+use cairn_git::RemotePolicy;
 use cairn_neo4j::Neo4jKeys;
 use cairn_search::Caller;
-use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, searcher, start};
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, indexing, searcher, start};
 use clap::Parser;
 use readiness::Readiness;
 
@@ -30,11 +30,7 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let state = GatewayState {
         searcher: searcher(&cluster, &stores, embedder, cursor_key, Caller::local()),
         keys: Arc::new(Neo4jKeys::new(cluster.neo4j.clone())),
-        indexing: Arc::new(LedgerIndexing {
-            requests: cluster.runs.clone(),
-            ledger: cluster.runs.clone(),
-            clock: Arc::clone(&cluster.clock),
-        }),
+        indexing: Arc::new(indexing(&cluster.runs, &cluster.clock, RemotePolicy::from(&cluster.operator.sources))),
     };
     let readiness = Readiness::watch(cluster.runs.clone());
     let app = router(state, query.gateway.clone());

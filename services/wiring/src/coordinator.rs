@@ -111,7 +111,7 @@ where
 /// for the same: it is one request. Organisations that cannot be listed keep nobody from being asked for.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
-    let discovered = organisations::discover(&cluster).await;
+    let discovered = organisations::discover_all(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
         match cluster.runs.ask(repository, Lane::Bulk, false, now_ms).await {

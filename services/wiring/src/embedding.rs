@@ -1,11 +1,13 @@
 //! Which embedding model a cluster uses.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_domain::ModelId;
 use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, ProviderKind, Share};
 use cairn_local_embedding::LocalEmbedder;
 use cairn_ports::Embedder;
+use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
 use crate::Key;
@@ -55,8 +57,59 @@ impl EmbeddingConfig {
 pub fn embedder(config: &EmbeddingConfig, share: Share) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(match config {
         EmbeddingConfig::Local => Arc::new(LocalEmbedder::shipped()?),
-        EmbeddingConfig::Http { provider, .. } => Arc::new(HttpEmbedder::new(provider.as_ref().clone(), share)?),
+        EmbeddingConfig::Http { provider, .. } => over_http(provider, share)?,
     })
+}
+
+fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow::Result<Arc<HttpEmbedder>> {
+    let embedder = Arc::new(HttpEmbedder::new(provider.clone(), share)?);
+    export_counters(&embedder);
+    Ok(embedder)
+}
+
+/// What calls of the provider cost, among the metrics of this process.
+fn export_counters(embedder: &Arc<HttpEmbedder>) {
+    const READINGS: [Reading; 16] = [
+        ("cairn_provider_calls_total", "Calls of the provider of embeddings, retries among them.", Kind::Counter),
+        ("cairn_provider_texts_total", "Texts sent to the provider.", Kind::Counter),
+        ("cairn_provider_tokens_total", "Tokens, as the provider counted them.", Kind::Counter),
+        ("cairn_provider_throttled_total", "Answers 429.", Kind::Counter),
+        ("cairn_provider_retries_total", "Calls made again.", Kind::Counter),
+        ("cairn_provider_failed_total", "Calls that failed.", Kind::Counter),
+        ("cairn_provider_invalid_total", "Answers that could not be right.", Kind::Counter),
+        ("cairn_provider_refused_total", "Answers that refused key, model or address.", Kind::Counter),
+        ("cairn_provider_split_total", "Batches that the provider called too large.", Kind::Counter),
+        ("cairn_provider_truncated_total", "Texts cut because they were too long.", Kind::Counter),
+        ("cairn_provider_breaker_opened_total", "How often the breaker opened.", Kind::Counter),
+        ("cairn_provider_waited_milliseconds_total", "Waits for the pace, over all calls.", Kind::Counter),
+        ("cairn_provider_calls_under_way", "Calls under way.", Kind::Gauge),
+        ("cairn_provider_concurrency_limit", "Calls that may be under way.", Kind::Gauge),
+        ("cairn_provider_is_broken", "1 while the breaker is open.", Kind::Gauge),
+        ("cairn_provider_throttled_for_milliseconds", "How long the provider wants no call.", Kind::Gauge),
+    ];
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let embedder = Arc::clone(embedder);
+    export(&READINGS, move || {
+        let counters = embedder.counters();
+        vec![
+            counters.num_calls,
+            counters.num_texts,
+            counters.num_tokens,
+            counters.num_throttled,
+            counters.num_retries,
+            counters.num_failed,
+            counters.num_invalid,
+            counters.num_refused,
+            counters.num_split,
+            counters.num_truncated,
+            counters.num_breaker_opened,
+            milliseconds(counters.waited),
+            counters.num_under_way,
+            counters.concurrency_limit,
+            counters.is_broken.into(),
+            milliseconds(counters.throttled_for),
+        ]
+    });
 }
 
 /// What embeds passages, and the key that must be owned for it.
@@ -64,6 +117,6 @@ pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, 
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));
     };
-    let embedder = Arc::new(HttpEmbedder::new(provider.as_ref().clone(), Share::Passages)?);
+    let embedder = over_http(provider, Share::Passages)?;
     Ok((embedder.clone(), Some(Key { name: name.clone(), embedder })))
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use cairn_domain::{RepositoryName, Source, Tenant};
-use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
+use cairn_config::Sources;
+use cairn_domain::Tenant;
+use cairn_git::RemotePolicy;
 use cairn_hosting::{HostingConfig, HostingService};
+use cairn_ports::{Catalogue, Clock};
 use cairn_stages::{Changes, Discover, Discovered, OrganisationRules, Watched};
 use serde::Deserialize;
 
-use crate::Cluster;
+use crate::{Cluster, remote};
 
 /// Of one kind in the log of one tick; the rest is counted.
 const LOGGED: usize = 20;
@@ -44,7 +46,8 @@ fn max_deletions() -> usize {
 }
 
 impl OrganisationConfig {
-    pub(crate) fn faults(&self) -> Vec<String> {
+    /// Everything that is wrong, at once.
+    pub fn faults(&self) -> Vec<String> {
         let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {
             faults.push("`tenant` must be a name without blanks".to_owned());
@@ -65,37 +68,36 @@ impl OrganisationConfig {
         })
     }
 
-    fn watched(&self, cluster: &Cluster) -> anyhow::Result<Watched> {
+    fn watched(&self, sources: &Sources) -> anyhow::Result<Watched> {
         let rules = self.rules().map_err(|faults| anyhow::anyhow!(faults.join("; ")))?;
-        let hosting = HostingService::new(self.hosting.clone(), &cluster.operator.sources)
+        let hosting = HostingService::new(self.hosting.clone(), sources)
             .with_context(|| format!("organisation `{}`", self.hosting.owner))?;
         Ok(Watched { rules: Arc::new(rules), hosting: Arc::new(hosting) })
     }
 }
 
-/// Brings the catalogue in step with all organisations. One that fails keeps no other from that, and is an error in the end.
-pub(crate) async fn discover(cluster: &Cluster) -> anyhow::Result<()> {
+/// Brings the catalogue in step with all organisations: here and in a cluster by the same rules.
+pub async fn discover(
+    organisations: &[OrganisationConfig],
+    sources: &Sources,
+    catalogue: Arc<dyn Catalogue>,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<Vec<Discovered>> {
     let watched: anyhow::Result<Vec<Watched>> =
-        cluster.config.organisations.iter().map(|organisation| organisation.watched(cluster)).collect();
-    let policy = RemotePolicy::from(&cluster.operator.sources);
-    let discover = Discover {
-        catalogue: cluster.runs.clone(),
-        clock: Arc::clone(&cluster.clock),
-        locate: Box::new(move |url| remote(url, &policy)),
-    };
-    let discovered = discover.run(&watched?).await?;
+        organisations.iter().map(|organisation| organisation.watched(sources)).collect();
+    let policy = RemotePolicy::from(sources);
+    let discover = Discover { catalogue, clock, locate: Box::new(move |url| remote(url, &policy)) };
+    Ok(discover.run(&watched?).await?)
+}
+
+/// The organisations of a cluster. One that fails keeps no other from being listed, and is an error in the end.
+pub(crate) async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
+    let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
+    let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;
     discovered.iter().for_each(tell);
     let num_failed = discovered.iter().filter(|discovered| discovered.outcome.is_err()).count();
     anyhow::ensure!(num_failed == 0, "{num_failed} of {} organisations could not be listed", discovered.len());
     Ok(())
-}
-
-/// What a listed address stands for. A path of this machine is none, whether it exists or not.
-fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
-    let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
-    let source = Source::Url { url: url.as_str().to_owned() };
-    let name = repository_name(&source);
-    Ok((source, name))
 }
 
 fn tell(discovered: &Discovered) {
@@ -135,32 +137,4 @@ fn tell_changes(tenant: &str, organisation: &str, changes: &Changes) {
         num_deleted = changes.vanished.iter().filter(|vanished| vanished.is_deleted).count(),
         "listed"
     );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_a_list_follow_the_rules_for_cloning() {
-        let check = |url: &str, expect: Option<&str>| {
-            let found = remote(url, &RemotePolicy::default());
-            assert_eq!(found.ok().map(|(_, name)| name.to_string()).as_deref(), expect, "{url}");
-        };
-        check("https://github.com/acme/shop.git", Some("github.com/acme/shop"));
-        check("https://gitlab.com/acme/tools/ci.git", Some("gitlab.com/acme/tools/ci"));
-        for refused in [
-            "http://github.com/acme/shop.git",
-            "git@github.com:acme/shop.git",
-            "https://user:secret@github.com/acme/shop.git",
-            "https://169.254.169.254/acme/shop.git",
-            "https://localhost/acme/shop.git",
-            "file:///etc",
-            "/etc",
-            "/",
-            "ext::sh -c x",
-        ] {
-            check(refused, None);
-        }
-    }
 }

@@ -29,11 +29,6 @@ impl Stores {
         })
     }
 
-    /// Makes the collections of the model that the settings name.
-    pub async fn prepare(config: &ClusterConfig) -> anyhow::Result<()> {
-        collections(config, &config.embedding.model_id()?).await.map(drop)
-    }
-
     /// Every store with generations.
     pub fn generations(&self, cluster: &Cluster) -> Vec<Arc<dyn Generations>> {
         vec![cluster.graph.clone(), self.vectors.clone(), self.names.clone()]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use cairn_domain::{PartEnd, RepositoryId, RunState, StageName};
+use cairn_domain::{PartEnd, RepositoryId, RunState};
 use cairn_gateway::json;
 use cairn_ports::LedgerRead;
 use cairn_wiring::EmbeddingConfig;
@@ -125,10 +125,6 @@ impl<'a> Checker<'a> {
                 for part in self.ground.inside.cluster.runs.parts(run.id).await? {
                     verdict.num_parts += 1;
                     let end = part.end.as_ref();
-                    // A run that is published has done this one, whether or not anybody lived to write it down.
-                    if part.id.stage == StageName::Publish {
-                        continue;
-                    }
                     ensure!(end.is_some(), "part {:?} of a finished run is open", part.id);
                     verdict.num_failed_parts += usize::from(matches!(end, Some(PartEnd::Failed { .. })));
                 }

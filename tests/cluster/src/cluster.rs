@@ -8,7 +8,6 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use cairn_servers::{ServerProcess, free_ports, get};
-use cairn_wiring::ClusterConfig;
 use tokio::task::JoinSet;
 use toml::Table;
 
@@ -43,7 +42,7 @@ struct Service {
 
 impl LocalCluster {
     /// Writes the settings and prepares servers. `directory` holds settings, logs and clones; no service runs yet.
-    pub async fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
+    pub fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
         let directory = std::path::absolute(directory)?;
         fs::create_dir_all(directory.join("logs"))?;
         private(&directory.join("operator.toml"), OPERATOR)?;
@@ -52,7 +51,7 @@ impl LocalCluster {
         }
         private(&directory.join("cluster.toml"), &settings::text(servers, space, &directory, overrides)?)?;
         let cluster = Self { directory, services: BTreeMap::new() };
-        cairn_wiring::prepare(&ClusterConfig::load(Some(&cluster.settings()))?).await?;
+        cluster.cairn(&["topology", "apply"])?;
         Ok(cluster)
     }
 
@@ -168,8 +167,9 @@ impl LocalCluster {
     pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "cairn {} fails: {errors}", arguments.join(" "));
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let said = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "cairn {} fails: {errors}{said}", arguments.join(" "));
+        Ok(said.into_owned())
     }
 
     /// Runs `cairn` against this cluster.

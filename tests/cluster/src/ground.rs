@@ -26,7 +26,7 @@ impl Ground {
         let mut directory = tempfile::tempdir()?;
         directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
         let space = Space::create(servers).await?;
-        let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides).await?;
+        let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides)?;
         let inside = Inside::open(&cluster.settings()).await?;
         Ok(Self { cluster, inside, space, directory, _turn: turn })
     }

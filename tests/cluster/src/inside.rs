@@ -10,7 +10,6 @@ use cairn_gateway::auth::{KeyRequest, issue};
 use cairn_neo4j::{Neo4jKeys, Neo4jRuns};
 use cairn_ports::{Catalogue, KeyStore, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments};
 use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
-use cairn_wire::RequestSettings;
 use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
 use tokio::time::{Instant, sleep};
 
@@ -47,14 +46,9 @@ impl Inside {
         source: Source,
         lane: Lane,
     ) -> Result<(RepositoryId, u64)> {
-        let (tenant, name) = (tenant.clone(), RepositoryName::new(name));
-        let id = RepositoryId::derive(&tenant, &name);
-        let settings = RequestSettings::default().to_json();
-        let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);
-        self.cluster
-            .runs
-            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync })
-            .await?;
+        let record = RepositoryRecord::new(tenant.clone(), RepositoryName::new(name), source);
+        let id = record.id;
+        self.cluster.runs.register(record).await?;
         let request = self.cluster.runs.ask(id, lane, false, self.cluster.clock.now_ms()).await?;
         Ok((id, request))
     }

@@ -59,7 +59,7 @@ async fn up(directory: &Path) -> Result<()> {
 
 async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     let servers = Servers::read(&fs::read_to_string(servers.join("env"))?)?;
-    let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new()).await?;
+    let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new())?;
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
     let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;

@@ -42,10 +42,43 @@ impl Raw {
             .await
     }
 
-    async fn counts(&self, statement: &str) -> Result<(u64, u64)> {
-        let suffix = if self.space.namespace.is_empty() { String::new() } else { format!("_{}", self.space.namespace) };
+    /// Keys of the nodes to which most repositories refer, by their edges.
+    pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
+        let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
+            RETURN key ORDER BY owners DESC, key LIMIT $most";
         let mut txn = self.neo4j.start_txn().await?;
-        let mut rows = txn.execute(Query::new(statement.replace('~', &suffix))).await?;
+        let mut rows = txn.execute(self.query(statement).param("most", most as i64)).await?;
+        let mut keys = Vec::new();
+        while let Some(row) = rows.next(txn.handle()).await? {
+            keys.push(row.get("key")?);
+        }
+        txn.rollback().await?;
+        Ok(keys)
+    }
+
+    /// Takes the locks of nodes one after the other, and changes nothing. False if that ended in a deadlock.
+    pub async fn locks(&self, keys: &[String]) -> Result<bool> {
+        let mut txn = self.neo4j.start_txn().await?;
+        for key in keys {
+            let lock =
+                self.query("MATCH (n:Node~ {key: $key}) SET n.lock = true REMOVE n.lock").param("key", key.as_str());
+            match txn.run(lock).await {
+                Err(neo4rs::Error::Neo4j(error)) if error.code().contains("Deadlock") => return Ok(false),
+                locked => locked?,
+            }
+        }
+        txn.commit().await?;
+        Ok(true)
+    }
+
+    fn query(&self, statement: &str) -> Query {
+        let suffix = if self.space.namespace.is_empty() { String::new() } else { format!("_{}", self.space.namespace) };
+        Query::new(statement.replace('~', &suffix))
+    }
+
+    async fn counts(&self, statement: &str) -> Result<(u64, u64)> {
+        let mut txn = self.neo4j.start_txn().await?;
+        let mut rows = txn.execute(self.query(statement)).await?;
         let row = rows.next(txn.handle()).await?.context("no row")?;
         let counts = (row.get("count")?, row.get("keys")?);
         txn.rollback().await?;

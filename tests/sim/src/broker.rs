@@ -38,8 +38,15 @@ pub async fn publish(world: &Arc<World>, jobs: Vec<Job>) -> Result<(), BrokerErr
 
 fn enqueue(world: &Arc<World>, job: Job, num_failed_attempts: u32, after_ms: u64) {
     world.num_jobs.fetch_add(1, Ordering::Relaxed);
-    let delivery =
-        Delivery { tag: 0, job, lane: Lane::Bulk, num_failed_attempts, num_unanswered: 0, is_suspect: false };
+    let delivery = Delivery {
+        tag: 0,
+        job,
+        lane: Lane::Bulk,
+        num_failed_attempts,
+        num_unanswered: 0,
+        is_suspect: false,
+        traceparent: None,
+    };
     let mut unanswered = Unanswered { world: Arc::clone(world), delivery: Some(delivery) };
     let own = Arc::clone(world);
     world.schedule().spawn(async move {

@@ -40,21 +40,20 @@ impl Catalogue for Runs {
         Ok(then.map(|view| now.without_deleted(view)))
     }
 
-    async fn published(
+    async fn published_of(
         &self,
         view: &View,
-        repository: RepositoryId,
-    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
-        if !view.sees_repository(repository) {
-            return Ok(None);
+        repositories: &[RepositoryId],
+    ) -> Result<Vec<PublishedGeneration>, CatalogueError> {
+        let seen: Vec<RepositoryId> = repositories.iter().copied().filter(|id| view.sees_repository(*id)).collect();
+        if seen.is_empty() {
+            return Ok(Vec::new());
         }
-        let query = RunQuery::PublishedAt { repository, seq: view.seq };
-        let runs = told(self.documents.runs(query).await, "published", &repository)?;
+        let query = RunQuery::PublishedAt { repositories: seen, seq: view.seq };
+        let runs = told(self.documents.runs(query).await, "published", &"")?;
         // What is hidden although it is published began before a deletion, and so did all that came before it.
-        match runs.into_iter().next().filter(|run| view.published(run.ledger.id.generation)) {
-            Some(run) => published(run),
-            None => Ok(None),
-        }
+        let runs = runs.into_iter().filter(|run| view.published(run.ledger.id.generation));
+        runs.filter_map(|run| published(run).transpose()).collect()
     }
 
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {

@@ -120,6 +120,15 @@ impl LedgerRead for Runs {
         documents.into_iter().map(run_record).collect()
     }
 
+    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        if repositories.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = RunQuery::NewestOfEach { repositories: repositories.to_vec(), limit };
+        let documents = told(self.documents.runs(query).await, "runs_of", &"")?;
+        documents.into_iter().map(run_record).collect()
+    }
+
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
         let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", &"")?;
         documents.into_iter().map(run_record).collect()

@@ -1,6 +1,6 @@
 //! Documents as the ports' records.
 
-use cairn_domain::PartId;
+use cairn_domain::{PartEnd, PartId, StageName};
 use cairn_ports::{ErrorKind, PartRecord, PortError, PublishedGeneration, RepositoryRecord, RunRecord};
 use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
 use cairn_wire::RunResult;
@@ -63,10 +63,14 @@ pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<Part
     let planned = run.ledger.stages.iter().flat_map(|(stage, parts)| {
         parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
     });
-    let record = |id| {
-        let ended = ended.remove(&id);
-        let (end, report) = ended.map_or((None, String::new()), |ended| (Some(ended.end), ended.report));
-        PartRecord { id, end, report }
+    // Publishing is one change with the end of the part that does it: no row of its own tells of that.
+    let is_published = run.ledger.published.is_some();
+    let record = |id: PartId| match ended.remove(&id) {
+        Some(ended) => PartRecord { id, end: Some(ended.end), report: ended.report },
+        None => {
+            let end = (is_published && id.stage == StageName::Publish).then_some(PartEnd::Done);
+            PartRecord { id, end, report: String::new() }
+        }
     };
     planned.map(record).collect()
 }

@@ -53,6 +53,7 @@ impl<A> Inbox<A> {
             num_failed_attempts: held.message.num_failed_attempts,
             num_unanswered: held.num_unanswered,
             is_suspect: held.source == Source::Suspect,
+            traceparent: held.message.traceparent.clone(),
         };
         self.outstanding.insert(tag, held);
         Some(delivery)

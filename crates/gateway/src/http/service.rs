@@ -11,7 +11,7 @@ use cairn_search::{Caller, SearchError, SearchErrorCode, Searcher};
 use super::config::GatewayConfig;
 use super::guard::RequestIds;
 use crate::auth::{Authenticator, Limits};
-use crate::{Agent, Caps, IndexCall, IndexStatus, Indexing};
+use crate::{Agent, AskedFor, Caps, IndexCall, IndexStatus, Indexing};
 
 /// What the front door stands before.
 pub struct GatewayState {
@@ -80,9 +80,17 @@ impl Agent for CallerAgent {
         self.indexing.index(&self.searcher, call).await
     }
 
+    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+        self.indexing.progress(&self.searcher, asked).await
+    }
+
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
         self.check_may_index()?;
         self.indexing.cancel(run).await
+    }
+
+    fn how_to_index(&self) -> &'static str {
+        "`cairn index URL` indexes a repository, with a key that may"
     }
 
     fn caps(&self) -> Caps {

@@ -19,7 +19,7 @@ use tower::ServiceExt;
 use super::{GatewayConfig, GatewayState, router};
 use crate::auth::{KeyRequest, LimitsConfig, issue};
 use crate::questions::Question;
-use crate::{IndexCall, IndexStatus, Indexing};
+use crate::{AskedFor, IndexCall, IndexStatus, Indexing};
 
 const TENANT: &str = "acme";
 const HOST: &str = "cairn.test";
@@ -36,10 +36,15 @@ impl Indexing for FakeIndexing {
             repository: known.record.name.to_string(),
             run: None,
             request: Some(1),
+            previous_run: None,
             state: RunState::Running,
             result: RunResult::default(),
             message: None,
         })
+    }
+
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+        self.index(searcher, IndexCall { target: asked.repository, ..IndexCall::default() }).await
     }
 
     async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {
@@ -206,6 +211,7 @@ fn questions() -> Vec<(&'static str, Value)> {
         questions.push(("/v1/coverage", json!({"repository": name, "why": "logo.png"})));
         questions.push(("/v1/secrets", json!({"repository": name})));
         questions.push(("/v1/index", json!({"target": name})));
+        questions.push(("/v1/index/progress", json!({"repository": name, "request": 1})));
         questions.push(("/v1/read", json!({"repository": name, "path": "src/date.rs"})));
         questions.push(("/v1/read", json!({"repository": name, "symbol": "scam"})));
         for query in ["parse date", "Server.handle", "only-theirs", "zebra quilt"] {
@@ -326,6 +332,7 @@ async fn a_forbidden_repository_is_an_unknown_one() {
                 ("/v1/runs", json!({"repository": name})),
                 ("/v1/runs/cancel", json!({"repository": name})),
                 ("/v1/index", json!({"target": name})),
+                ("/v1/index/progress", json!({"repository": name, "request": 1})),
             ]
         };
         for ((path, first), (_, second)) in bodies(forbidden).into_iter().zip(bodies(unknown)) {

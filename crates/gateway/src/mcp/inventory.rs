@@ -62,12 +62,22 @@ fn nothing_listed(num_known: usize) -> Vec<Suggestion> {
 }
 
 fn repository_line(known: &KnownRepository) -> String {
-    let name = one_line(known.record.name.as_str());
-    let Some(published) = &known.published else { return format!("{name}: registered, not indexed yet\n") };
+    let (name, about) = (one_line(known.record.name.as_str()), about(known));
+    let Some(published) = &known.published else { return format!("{name}: registered, not indexed yet{about}\n") };
     let RunResult { files_indexed, chunks, .. } = published.result;
     let partial = if published.state == RunState::Partial { ", partial" } else { "" };
     let (commit, at) = (short_commit(&published.revision), rfc3339(published.indexed_at_ms));
-    format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks\n")
+    format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks{about}\n")
+}
+
+/// What people wrote about it at its host: their text, and on this one line.
+fn about(known: &KnownRepository) -> String {
+    let Some(hosted) = &known.record.hosted else { return String::new() };
+    let quoted = |text: &String| one_line(text).replace('"', "'");
+    let description = hosted.description.as_ref().map(|text| format!("; its host says \"{}\"", quoted(text)));
+    let topics: Vec<String> = hosted.topics.iter().map(quoted).collect();
+    let topics = if topics.is_empty() { String::new() } else { format!("; topics \"{}\"", topics.join(", ")) };
+    format!("{}{topics}", description.unwrap_or_default())
 }
 
 async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {

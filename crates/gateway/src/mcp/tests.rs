@@ -90,6 +90,7 @@ impl Agent for FakeAgent {
             repository: name.to_string(),
             run,
             request: None,
+            previous_run: None,
             state,
             result: RunResult::default(),
             message,

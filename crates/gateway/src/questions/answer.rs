@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use super::inventory;
 use super::types::{
-    GraphQuestion, IndexQuestion, PatternsQuestion, Question, ReadQuestion, SampleQuestion, SearchQuestion, WantTests,
+    GraphQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, Question, ReadQuestion, SampleQuestion,
+    SearchQuestion, WantTests,
 };
 use crate::json as as_json;
 use crate::time::seconds_of_moment;
-use crate::{Agent, Caps, IndexCall};
+use crate::{Agent, AskedFor, Caps, IndexCall};
 
 pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
     let (searcher, caps) = (agent.searcher(), agent.caps());
@@ -24,7 +25,7 @@ pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, Sea
         Question::Graph(question) => graph(searcher, question, caps).await,
         Question::Sample(question) => sample(searcher, question, caps).await,
         Question::Patterns(question) => patterns(searcher, question).await,
-        Question::Repositories(_) => inventory::repositories(searcher).await,
+        Question::Repositories(_) => inventory::repositories(agent).await,
         Question::Status(_) => inventory::status(agent).await,
         Question::Stats(_) => inventory::stats(agent).await,
         Question::Runs(question) => inventory::runs(searcher, question, caps).await,
@@ -33,6 +34,7 @@ pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, Sea
         Question::Secrets(question) => inventory::secrets(searcher, question.repository.as_deref()).await,
         Question::Fingerprint(question) => inventory::fingerprint(searcher, &question.repositories).await,
         Question::Index(question) => index(agent, question).await,
+        Question::Progress(question) => progress(agent, question).await,
     }
 }
 
@@ -146,4 +148,10 @@ async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<Value, Sea
     let IndexQuestion { target, include_patterns, exclude_patterns, max_file_size, changed_files } = question.clone();
     let call = IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files };
     Ok(as_json::index_status(&agent.index(call).await?))
+}
+
+async fn progress(agent: &dyn Agent, question: &ProgressQuestion) -> Result<Value, SearchError> {
+    let ProgressQuestion { repository, request, previous_run_id } = question.clone();
+    let asked = AskedFor { repository, request, previous_run: previous_run_id };
+    Ok(as_json::index_status(&agent.progress(asked).await?))
 }

@@ -14,9 +14,11 @@ async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError>
     searcher.repositories(&view).await
 }
 
-pub(super) async fn repositories(searcher: &Searcher) -> Result<Value, SearchError> {
+pub(super) async fn repositories(agent: &dyn Agent) -> Result<Value, SearchError> {
+    let searcher = agent.searcher();
     let known = known(searcher).await?;
     Ok(json!({
+        "next_action_hint": known.is_empty().then(|| agent.how_to_index()),
         "repositories": known.iter().map(as_json::repository).collect::<Vec<_>>(),
         "index_version": searcher.index_version(&known),
     }))

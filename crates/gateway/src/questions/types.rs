@@ -215,6 +215,17 @@ pub struct IndexQuestion {
     pub changed_files: Vec<String>,
 }
 
+/// How a request stands that a call to index was answered with.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgressQuestion {
+    /// As the answer to the call has it.
+    pub repository: String,
+    pub request: u64,
+    #[serde(default)]
+    pub previous_run_id: Option<String>,
+}
+
 /// Any question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
@@ -232,6 +243,7 @@ pub enum Question {
     Secrets(SecretsQuestion),
     Fingerprint(FingerprintQuestion),
     Index(IndexQuestion),
+    Progress(ProgressQuestion),
 }
 
 /// Lists each question with its route and whether it may take long, and derives from that list what must agree.
@@ -283,4 +295,5 @@ questions! {
     Secrets(SecretsQuestion) at "/v1/secrets" long,
     Fingerprint(FingerprintQuestion) at "/v1/fingerprint" long,
     Index(IndexQuestion) at "/v1/index" short,
+    Progress(ProgressQuestion) at "/v1/index/progress" short,
 }

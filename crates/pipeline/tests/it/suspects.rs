@@ -34,6 +34,7 @@ impl Broker for OneSuspect {
             num_failed_attempts: 0,
             num_unanswered: 2,
             is_suspect: true,
+            traceparent: None,
         }))
     }
 

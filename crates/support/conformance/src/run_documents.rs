@@ -223,7 +223,10 @@ async fn runs_are_found_by_what_has_become_of_them(store: &dyn RunDocuments) -> 
     expect_eq!(subject.found(RunQuery::Unsent { limit: usize::MAX }).await?, [third]);
     store.change(Command::Sent { run: third, parts: parts() }).await?;
     expect_eq!(subject.found(RunQuery::Unsent { limit: usize::MAX }).await?, []);
-    let at = |seq| RunQuery::PublishedAt { repository: first.repository, seq };
+    let each = |limit| RunQuery::NewestOfEach { repositories: vec![first.repository], limit };
+    expect_eq!(subject.found(each(1)).await?, [third]);
+    expect_eq!(subject.found(each(2)).await?, [third, second]);
+    let at = |seq| RunQuery::PublishedAt { repositories: vec![first.repository], seq };
     expect_eq!(subject.found(at(seq)).await?, [first]);
     expect_eq!(subject.found(at(PublishedSeq(i64::MAX as u64))).await?, [second]);
     expect_eq!(subject.found(RunQuery::Retired { until_ms: 199 }).await?, [first]);

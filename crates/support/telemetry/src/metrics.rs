@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 pub use prometheus::IntCounter;
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::MetricFamily;
 use prometheus::{HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, TextEncoder};
 use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
@@ -42,8 +44,91 @@ pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
         .expect("registered once")
 });
 
+/// How a number of somebody else's is to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It only grows.
+    Counter,
+    /// It says how things stand now.
+    Gauge,
+}
+
+/// A number that is counted elsewhere, with its name, its meaning and its kind.
+pub type Reading = (&'static str, &'static str, Kind);
+
+/// Exports numbers that are counted elsewhere: `read` gives the values in the order of the readings whenever somebody looks.
+/// A process has one source of each name; the first stays.
+pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
+    let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {
+        Kind::Counter => IntCounter::new(*name, *help).ok().map(Exported::Counter),
+        Kind::Gauge => IntGauge::new(*name, *help).ok().map(Exported::Gauge),
+    });
+    let _ = prometheus::register(Box::new(Readings { metrics: metrics.collect(), read: Box::new(read) }));
+}
+
+enum Exported {
+    Counter(IntCounter),
+    Gauge(IntGauge),
+}
+
+struct Readings {
+    metrics: Vec<Exported>,
+    read: Box<dyn Fn() -> Vec<u64> + Send + Sync>,
+}
+
+impl Collector for Readings {
+    fn desc(&self) -> Vec<&Desc> {
+        let mut descriptions = Vec::new();
+        for metric in &self.metrics {
+            descriptions.extend(match metric {
+                Exported::Counter(counter) => counter.desc(),
+                Exported::Gauge(gauge) => gauge.desc(),
+            });
+        }
+        descriptions
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        let mut families = Vec::new();
+        for (metric, value) in self.metrics.iter().zip((self.read)()) {
+            match metric {
+                Exported::Counter(counter) => {
+                    counter.inc_by(value.saturating_sub(counter.get()));
+                    families.extend(counter.collect());
+                }
+                Exported::Gauge(gauge) => {
+                    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+                    families.extend(gauge.collect());
+                }
+            }
+        }
+        families
+    }
+}
+
 /// Everything that was registered, as text.
 pub fn text() -> String {
     // Metrics of ours are sound; an unreadable one would be left out.
     TextEncoder::new().encode_to_string(&prometheus::gather()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn numbers_counted_elsewhere_are_read_when_somebody_looks() {
+        let calls = Arc::new(AtomicU64::new(3));
+        let readings =
+            [("test_calls_total", "Calls.", Kind::Counter), ("test_under_way", "Calls under way.", Kind::Gauge)];
+        let counted = Arc::clone(&calls);
+        export(&readings, move || vec![counted.load(Ordering::Relaxed), 7 - counted.load(Ordering::Relaxed)]);
+        let shown = |line: &str| text().lines().any(|shown| shown == line);
+        assert!(shown("test_calls_total 3") && shown("test_under_way 4"), "{}", text());
+        calls.store(5, Ordering::Relaxed);
+        assert!(shown("test_calls_total 5") && shown("test_under_way 2"), "{}", text());
+    }
 }

@@ -129,6 +129,20 @@ impl Tables {
         self.runs.values().filter(|run| is_wanted(run)).take(limit).cloned().collect()
     }
 
+    fn newest_of_each(
+        &self,
+        repositories: &[RepositoryId],
+        limit: usize,
+        is_wanted: impl Fn(&RunDocument) -> bool,
+    ) -> Vec<RunDocument> {
+        let mut found = Vec::new();
+        for repository in repositories {
+            found.extend(self.newest(limit, |run| run.ledger.id.repository == *repository && is_wanted(run)));
+        }
+        found.sort_by_key(|run| std::cmp::Reverse(run.ledger.id.generation));
+        found
+    }
+
     fn newest(&self, limit: usize, is_wanted: impl Fn(&RunDocument) -> bool) -> Vec<RunDocument> {
         self.runs.values().rev().filter(|run| is_wanted(run)).take(limit).cloned().collect()
     }
@@ -179,12 +193,11 @@ impl RunDocuments for MemoryRuns {
             RunQuery::Newest { repository, limit } => {
                 tables.newest(limit, |run| repository.is_none_or(|only| run.ledger.id.repository == only))
             }
+            RunQuery::NewestOfEach { repositories, limit } => tables.newest_of_each(&repositories, limit, |_| true),
             RunQuery::Unfinished => tables.runs(usize::MAX, |run| !run.ledger.state.is_finished()),
             RunQuery::Unsent { limit } => tables.runs(limit, |run| !run.ledger.unsent().is_empty()),
-            RunQuery::PublishedAt { repository, seq } => {
-                let is_published = |at: PublishedSeq| at <= seq;
-                let own = |run: &RunDocument| run.ledger.id.repository == repository;
-                tables.newest(1, |run| own(run) && run.ledger.published.is_some_and(is_published))
+            RunQuery::PublishedAt { repositories, seq } => {
+                tables.newest_of_each(&repositories, 1, |run| run.ledger.published.is_some_and(|at| at <= seq))
             }
             RunQuery::Retired { until_ms } => {
                 let is_old = |run: &RunDocument| run.ledger.ended_at_ms.is_some_and(|ended| ended <= until_ms);

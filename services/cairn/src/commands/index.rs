@@ -9,22 +9,27 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::Agent;
-use cairn_gateway::questions::{IndexQuestion, Question};
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_search::{SearchError, SearchErrorCode};
-use cairn_wire::{RequestSettings, RunResult};
+use cairn_wire::RequestSettings;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::organisation;
+use super::print_index::{self, Ended};
 use super::{CANCELLED, Outcome, RUN_INCOMPLETE, code_and_message};
 use crate::cli::IndexArguments;
 use crate::local::{IndexRequest, Indexed, Local, Progress};
-use crate::output::{self, FAINT, NAME, styled};
+use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
 pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> Outcome {
-    let requests = requests(local, &arguments).await?;
-    let several = requests.len() > 1;
+    let is_organisation = arguments.hosting.organisation.is_some();
+    let requests = if is_organisation {
+        organisation::requests(local, &arguments.hosting).await?.into_iter().map(Ok).collect()
+    } else {
+        requests(local, &arguments).await?
+    };
+    let several = requests.len() > 1 || is_organisation;
     let mut stop = Stop::listen()?;
     let mut worst = ExitCode::SUCCESS;
     for request in requests {
@@ -39,7 +44,7 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
         let progress = Bars::new(json);
         let indexed = tokio::select! {
             indexed = local.index(&request, &progress) => indexed,
-            () = stop.asked() => return cancelled(local, &request.name).await,
+            () = stop.asked() => return cancelled(local, &request).await,
         };
         progress.finish();
         match indexed {
@@ -62,28 +67,9 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
     Ok(worst)
 }
 
-/// What a server can be asked of this: to bring a repository that it knows up to date.
-pub(super) fn remote_question(arguments: &IndexArguments) -> anyhow::Result<Question> {
-    let wrong = |message: &str| SearchError::new(SearchErrorCode::ValidationError, message);
-    let Some(target) = arguments.target.clone() else {
-        anyhow::bail!(wrong("say which repository of the server to index: `cairn index NAME`"));
-    };
-    let is_plain = arguments.include_override.is_empty() && arguments.name.is_none() && arguments.branch.is_none();
-    if !is_plain || arguments.rebuild {
-        anyhow::bail!(wrong("--include-override, --name, --branch and --rebuild are for an index of this machine"));
-    }
-    Ok(Question::Index(IndexQuestion {
-        target,
-        include_patterns: arguments.include.clone(),
-        exclude_patterns: arguments.exclude.clone(),
-        max_file_size: arguments.max_size,
-        changed_files: Vec::new(),
-    }))
-}
-
-async fn cancelled(local: &Local, name: &RepositoryName) -> Outcome {
-    cancel_unfinished(local, &[RepositoryId::derive(&Tenant::local(), name)]).await?;
-    output::note(&format!("cancelled; what was published of {name} stays"));
+async fn cancelled(local: &Local, request: &IndexRequest) -> Outcome {
+    cancel_unfinished(local, &[request.repository()]).await?;
+    output::note(&format!("cancelled; what was published of {} stays", request.name));
     Ok(ExitCode::from(CANCELLED))
 }
 
@@ -148,7 +134,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         let source = locate(text, &local.remotes())?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
-        return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild })]);
+        return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild, known: None })]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
     let directory = target.parent().unwrap_or(Path::new("."));
@@ -182,7 +168,7 @@ fn of_list(
         include_override: [settings.include_override, listed.include_override].concat(),
         max_file_size: settings.max_file_size,
     };
-    Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild })
+    Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
 }
 
 fn extension(path: &Path) -> Option<String> {
@@ -190,43 +176,14 @@ fn extension(path: &Path) -> Option<String> {
 }
 
 pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json: bool) {
-    if json {
-        return output::json(&serde_json::json!({
-            "repository": name.as_str(),
-            "run_id": indexed.run.map(|run| local.searcher.run_id(run)),
-            "state": indexed.state.as_str(),
-            "message": indexed.message,
-            "result": indexed.result,
-        }));
-    }
-    let result = &indexed.result;
-    let commit = result.commit.get(..12.min(result.commit.len())).unwrap_or_default();
-    let dirty = if result.commit.ends_with("-dirty") { "-dirty" } else { "" };
-    if indexed.run.is_none() {
-        return output::line(&format!("{} {commit}{dirty}: unchanged", styled(NAME, name)));
-    }
-    if let Some(message) = &indexed.message {
-        return output::error(&format!("{name}: {} ({message})", indexed.state.as_str()));
-    }
-    output::line(&format!("{} {commit}{dirty}: {}", styled(NAME, name), summary(result)));
-    for error in &result.errors {
-        output::note(&format!("  {}: {}", error.file, error.message));
-    }
-}
-
-fn summary(result: &RunResult) -> String {
-    let skipped: u64 =
-        result.files.iter().filter(|(label, _)| label.starts_with("skipped")).map(|(_, count)| count).sum();
-    let seconds = result.duration_ms as f64 / 1000.0;
-    let counts = format!(
-        "{} files indexed, {skipped} skipped, {} errors; {} symbols, {} chunks, {} edges, {} patterns",
-        result.files_indexed, result.num_errors, result.symbols, result.chunks, result.edges, result.patterns
-    );
-    let work = format!(
-        "{} files parsed, {} chunks embedded, {} from cache, {seconds:.1} s",
-        result.files_parsed, result.chunks_embedded, result.cache_hits
-    );
-    format!("{counts} {}", styled(FAINT, format!("({work})")))
+    let ended = Ended {
+        repository: name.to_string(),
+        run_id: indexed.run.map(|run| local.searcher.run_id(run)),
+        state: indexed.state.as_str().to_owned(),
+        message: indexed.message.clone(),
+        result: indexed.result.clone(),
+    };
+    print_index::ended(&ended, json);
 }
 
 /// Forgets what is known of a file, so that it is read again whatever its time stamps say.

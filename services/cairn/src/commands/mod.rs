@@ -3,8 +3,11 @@
 pub(crate) mod doctor;
 mod field;
 pub(crate) mod index;
+mod index_remote;
+mod organisation;
 pub(crate) mod print;
 pub(crate) mod print_dead_letters;
+mod print_index;
 pub(crate) mod print_inventory;
 pub(crate) mod question;
 mod watch;
@@ -105,10 +108,10 @@ async fn dispatch(arguments: Arguments) -> Outcome {
 }
 
 async fn ask_server(remote: &Remote, command: &Command, json: bool) -> Outcome {
-    let question = match command {
-        Command::Index(index) => index::remote_question(index)?,
-        _ => question::of(command, None)?.ok_or_else(|| not_remote(command))?,
-    };
+    if let Command::Index(index) = command {
+        return index_remote::run(remote, index, json).await;
+    }
+    let question = question::of(command, None)?.ok_or_else(|| not_remote(command))?;
     let answer = remote.ask(&question).await?;
     Ok(print::answer(&question, &answer, json))
 }

@@ -29,7 +29,7 @@ pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCod
         Question::Coverage(question) => print_inventory::coverage(answer, question.summary),
         Question::Secrets(_) => print_inventory::secrets(answer),
         Question::Fingerprint(_) => list(answer, "fingerprints").iter().for_each(print_inventory::fingerprint),
-        Question::Index(_) => print_inventory::asked(answer),
+        Question::Index(_) | Question::Progress(_) => print_inventory::asked(answer),
     }
     let results = match question {
         Question::Search(_) => "results",

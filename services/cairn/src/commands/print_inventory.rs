@@ -9,17 +9,26 @@ pub(super) fn repositories(answer: &Value) {
     let repositories = list(answer, "repositories");
     for repository in repositories {
         let published = &repository["published"];
+        let failure = repository["last_sync"]["failure"].as_str();
         let state = if published.is_null() {
-            "not indexed yet".to_owned()
+            failure.map_or("not indexed yet".to_owned(), |failure| {
+                format!("not indexed: the last sync failed ({failure})")
+            })
         } else {
             let files = number(&published["result"], "files_indexed");
             format!("{} {files} files, indexed {}", text(published, "commit"), text(published, "indexed_at"))
         };
         let (name, source) = (text(repository, "name"), text(repository, "source"));
         output::line(&format!("{} {} {}", styled(NAME, name), styled(PATH, source), styled(FAINT, state)));
+        let topics: Vec<&str> = list(repository, "topics").iter().filter_map(Value::as_str).collect();
+        let topics = if topics.is_empty() { String::new() } else { format!(" [{}]", topics.join(", ")) };
+        let about = format!("{}{topics}", text(repository, "description"));
+        if !about.is_empty() {
+            output::line(&styled(FAINT, format!("  {}", about.trim_start())));
+        }
     }
     if repositories.is_empty() {
-        output::note("nothing is indexed yet: `cairn index PATH` indexes a repository");
+        output::note(&format!("nothing is indexed yet: {}", text(answer, "next_action_hint")));
     }
 }
 
@@ -36,10 +45,13 @@ pub(super) fn status(answer: &Value) {
         output::line(&format!("running {name} run {}: {progress}", text(run, "run_id")));
     }
     for repository in list(answer, "repositories") {
-        let state = match repository["published"]["state"].as_str() {
-            None => "not indexed yet",
-            Some("partial") => "partial: some files could not be parsed",
-            Some(_) => continue,
+        let failure = repository["last_sync"]["failure"].as_str();
+        let failure = failure.map(|failure| format!("the last sync failed ({failure})"));
+        let state = match (repository["published"]["state"].as_str(), failure) {
+            (_, Some(failure)) => failure,
+            (None, None) => "not indexed yet".to_owned(),
+            (Some("partial"), None) => "partial: some files could not be parsed".to_owned(),
+            (Some(_), None) => continue,
         };
         output::line(&format!("{} {state}", styled(NAME, text(repository, "name"))));
     }

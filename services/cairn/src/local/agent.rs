@@ -37,7 +37,8 @@ impl LocalAgent {
             None => {
                 let source = locate(&call.target, &self.local.remotes())?;
                 let name = repository_name(&source);
-                IndexRequest { source, name, branch: None, settings: RequestSettings::default(), rebuild: false }
+                let settings = RequestSettings::default();
+                IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
             }
         };
         if !call.include_patterns.is_empty() {
@@ -63,8 +64,7 @@ impl LocalAgent {
         Ok(records.into_iter().find(means))
     }
 
-    async fn run_of(&self, name: &RepositoryName) -> Result<Option<RunRecord>, SearchError> {
-        let repository = RepositoryId::derive(&Tenant::local(), name);
+    async fn run_of(&self, repository: RepositoryId) -> Result<Option<RunRecord>, SearchError> {
         Ok(self.local.runs.unfinished().await?.into_iter().find(|run| run.id.repository == repository))
     }
 }
@@ -93,7 +93,7 @@ impl Agent for LocalAgent {
         if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
             self.local.forget_stat(record.id).map_err(|error| internal(&error))?;
         }
-        let name = request.name.clone();
+        let (name, repository) = (request.name.clone(), request.repository());
         let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
         // A task of its own, so that the run goes on when the call stops waiting.
         let run = tokio::spawn(async move {
@@ -105,11 +105,12 @@ impl Agent for LocalAgent {
             Ok(Ok(Err(error))) => Err(failed(&error)),
             Ok(Err(panic)) => Err(SearchError::new(SearchErrorCode::InternalError, panic.to_string())),
             Err(_) => {
-                let run = self.run_of(&name).await?;
+                let run = self.run_of(repository).await?;
                 Ok(IndexStatus {
                     repository: name.to_string(),
                     run: run.as_ref().map(|run| self.searcher().run_id(run.id)),
                     request: None,
+                    previous_run: None,
                     state: RunState::Running,
                     result: run.map_or_else(RunResult::default, |run| run.result),
                     message: None,
@@ -128,6 +129,7 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
         repository: name.to_string(),
         run: indexed.run.map(|run| searcher.run_id(run)),
         request: None,
+        previous_run: None,
         state: indexed.state,
         result: indexed.result,
         message: indexed.message,

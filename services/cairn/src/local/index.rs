@@ -21,6 +21,23 @@ pub struct IndexRequest {
     pub settings: RequestSettings,
     /// Makes every record anew. What is damaged is removed first, and then there is nothing to read until the end.
     pub rebuild: bool,
+    /// As it is registered, if it is to stay what it is: its identity, its former names, what its host says of it.
+    pub known: Option<Box<RepositoryRecord>>,
+}
+
+impl IndexRequest {
+    pub fn repository(&self) -> RepositoryId {
+        self.record().id
+    }
+
+    fn record(&self) -> RepositoryRecord {
+        let new = || RepositoryRecord::new(Tenant::local(), self.name.clone(), self.source.clone());
+        RepositoryRecord {
+            branch: self.branch.clone(),
+            settings: self.settings.to_json(),
+            ..self.known.as_deref().cloned().unwrap_or_else(new)
+        }
+    }
 }
 
 /// How an index run ended.
@@ -45,18 +62,8 @@ const LEASE_POLL: Duration = Duration::from_millis(50);
 impl Local {
     /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an earlier process left.
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
-        let repository = RepositoryId::derive(&Tenant::local(), &request.name);
-        let record = RepositoryRecord {
-            id: repository,
-            tenant: Tenant::local(),
-            name: request.name.clone(),
-            source: request.source.clone(),
-            branch: request.branch.clone(),
-            settings: request.settings.to_json(),
-            aliases: Vec::new(),
-            hosted: None,
-            last_sync: None,
-        };
+        let record = request.record();
+        let repository = record.id;
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(repository).await?;
             self.artifacts.purge(repository).await?;
@@ -240,6 +247,7 @@ impl Local {
             branch: record.branch.clone(),
             settings,
             rebuild: false,
+            known: Some(Box::new(record.clone())),
         })
     }
 

@@ -4,13 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_config::{ListedRepository, Location, parse_repository_list};
-use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Scope, Source, Tenant};
-use cairn_gateway::{IndexStatus, json as as_json};
-use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
-use cairn_ports::{Catalogue, RepositoryRecord, Requests};
-use cairn_wire::{RequestSettings, RunResult};
+use cairn_domain::{Lane, RepositoryName, Tenant};
+use cairn_gateway::{IndexStatus, LedgerIndexing, json as as_json};
+use cairn_ports::RepositoryRecord;
+use cairn_wire::RequestSettings;
 
 use super::arguments::EnqueueArguments;
 use super::installation::Installation;
@@ -27,10 +25,10 @@ struct Entry {
 pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArguments, json: bool) -> Outcome {
     let entries = entries(&arguments)?;
     let (runs, clock) = installation.ledger().await?;
-    let policy = RemotePolicy::from(&installation.operator.sources);
+    let indexing = installation.indexing(&runs, &clock);
     let (several, mut worst) = (entries.len() > 1, ExitCode::SUCCESS);
     for Entry { place, listed } in entries {
-        let asked = ask(&runs, &installation.tenant, &policy, listed, arguments.lane.into(), clock.now_ms()).await;
+        let asked = ask(&indexing, &installation.tenant, listed, arguments.lane.into()).await;
         match asked {
             Ok(asked) => show(&asked, json),
             // One that is refused does not keep the others out.
@@ -68,64 +66,34 @@ fn plain(url: &str) -> ListedRepository {
 }
 
 async fn ask(
-    runs: &Runs,
+    indexing: &LedgerIndexing,
     tenant: &Tenant,
-    policy: &RemotePolicy,
     listed: ListedRepository,
     lane: Lane,
-    now_ms: i64,
 ) -> anyhow::Result<IndexStatus> {
-    let record = record(tenant, policy, listed)?;
-    let known = runs.repositories(&Scope::only(tenant.clone(), [record.id])).await?;
-    // A bare URL says nothing of branch and patterns: what is known of them stays.
-    let is_settled = known.iter().any(|known| known.source == record.source && says_nothing(&record));
-    if !is_settled {
-        runs.register(record.clone()).await?;
-    }
-    let request = runs.ask(record.id, lane, false, now_ms).await?;
-    Ok(IndexStatus {
-        repository: record.name.to_string(),
-        run: None,
-        request: Some(request),
-        state: RunState::Running,
-        result: RunResult::default(),
-        message: None,
-    })
+    let record = record(indexing, tenant, listed)?;
+    Ok(indexing.register(record, lane).await?)
 }
 
-fn says_nothing(record: &RepositoryRecord) -> bool {
-    record.branch.is_none() && record.settings == RequestSettings::default().to_json()
-}
-
-fn record(tenant: &Tenant, policy: &RemotePolicy, listed: ListedRepository) -> anyhow::Result<RepositoryRecord> {
-    let source = source(policy, listed.location)?;
-    let name = listed.name.map_or_else(|| repository_name(&source), RepositoryName::new);
+/// What the cloner will be allowed to fetch; a name that leads to a private address it alone can tell.
+fn record(indexing: &LedgerIndexing, tenant: &Tenant, listed: ListedRepository) -> anyhow::Result<RepositoryRecord> {
+    let Location::Url(url) = listed.location else {
+        anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
+    };
+    let located = (indexing.locate)(&url).map_err(wrong)?;
+    let (source, name) = located.ok_or_else(|| wrong(cairn_git::InvalidUrl::Malformed.to_string()))?;
     let settings = RequestSettings {
         include: listed.include,
         exclude: listed.exclude,
         include_override: listed.include_override,
         max_file_size: None,
     };
+    let name = listed.name.map_or(name, RepositoryName::new);
     Ok(RepositoryRecord {
-        id: RepositoryId::derive(tenant, &name),
-        tenant: tenant.clone(),
-        name,
-        source,
         branch: listed.branch,
         settings: settings.to_json(),
-        aliases: Vec::new(),
-        hosted: None,
-        last_sync: None,
+        ..RepositoryRecord::new(tenant.clone(), name, source)
     })
-}
-
-/// What the cloner will be allowed to fetch; a name that leads to a private address it alone can tell.
-fn source(policy: &RemotePolicy, location: Location) -> anyhow::Result<Source> {
-    let Location::Url(url) = location else {
-        anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
-    };
-    let url = RemoteUrl::parse(&url, policy).map_err(|refusal| wrong(refusal.to_string()))?;
-    Ok(Source::Url { url: url.as_str().to_owned() })
 }
 
 fn show(asked: &IndexStatus, json: bool) {

@@ -10,6 +10,8 @@ use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::Tenant;
 use cairn_embedding_http::Share;
+use cairn_gateway::LedgerIndexing;
+use cairn_git::RemotePolicy;
 use cairn_names::NameIndex;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::StageError;
@@ -86,6 +88,11 @@ impl Installation {
             sleep(LOOK_AGAIN_AFTER).await;
         }
         Ok(broker)
+    }
+
+    /// Registers and asks by the same rules as the query service.
+    pub fn indexing(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
+        cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
     /// The query service's, so that runs have here the ids that callers see.

@@ -34,6 +34,10 @@ impl Agent for OperatorAgent {
         self.indexing.index(&self.searcher, call).await
     }
 
+    fn how_to_index(&self) -> &'static str {
+        "`cairn enqueue URL` registers a repository and asks for its sync"
+    }
+
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
         self.indexing.cancel(run).await
     }
@@ -43,7 +47,7 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
     let question = question::of(command, None)?.ok_or_else(|| not_here(command))?;
     let (runs, clock) = installation.ledger().await?;
     let searcher = installation.searcher(&runs, &clock).await?;
-    let indexing = LedgerIndexing { requests: runs.clone(), ledger: runs.clone(), clock };
+    let indexing = installation.indexing(&runs, &clock);
     let answer = questions::answer(&OperatorAgent { searcher, indexing }, &question).await?;
     let code = print::answer(&question, &answer, json);
     name_other_tenants(installation, &runs).await?;

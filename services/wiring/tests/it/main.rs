@@ -1,4 +1,5 @@
 //! What services share, over real servers.
 
 mod key;
+mod registration;
 mod replica;

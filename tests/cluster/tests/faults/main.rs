@@ -12,4 +12,5 @@ mod provider;
 mod quota;
 mod servers;
 mod stores;
+mod storm;
 mod zombies;

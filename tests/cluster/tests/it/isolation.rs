@@ -135,7 +135,7 @@ async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<Str
 }
 
 /// The whole answer, head and body.
-async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Result<String> {
+pub(crate) async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Result<String> {
     let host = url.strip_prefix("http://").context("a plain address")?;
     let body = body.to_string();
     let mut connection = TcpStream::connect(host).await?;

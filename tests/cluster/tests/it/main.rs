@@ -4,4 +4,6 @@ mod end_to_end;
 mod equality;
 mod isolation;
 mod questions;
+mod registering;
+mod scale;
 mod vectors;

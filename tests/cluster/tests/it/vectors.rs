@@ -6,7 +6,6 @@ use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, RepositoryId, RunState, Source};
 use cairn_ports::{LedgerRead, Requests};
 use cairn_testkit::work_tree::{commit, repository, write};
-use cairn_wiring::ClusterConfig;
 use qdrant_client::Qdrant;
 use toml::Table;
 
@@ -31,8 +30,7 @@ async fn a_lost_cache_of_vectors_costs_no_embedding() -> Result<()> {
     ensure!(embedded >= 30, "only {embedded} chunks were embedded");
 
     delete_cache(&ground).await?;
-    // As `cairn topology apply` does.
-    cairn_wiring::prepare(&ClusterConfig::load(Some(&ground.cluster.settings()))?).await?;
+    ground.cluster.cairn(&["topology", "apply"])?;
     let runs = &ground.inside.cluster.runs;
     let request = runs.ask(asked.0, Lane::Bulk, true, ground.inside.cluster.clock.now_ms()).await?;
     ground.inside.settled(&[(asked.0, request)], PATIENCE).await?;

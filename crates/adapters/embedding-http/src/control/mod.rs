@@ -38,7 +38,7 @@ pub enum End {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Go(Permit),
-    /// By our own pace; a matter of course.
+    /// By our own pace, a matter of course; or for the end of a probe.
     Wait {
         until: Duration,
     },
@@ -109,7 +109,10 @@ impl Control {
     pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Verdict {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
-            return Verdict::Broken { until: probe_at };
+            // Its end may show that the provider is back. Who did not wait for it would give up the probe beside him: the
+            // batches of one part stand and fall together.
+            let is_probed = self.concurrency.under_way() > 0;
+            return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }
         let throttled_until = self.limiter.throttled_until();
         if throttled_until > now {
@@ -273,8 +276,9 @@ mod tests {
         control.end(seconds(1), permits[1], End::Refused);
         assert_eq!(control.ask(seconds(1), 1, Class::Questions), Verdict::Broken { until: seconds(11) });
         let probe = go(&mut control, seconds(11));
-        assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Broken { until: seconds(21) });
+        assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Wait { until: seconds(21) });
         control.end(seconds(11), probe, End::GivenUp);
+        assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Broken { until: seconds(21) });
         assert!(control.is_broken() && control.under_way() == 0);
     }
 

@@ -82,6 +82,7 @@ impl StageQueue {
             num_failed_attempts: message.num_failed_attempts,
             num_unanswered: if is_suspect { message.num_unanswered - SUSPECT_AFTER } else { message.num_unanswered },
             is_suspect,
+            traceparent: None,
         };
         self.outstanding
             .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });

@@ -1,6 +1,6 @@
 //! Reading documents.
 
-use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, View};
+use cairn_domain::{PartEnd, PartId, PublishedSeq, RepositoryId, RunId, View};
 use cairn_ports::{RepositoryQuery, RunQuery};
 use cairn_runs::{EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_wire::{Decode, decode_document};
@@ -54,6 +54,13 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
     let select =
         |condition: &str| neo4j.query(&format!("MATCH (run:Run~) WHERE {condition} RETURN run.document AS document"));
     let oldest = |condition: &str| select(&format!("{condition} WITH run ORDER BY run.generation"));
+    let newest_of_each = |condition: &str, repositories: &[RepositoryId]| {
+        let each = "WITH run ORDER BY run.generation DESC
+            WITH run.repository AS repository, collect(run)[..$limit] AS newest
+            UNWIND newest AS run WITH run ORDER BY run.generation DESC";
+        let keys: Vec<String> = repositories.iter().map(|repository| key_text(repository.0)).collect();
+        select(&format!("{condition} {each}")).param("repositories", keys)
+    };
     let query = match query {
         RunQuery::One(run) => select("run.generation = $generation AND run.repository = $repository")
             .param("generation", generation_number(run.generation))
@@ -67,16 +74,20 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select("run.generation > 0 WITH run ORDER BY run.generation DESC LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
+        RunQuery::NewestOfEach { repositories, limit } => {
+            newest_of_each("run.repository IN $repositories", &repositories).param("limit", number(limit as u64))
+        }
         RunQuery::Unfinished => oldest("run.state = 'running'"),
         RunQuery::Unsent { limit } => {
             select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        RunQuery::PublishedAt { repository, seq } => select(
-            "run.repository = $repository AND run.published_seq <= $seq WITH run ORDER BY run.published_seq DESC LIMIT 1",
-        )
-        .param("repository", key_text(repository.0))
-        .param("seq", number(seq.0)),
+        // Of one repository, a later generation is published later.
+        RunQuery::PublishedAt { repositories, seq } => {
+            newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
+                .param("seq", number(seq.0))
+                .param("limit", 1)
+        }
         RunQuery::Retired { until_ms } => {
             oldest("run.is_swept = false AND run.published_seq IS NOT NULL AND run.ended_at_ms <= $until_ms")
                 .param("until_ms", until_ms)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use cairn_domain::{Hosted, PublishedSeq, RepositoryName, RunState, Scope, Source, StageName};
+use cairn_domain::{Hosted, PartEnd, PublishedSeq, RepositoryName, RunState, Scope, Source, StageName};
 use cairn_ports::{PublishedGeneration, RepositoryRecord};
 
 use crate::case::part;
@@ -79,6 +79,9 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
     let found = store.published(&after, repository).await?.context("nothing is published")?;
     expect_eq!(found, PublishedGeneration { seq, ..publication });
     expect_eq!(store.published(&before, repository).await?, None);
+    // Nobody has to live to tell that the publishing part has ended.
+    let parts = store.parts(run).await?;
+    expect_eq!(parts.iter().map(|part| part.end.clone()).collect::<Vec<_>>(), [Some(PartEnd::Done)]);
     Ok(())
 }
 
@@ -98,7 +101,12 @@ pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -
             let found = store.published(view, runs.case.repository(name)).await?.context("nothing is published")?;
             expect_eq!(found.run, *run);
         }
+        let ids = ["b", "nobody", "a"].map(|name| runs.case.repository(name));
+        let mut found: Vec<_> = store.published_of(view, &ids).await?.iter().map(|found| found.run).collect();
+        found.sort_by_key(|run| run.generation);
+        expect_eq!(found, [*a, *b]);
     }
+    expect_eq!(store.published_of(&store.view().await?, &[]).await?, []);
     let order: Vec<_> = views.iter().map(|(view, ..)| view.seq).collect();
     ensure!(order.is_sorted_by(|left, right| left < right), "seqs do not grow: {order:?}");
     Ok(())

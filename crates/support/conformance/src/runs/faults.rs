@@ -40,9 +40,11 @@ enum Fault {
     DispatchesBackwards,
     WorksOnEndedParts,
     ForgetsWhatWasAborted,
+    PublishedOfOne,
+    LimitsAllTogether,
 }
 
-const ALL: [(&str, Fault); 25] = [
+const ALL: [(&str, Fault); 27] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -68,6 +70,8 @@ const ALL: [(&str, Fault); 25] = [
     ("dispatches the newest first", Fault::DispatchesBackwards),
     ("lets ended parts be worked on", Fault::WorksOnEndedParts),
     ("forgets what was aborted", Fault::ForgetsWhatWasAborted),
+    ("tells what is published of one repository alone", Fault::PublishedOfOne),
+    ("limits the runs of all repositories together", Fault::LimitsAllTogether),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -107,14 +111,18 @@ impl Catalogue for Faulty<dyn RunStore, Fault> {
         }
     }
 
-    async fn published(
+    async fn published_of(
         &self,
         view: &View,
-        repository: RepositoryId,
-    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
+        repositories: &[RepositoryId],
+    ) -> Result<Vec<PublishedGeneration>, CatalogueError> {
         let newest = self.inner.view().await?;
         let view = if self.fault == Fault::OldViewSeesNew { &newest } else { view };
-        self.inner.published(view, repository).await
+        let mut published = self.inner.published_of(view, repositories).await?;
+        if self.fault == Fault::PublishedOfOne {
+            published.truncate(1);
+        }
+        Ok(published)
     }
 
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {
@@ -224,6 +232,14 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
         let mut runs = self.inner.runs(repository, limit).await?;
         if self.fault == Fault::RunsOldestFirst {
             runs.reverse();
+        }
+        Ok(runs)
+    }
+
+    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        let mut runs = self.inner.runs_of(repositories, limit).await?;
+        if self.fault == Fault::LimitsAllTogether {
+            runs.truncate(limit);
         }
         Ok(runs)
     }

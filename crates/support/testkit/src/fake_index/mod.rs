@@ -388,13 +388,13 @@ impl Catalogue for FakeIndex {
         Ok(Some(self.view().await?).filter(|view| view.seq == seq))
     }
 
-    async fn published(
+    async fn published_of(
         &self,
         _view: &View,
-        repository: RepositoryId,
-    ) -> Result<Option<PublishedGeneration>, CatalogueError> {
-        let found = self.repositories.iter().find(|known| known.record.id == repository);
-        Ok(found.and_then(|known| known.published.clone()))
+        repositories: &[RepositoryId],
+    ) -> Result<Vec<PublishedGeneration>, CatalogueError> {
+        let found = self.repositories.iter().filter(|known| repositories.contains(&known.record.id));
+        Ok(found.filter_map(|known| known.published.clone()).collect())
     }
 
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError> {
@@ -422,6 +422,15 @@ impl LedgerRead for FakeIndex {
         let newest_first = self.runs.iter().rev();
         let asked = newest_first.filter(|run| repository.is_none_or(|repository| run.id.repository == repository));
         Ok(asked.take(limit).cloned().collect())
+    }
+
+    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        let mut found = Vec::new();
+        for repository in repositories {
+            found.extend(self.runs(Some(*repository), limit).await?);
+        }
+        found.sort_by_key(|run| std::cmp::Reverse(run.id.generation));
+        Ok(found)
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {

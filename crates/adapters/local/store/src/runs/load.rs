@@ -99,14 +99,18 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
         RunQuery::Newest { repository: None, limit } => {
             documents_of(connection, &select("1 ORDER BY generation DESC LIMIT ?1"), [rows(*limit)])
         }
+        RunQuery::NewestOfEach { repositories, limit } => {
+            let newest = select("repository = ?1 ORDER BY generation DESC LIMIT ?2");
+            of_each(repositories, |repository| documents_of(connection, &newest, params![repository.0.0, rows(*limit)]))
+        }
         RunQuery::Unfinished => documents_of(connection, &select("state = 0 ORDER BY generation"), []),
         RunQuery::Unsent { limit } => {
             let unsent = select("state = 0 AND has_unsent = 1 ORDER BY generation LIMIT ?1");
             documents_of(connection, &unsent, [rows(*limit)])
         }
-        RunQuery::PublishedAt { repository, seq } => {
+        RunQuery::PublishedAt { repositories, seq } => {
             let published = select("repository = ?1 AND published_seq <= ?2 ORDER BY published_seq DESC LIMIT 1");
-            documents_of(connection, &published, params![repository.0.0, seq.0])
+            of_each(repositories, |repository| documents_of(connection, &published, params![repository.0.0, seq.0]))
         }
         RunQuery::Retired { until_ms } => {
             let retired =
@@ -118,6 +122,19 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
             documents_of(connection, &select(live), [until_ms])
         }
     }
+}
+
+/// What a statement finds for each of the repositories, newest first. It is prepared once, and nothing is far away.
+fn of_each(
+    repositories: &[RepositoryId],
+    find: impl Fn(RepositoryId) -> Result<Vec<RunDocument>, Fault>,
+) -> Result<Vec<RunDocument>, Fault> {
+    let mut found = Vec::new();
+    for repository in repositories {
+        found.extend(find(*repository)?);
+    }
+    found.sort_by_key(|run| std::cmp::Reverse(run.ledger.id.generation));
+    Ok(found)
 }
 
 fn rows(limit: usize) -> i64 {

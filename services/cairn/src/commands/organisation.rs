@@ -1,0 +1,86 @@
+//! `cairn index --organisation`: what an organisation has, without anybody naming it.
+//!
+//! The list is gone through by the rules that hold in a cluster: a repository that was renamed keeps what is indexed of it, and
+//! one that a person registered stays as it is. Nothing is deleted here.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use cairn_domain::{Scope, Tenant};
+use cairn_pipeline::StageError;
+use cairn_ports::Catalogue;
+use cairn_stages::{Changes, Discovered};
+use cairn_wiring::OrganisationConfig;
+use serde_json::json;
+
+use crate::cli::OrganisationArguments;
+use crate::local::{IndexRequest, Local};
+use crate::operate::wrong;
+use crate::output;
+
+/// Lists the organisation, registers what is new, and gives what is to be indexed.
+pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -> anyhow::Result<Vec<IndexRequest>> {
+    let (organisations, sources) = ([config(arguments)?], &local.operator.sources);
+    let (catalogue, clock) = (local.runs.clone(), Arc::clone(&local.clock));
+    let discovered = cairn_wiring::discover(&organisations, sources, catalogue, clock).await?;
+    let discovered = discovered.into_iter().next().context("nothing was listed")?;
+    let Discovered { organisation, outcome, .. } = discovered;
+    let changes = outcome.with_context(|| format!("listing {}/{}", organisation.host, organisation.name))?;
+    tell(&changes);
+    let known = local.runs.repositories(&Scope::all(Tenant::local())).await?;
+    let is_listed = |record: &cairn_ports::RepositoryRecord| {
+        let is_gone = changes.vanished.iter().any(|vanished| vanished.name == record.name);
+        let hosted = record.hosted.as_ref();
+        !is_gone && hosted.is_some_and(|of| of.host == organisation.host && of.organisation == organisation.name)
+    };
+    known.iter().filter(|record| is_listed(record)).map(|record| local.request_of(record)).collect()
+}
+
+fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfig> {
+    let text = arguments.organisation.as_deref().unwrap_or_default();
+    let (kind, owner) = text.split_once(':').filter(|(_, owner)| !owner.is_empty()).ok_or_else(|| {
+        wrong(format!("`--organisation {text}`: write KIND:OWNER, for example github:acme or gitlab:group/subgroup"))
+    })?;
+    let mut hosting = json!({ "kind": kind, "owner": owner });
+    if arguments.user {
+        hosting["owner_is"] = json!("user");
+    }
+    if let Some(url) = &arguments.hosting_url {
+        hosting["url"] = json!(url);
+    }
+    if let Some(variable) = &arguments.token_env {
+        hosting["token"] = json!({ "env": variable });
+    }
+    let config: OrganisationConfig = serde_json::from_value(json!({
+        "tenant": Tenant::local().as_str(),
+        "hosting": hosting,
+        "include": arguments.only,
+        "exclude": arguments.without,
+        "include_archived": arguments.archived,
+        "include_forks": arguments.forks,
+    }))
+    .map_err(|error| wrong(format!("`--organisation {text}`: {error}")))?;
+    let faults = config.faults();
+    if faults.is_empty() {
+        Ok(config)
+    } else {
+        Err(StageError::permanent("invalid_settings", faults.join("; ")).into())
+    }
+}
+
+fn tell(changes: &Changes) {
+    let Changes { num_listed, num_left_out, num_by_hand, .. } = changes;
+    output::note(&format!(
+        "{num_listed} repositories are listed; {num_left_out} are not wanted or empty, {num_by_hand} were indexed by name before"
+    ));
+    for (before, now) in &changes.renamed {
+        output::note(&format!("{before} is called {now} now"));
+    }
+    for reason in &changes.refused {
+        output::note(&format!("not used: {reason}"));
+    }
+    for vanished in &changes.vanished {
+        let name = &vanished.name;
+        output::note(&format!("{name} is not on the list any more; `cairn remove {name}` forgets it"));
+    }
+}

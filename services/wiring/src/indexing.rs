@@ -1,0 +1,58 @@
+//! What a cluster registers and syncs because somebody asks for it: by the operator's rules, whoever asks.
+
+use std::sync::Arc;
+
+use cairn_catalogue::Runs;
+use cairn_domain::{RepositoryName, Source};
+use cairn_gateway::LedgerIndexing;
+use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
+use cairn_ports::Clock;
+
+/// Asks the ledger of a cluster. An address passes the rules for cloning before anything is written; a name that leads to a
+/// private address only the cloner can tell.
+pub fn indexing(runs: &Arc<Runs>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
+    LedgerIndexing {
+        catalogue: runs.clone(),
+        requests: runs.clone(),
+        ledger: runs.clone(),
+        clock: Arc::clone(clock),
+        locate: Box::new(move |text| RemoteUrl::looks_like_one(text).then(|| remote(text, &policy)).transpose()),
+    }
+}
+
+/// What an address stands for. A path of this machine is none, whether it exists or not. Refusals do not repeat the
+/// address: it may hold a credential.
+pub fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
+    let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
+    let source = Source::Url { url: url.as_str().to_owned() };
+    let name = repository_name(&source);
+    Ok((source, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_a_list_follow_the_rules_for_cloning() {
+        let check = |url: &str, expect: Option<&str>| {
+            let found = remote(url, &RemotePolicy::default());
+            assert_eq!(found.ok().map(|(_, name)| name.to_string()).as_deref(), expect, "{url}");
+        };
+        check("https://github.com/acme/shop.git", Some("github.com/acme/shop"));
+        check("https://gitlab.com/acme/tools/ci.git", Some("gitlab.com/acme/tools/ci"));
+        for refused in [
+            "http://github.com/acme/shop.git",
+            "git@github.com:acme/shop.git",
+            "https://user:secret@github.com/acme/shop.git",
+            "https://169.254.169.254/acme/shop.git",
+            "https://localhost/acme/shop.git",
+            "file:///etc",
+            "/etc",
+            "/",
+            "ext::sh -c x",
+        ] {
+            check(refused, None);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Who may register what by asking for it, and what they are told of what is not theirs.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use cairn_catalogue::Runs;
+use cairn_domain::{ArtifactRef, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
+use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
+use cairn_git::RemotePolicy;
+use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
+use cairn_search::{Allowed, Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_testkit::{FakeIndex, ManualClock, MemoryRuns};
+use cairn_wire::{RequestSettings, RunResult};
+
+const SHOP: &str = "https://github.com/acme/shop.git";
+
+struct Service {
+    runs: Arc<Runs>,
+    searcher: Searcher,
+    indexing: LedgerIndexing,
+}
+
+impl Service {
+    /// As a key of the tenant asks that may see these names.
+    async fn of(names: &[&str]) -> Result<Self> {
+        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(1_000));
+        let index = Arc::new(FakeIndex::new(Vec::new()).await?);
+        let allowed = Allowed::Only(names.iter().map(ToString::to_string).collect());
+        let searcher = Searcher {
+            caller: Caller { tenant: Tenant::new("acme"), allowed, name: "key".to_owned() },
+            catalogue: runs.clone(),
+            ledger: runs.clone(),
+            blobs: index.blobs.clone(),
+            vectors: index.clone(),
+            graph: index.clone(),
+            names: index.clone(),
+            embedder: index,
+            clock: Arc::clone(&clock),
+            cursor_key: CursorKey([7; 32]),
+        };
+        let indexing = cairn_wiring::indexing(&runs, &clock, RemotePolicy::default());
+        Ok(Self { runs, searcher, indexing })
+    }
+
+    async fn index(&self, target: &str) -> Result<IndexStatus, SearchError> {
+        self.call(IndexCall { target: target.to_owned(), ..IndexCall::default() }).await
+    }
+
+    async fn call(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+        self.indexing.index(&self.searcher, call).await
+    }
+
+    async fn register(&self, name: &str, url: &str) -> Result<RepositoryRecord> {
+        let source = Source::Url { url: url.to_owned() };
+        let record = RepositoryRecord::new(Tenant::new("acme"), RepositoryName::new(name), source);
+        self.runs.register(record.clone()).await?;
+        Ok(record)
+    }
+
+    async fn registered(&self) -> Result<Vec<RepositoryRecord>> {
+        Ok(self.runs.repositories(&Scope::all(Tenant::new("acme"))).await?)
+    }
+
+    async fn progress(&self, asked: &IndexStatus) -> Result<IndexStatus> {
+        let asked = AskedFor {
+            repository: asked.repository.clone(),
+            request: asked.request.context("no request")?,
+            previous_run: asked.previous_run.clone(),
+        };
+        Ok(self.indexing.progress(&self.searcher, asked).await?)
+    }
+
+    /// What a cloner does with the request: a run begins.
+    async fn begin(&self, record: &RepositoryRecord, request: u64, previous: Option<RunId>) -> Result<RunId> {
+        let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
+        let lease = self.runs.lease(record.id, 0, 1_000).await?;
+        let new = NewRun {
+            repository: record.id,
+            previous: previous.map(|run| run.generation),
+            manifest: artifact("manifest"),
+            plan: artifact("plan"),
+            parts: vec![PartId { stage: StageName::Publish, number: 0 }],
+            lane: cairn_domain::Lane::Interactive,
+            window: 1,
+            revision: "1".to_owned(),
+            branch: None,
+            result: RunResult::default(),
+            started_at_ms: 0,
+        };
+        let run = self.runs.begin(lease, new).await?;
+        self.runs.answer(record.id, request, None, 2_000).await?;
+        Ok(run)
+    }
+
+    async fn publish(&self, run: RunId, files_indexed: u64) -> Result<()> {
+        let published = PublishedGeneration {
+            run,
+            seq: cairn_domain::PublishedSeq::default(),
+            manifest: ArtifactRef { key: "manifest".to_owned(), size_bytes: 1, hash: [0; 32] },
+            revision: "1".to_owned(),
+            branch: None,
+            indexed_at_ms: 3_000,
+            state: RunState::Published,
+            result: RunResult { files_indexed, ..RunResult::default() },
+            model: "m".to_owned(),
+        };
+        self.runs.publish(published).await?;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_registered_and_asked_for() -> Result<()> {
+    let service = Service::of(&["github.com/acme/*"]).await?;
+    let asked = service.index(SHOP).await?;
+    ensure!(asked.repository == "github.com/acme/shop" && asked.run.is_none(), "{asked:?}");
+    let registered = service.registered().await?;
+    ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
+    let request = asked.request.context("no request")?;
+    ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "nobody was asked");
+    // Neither the name nor the address registers it again, and what waits is one request.
+    for target in [SHOP, "github.com/acme/shop", "shop"] {
+        ensure!(service.index(target).await?.request == Some(request), "{target} is another request");
+    }
+    ensure!(service.registered().await?.len() == 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_not_theirs_is_as_if_it_were_not_there() -> Result<()> {
+    let service = Service::of(&["github.com/acme/*"]).await?;
+    const THEIRS: &str = "https://github.com/rival/app.git";
+    let unknown = service.index(THEIRS).await.expect_err("it is registered for somebody else");
+    ensure!(unknown.code == SearchErrorCode::NotFound && service.registered().await?.is_empty(), "{unknown:?}");
+    service.register("github.com/rival/app", THEIRS).await?;
+    let forbidden = service.index(THEIRS).await.expect_err("a forbidden one is indexed");
+    ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
+    // It had a name of theirs once, and has its identity still.
+    let renamed = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
+    let source = Source::Url { url: "https://github.com/rival/new.git".to_owned() };
+    let name = RepositoryName::new("github.com/rival/new");
+    service.runs.register(RepositoryRecord { name, source, ..renamed }).await?;
+    let old = service.index("https://github.com/acme/old.git").await.expect_err("a renamed one is indexed");
+    ensure!(old.code == SearchErrorCode::NotFound && old.similar_repositories.is_empty(), "{old:?}");
+    let sources: Vec<String> =
+        service.registered().await?.iter().map(|record| record.source.location().to_owned()).collect();
+    ensure!(sources == [THEIRS, "https://github.com/rival/new.git"], "{sources:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_key_to_a_repository_leads_it_nowhere_else() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
+    let error = service.index(SHOP).await.expect_err("its address was changed");
+    ensure!(error.code == SearchErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
+    // By its own address it is found, whatever it is called.
+    let asked = service.index("https://git.internal.example/shop.git").await?;
+    ensure!(asked.repository == "github.com/acme/shop");
+    let registered = service.registered().await?;
+    ensure!(registered.len() == 1 && registered[0].source.location().contains("internal"), "{registered:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn rules_for_cloning_hold_before_anything_is_written() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    for refused in [
+        "http://github.com/acme/shop.git",
+        "file:///srv/git/shop.git",
+        "git@github.com:acme/shop.git",
+        "ssh://git@github.com/acme/shop.git",
+        "https://bob:hunter2@github.com/acme/shop.git",
+        "https://127.0.0.1/shop.git",
+        "https://169.254.169.254/latest/shop.git",
+        "https://[::1]/shop.git",
+        "ext::sh -c hunter2",
+    ] {
+        let error = service.index(refused).await.expect_err(refused);
+        ensure!(error.code == SearchErrorCode::ValidationError, "{refused}: {error:?}");
+        ensure!(!error.message.contains("hunter2"), "{error:?}");
+    }
+    // A path of the server's machine is a name that nothing has.
+    let path = service.index("/etc").await.expect_err("a path");
+    ensure!(path.code == SearchErrorCode::NotFound, "{path:?}");
+    ensure!(service.registered().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn settings_are_given_with_the_first_call_and_changed_by_none() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    let call = |include: &str, max_file_size| IndexCall {
+        target: SHOP.to_owned(),
+        include_patterns: vec![include.to_owned()],
+        max_file_size,
+        ..IndexCall::default()
+    };
+    let error = service.call(call("a[", None)).await.expect_err("no pattern");
+    ensure!(error.message.contains("include_patterns") && error.message.contains("a["), "{error:?}");
+    let error = service.call(call("*.py", Some(99_999_999))).await.expect_err("too large");
+    ensure!(error.message.contains("max_allowed 10485760") && error.message.contains("provided 99999999"), "{error:?}");
+    ensure!(service.registered().await?.is_empty());
+    service.call(call("*.py", Some(4096))).await?;
+    service.call(call("*.py", Some(4096))).await?;
+    service.index(SHOP).await?;
+    let error = service.call(call("*.go", Some(4096))).await.expect_err("settings were changed");
+    ensure!(error.code == SearchErrorCode::ValidationError, "{error:?}");
+    let settings = RequestSettings::from_json(&service.registered().await?[0].settings).map_err(anyhow::Error::msg)?;
+    ensure!(settings.include == ["*.py"] && settings.max_file_size == Some(4096), "{settings:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_is_followed_to_its_own_end() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    let asked = service.index(SHOP).await?;
+    let record = service.registered().await?.remove(0);
+    let state = service.progress(&asked).await?;
+    ensure!(state.state == RunState::Running && state.request == asked.request && state.run.is_none(), "{state:?}");
+    let first = service.begin(&record, asked.request.unwrap_or_default(), None).await?;
+    let state = service.progress(&asked).await?;
+    ensure!(state.state == RunState::Running && state.run.is_some() && state.request.is_none(), "{state:?}");
+    service.publish(first, 5).await?;
+    let ended = service.progress(&asked).await?;
+    ensure!(
+        ended.state == RunState::Published && ended.run == state.run && ended.result.files_indexed == 5,
+        "{ended:?}"
+    );
+
+    // Nothing has changed: there is no run of its own.
+    let asked = service.index(SHOP).await?;
+    ensure!(asked.previous_run == ended.run, "{asked:?}");
+    ensure!(service.progress(&asked).await?.request.is_some());
+    service.runs.answer(record.id, asked.request.unwrap_or_default(), None, 4_000).await?;
+    let unchanged = service.progress(&asked).await?;
+    ensure!(unchanged.state == RunState::Published && unchanged.run.is_none(), "{unchanged:?}");
+    ensure!(unchanged.result.files_indexed == 5, "{unchanged:?}");
+
+    // It failed: causes that are not the repository's own are told by their code.
+    for (code, chain, expect) in [
+        ("not_found", "source: there is none", "not_found: source: there is none"),
+        ("timeout", "blob store: http://10.0.0.7", "timeout"),
+    ] {
+        let asked = service.index(SHOP).await?;
+        let failure = Some((code.to_owned(), chain.to_owned()));
+        service.runs.answer(record.id, asked.request.unwrap_or_default(), failure, 5_000).await?;
+        let failed = service.progress(&asked).await?;
+        ensure!(failed.state == RunState::Failed && failed.message.as_deref() == Some(expect), "{failed:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! A repository that nobody registered, indexed through the query service: the same lines as on this machine.
+
+use std::path::Path;
+use std::process::Output;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Ground, LocalMode, Servers};
+use cairn_domain::{Scope, Tenant};
+use cairn_gateway::auth::KeyRequest;
+use cairn_ports::Catalogue;
+use cairn_testkit::work_tree::{commit, repository, write};
+use serde_json::Value;
+use toml::Table;
+
+use crate::questions::Service;
+
+/// A repository that is not there.
+const NOWHERE: &str = "nowhere";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_indexed_as_on_this_machine() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    ground.cluster.start_all().await?;
+    let (root, source) = (ground.directory.path().to_owned(), repository());
+    for n in 0..5 {
+        write(source.path(), &format!("src/m{n}.py"), format!("def f{n}(x):\n    return x + {n}\n"));
+    }
+    commit(source.path(), "start");
+    let url = format!("file://{}", source.path().display());
+    let name = source.path().file_name().and_then(|name| name.to_str()).context("a name")?.to_owned();
+    let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
+    let service = service(&ground, &name, true).await?;
+
+    // First it is new, then nothing has changed, then something has.
+    for changed in [None, None, Some("def g(x):\n    return x\n")] {
+        if let Some(text) = changed {
+            write(source.path(), "src/g.py", text);
+            commit(source.path(), "change");
+        }
+        let theirs = service.ask(&words(&["index", &url, "--json"]))?;
+        let mine = local.command(&["index", &url, "--json"])?.output()?;
+        ensure!(theirs.status.success(), "{}", String::from_utf8_lossy(&theirs.stderr));
+        ensure!(said(&theirs)? == said(&mine)?, "cluster {:#}\nlocal {:#}", said(&theirs)?, said(&mine)?);
+    }
+    let line = |output: Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let theirs = line(service.ask(&words(&["index", &url]))?);
+    let mine = line(local.command(&["index", &url])?.output()?);
+    ensure!(theirs == mine && theirs.contains("unchanged"), "cluster {theirs}\nlocal {mine}");
+
+    failures(&service, &root)?;
+    forbidden(&ground, &name, &url).await
+}
+
+/// What cannot be fetched ends as a failure that says so, and what may not be fetched is never asked for.
+fn failures(service: &Service, root: &Path) -> Result<()> {
+    let nowhere = format!("file://{}", root.join(format!("{NOWHERE}.git")).display());
+    let output = service.ask(&words(&["index", &nowhere]))?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.code() == Some(5) && errors.contains("not_found"), "{output:?}");
+    let output = service.ask(&words(&["index", "https://bob:hunter2@example.org/a.git"]))?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.code() == Some(2) && !errors.contains("hunter2"), "{errors}");
+    Ok(())
+}
+
+/// A key that may not see the repository is told what it is told of one that nobody has.
+async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
+    let others = service(ground, "others-only", true).await?;
+    let of_known = others.ask(&words(&["index", url, "--json"]))?;
+    let unknown = url.replace(name, "nobody");
+    let of_unknown = others.ask(&words(&["index", &unknown, "--json"]))?;
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).replace(name, "nobody");
+    ensure!(of_known.status.code() == Some(3), "{of_known:?}");
+    ensure!(text(&of_known) == text(&of_unknown), "{}\n{}", text(&of_known), text(&of_unknown));
+    let asks_only = service(ground, name, false).await?;
+    ensure!(asks_only.ask(&words(&["index", url]))?.status.code() == Some(1), "a key that may only ask indexes");
+    let registered = ground.inside.cluster.runs.repositories(&Scope::all(Tenant::local())).await?;
+    ensure!(
+        registered.iter().map(|record| record.name.as_str()).collect::<Vec<_>>() == [name, NOWHERE],
+        "{registered:?}"
+    );
+    Ok(())
+}
+
+async fn service(ground: &Ground, name: &str, may_index: bool) -> Result<Service> {
+    let request = KeyRequest {
+        tenant: Tenant::local(),
+        repositories: Some(vec![name.to_owned(), NOWHERE.to_owned()]),
+        may_index,
+        label: "index".to_owned(),
+        expires_at_ms: None,
+    };
+    Ok(Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? })
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// What was said, without ids and times of each side.
+fn said(output: &Output) -> Result<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut said: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
+        .with_context(|| format!("{text}{}", String::from_utf8_lossy(&output.stderr)))?;
+    said["run_id"] = Value::from(said["run_id"].is_string());
+    for own in ["duration_ms", "durations", "indexed_at_ms"] {
+        said["result"][own] = Value::Null;
+    }
+    Ok(said)
+}

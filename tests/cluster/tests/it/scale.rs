@@ -1,0 +1,123 @@
+//! Questions over many small repositories: how long one takes must not be how many there are.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Ground, Servers};
+use cairn_domain::{Lane, PartId, RepositoryName, Source, StageName, Tenant};
+use cairn_gateway::auth::KeyRequest;
+use cairn_ports::{Catalogue, Ledger, NewRun, PublishedGeneration, RepositoryRecord};
+use cairn_testkit::work_tree::{commit, repository, write};
+use serde_json::Value;
+use tempfile::TempDir;
+use toml::Table;
+
+use crate::questions::Service;
+
+/// Repositories that hold something.
+const INDEXED: usize = 12;
+/// With those that the ledger alone knows: as published as the others, and nothing in the stores.
+const ALL: usize = 300;
+/// Times that each question is asked.
+const ROUNDS: usize = 21;
+const PATIENCE: Duration = Duration::from_secs(600);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_one_of_many_repositories_is_seen() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    ground.cluster.start_all().await?;
+    let repositories: Vec<TempDir> = (0..INDEXED).map(small).collect();
+    let mut asked = Vec::new();
+    for (number, root) in repositories.iter().enumerate() {
+        let source = Source::Url { url: format!("file://{}", root.path().display()) };
+        asked.push(ground.inside.enqueue(&name(number), source, Lane::Bulk).await?);
+    }
+    ground.inside.settled(&asked, PATIENCE).await?;
+    let runs = &ground.inside.cluster.runs;
+    let published = runs.published(&runs.view().await?, asked[0].0).await?.context("nothing is published")?;
+    for number in INDEXED..ALL {
+        publish(&ground, &name(number), published.clone()).await?;
+    }
+    let service = service(&ground).await?;
+    let (listed, _) = timed(&service, "/v1/repositories", &serde_json::json!({})).await?;
+    let published = listed["repositories"].as_array().map_or(0, |all| {
+        all.iter().filter(|repository| repository["published"]["result"]["files_indexed"] == 2).count()
+    });
+    ensure!(published == ALL, "{published} of {ALL} are published");
+    for (path, question) in [
+        ("/v1/search", serde_json::json!({ "query": "price of an order", "limit": 10 })),
+        ("/v1/search", serde_json::json!({ "query": "total_007" })),
+        ("/v1/graph", serde_json::json!({ "name": "total_007", "relation": "callers" })),
+        ("/v1/repositories", serde_json::json!({})),
+        ("/v1/status", serde_json::json!({})),
+    ] {
+        let mut times = Vec::new();
+        for _ in 0..ROUNDS {
+            let (answer, time) = timed(&service, path, &question).await?;
+            ensure!(answer["code"].is_null(), "{path} {question}: {answer}");
+            times.push(time);
+        }
+        times.sort_unstable();
+        println!(
+            "{ALL} repositories, {path} {question}: median {:?}, slowest {:?}",
+            times[ROUNDS / 2],
+            times[ROUNDS - 1]
+        );
+    }
+    Ok(())
+}
+
+fn name(number: usize) -> String {
+    format!("small-{number:03}")
+}
+
+/// Registers a repository and publishes a run of it, as if its content were that of another.
+async fn publish(ground: &Ground, name: &str, published: PublishedGeneration) -> Result<()> {
+    let (runs, now_ms) = (&ground.inside.cluster.runs, ground.inside.cluster.clock.now_ms());
+    let source = Source::Url { url: format!("file:///nowhere/{name}") };
+    let record = RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source);
+    runs.register(record.clone()).await?;
+    let lease = runs.lease(record.id, now_ms, 60_000).await?;
+    let new = NewRun {
+        repository: record.id,
+        previous: None,
+        manifest: published.manifest.clone(),
+        plan: published.manifest.clone(),
+        parts: vec![PartId { stage: StageName::Publish, number: 0 }],
+        lane: Lane::Bulk,
+        window: 1,
+        revision: published.revision.clone(),
+        branch: None,
+        result: published.result.clone(),
+        started_at_ms: now_ms,
+    };
+    let run = runs.begin(lease, new).await?;
+    runs.publish(PublishedGeneration { run, indexed_at_ms: now_ms, ..published }).await?;
+    Ok(())
+}
+
+fn small(number: usize) -> TempDir {
+    let root = repository();
+    let text = format!(
+        "def price_{number:03}(order):\n    return order.price\n\n\ndef total_{number:03}(orders):\n    return sum(price_{number:03}(order) for order in orders)\n"
+    );
+    write(root.path(), "shop.py", text);
+    write(root.path(), "README.md", format!("# Shop {number}\n\nThe price of an order.\n"));
+    commit(root.path(), "start");
+    root
+}
+
+async fn service(ground: &Ground) -> Result<Service> {
+    let (tenant, label) = (Tenant::local(), "scale".to_owned());
+    let request = KeyRequest { tenant, repositories: None, may_index: false, label, expires_at_ms: None };
+    Ok(Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? })
+}
+
+async fn timed(service: &Service, path: &str, question: &Value) -> Result<(Value, Duration)> {
+    let started = Instant::now();
+    let said = crate::isolation::ask(&service.url, &service.key, path, question).await?;
+    let elapsed = started.elapsed();
+    let body = said.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    Ok((serde_json::from_str(body).unwrap_or_default(), elapsed))
+}
