@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cairn_mutants::{Bug, Edit, Tree};
+use cairn_mutants::{Answer, Bug, Edit, Tree};
 
 /// What must be planted at least.
 const DEMANDED: [&str; 16] = [
@@ -125,4 +125,19 @@ fn a_bug_is_planted_in_the_copy_and_taken_back() {
     fs::remove_file(source.path().join("src/b.rs")).expect("removed");
     Tree::copy(source.path(), root.clone()).expect("copied");
     assert!(root.join("a.rs").exists() && !root.join("src/b.rs").exists());
+}
+
+#[test]
+fn only_a_failure_that_says_so_counts() {
+    let bug = Bug { says: "two nodes".to_owned(), ..bugs().remove(0) };
+    let check = |answer: fn(String) -> Answer, output: &str, expect: Option<&str>| {
+        let missed = answer(output.to_owned()).missed(&bug);
+        assert_eq!(missed.as_deref().and_then(|why| why.lines().next()), expect, "{output}");
+    };
+    check(Answer::Red, "there are two nodes", None);
+    check(Answer::Red, "no server", Some("red, but does not say `two nodes`; the end of what it says:"));
+    check(Answer::DoesNotCompile, "two nodes", Some("does not compile:"));
+    check(Answer::NotRun, "two nodes", Some("the test was not run:"));
+    check(Answer::Hangs, "two nodes", Some("no answer within 600s:"));
+    check(|_| Answer::Green, "", Some("survives: the test stays green"));
 }

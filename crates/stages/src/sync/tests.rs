@@ -355,6 +355,6 @@ async fn a_sync_that_lost_its_lease_begins_nothing() {
     *world.remote.meanwhile.lock().expect("no panic") = Some(meanwhile);
     let synced = world.sync.run(world.request(false)).await;
     let code = synced.err().map(|error| error.code);
-    assert_eq!(code, Some("conflict".into()), "it began a run of what it had read under a lease that it lost");
+    assert_eq!(code, Some("conflict"), "it began a run of what it had read under a lease that it lost");
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::counters::{Counts, EmbedderCounters};
 use super::gate::{Gate, Patience};
+use super::kept::Kept;
 use crate::batches::{BatchLimits, TokenEstimator, batches, shortened};
 use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
@@ -30,6 +31,7 @@ pub struct HttpEmbedder {
     pub(super) counts: Counts,
     model: ModelId,
     estimator: Mutex<TokenEstimator>,
+    kept: Mutex<Kept>,
     /// Whether the key may be used at this moment. None where nobody else has it.
     is_held: Mutex<Option<IsHeld>>,
 }
@@ -72,7 +74,7 @@ impl HttpEmbedder {
         );
         let model = config.model_id();
         let (counts, estimator, is_held) = (Counts::default(), Mutex::default(), Mutex::default());
-        Ok(Self { config, transport, gate, counts, model, estimator, is_held })
+        Ok(Self { config, transport, gate, counts, model, estimator, kept: Mutex::default(), is_held })
     }
 
     /// This process has become the key's owner: another may have used it until now. From here on no call is made while
@@ -152,16 +154,45 @@ impl Embedder for HttpEmbedder {
     }
 
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
-        let class = class_of(input_type);
         let texts: Vec<Cow<'_, str>> = texts.iter().map(|text| self.prepared(input_type, text)).collect();
+        if input_type == InputType::Query {
+            return self.called(input_type, &texts).await;
+        }
+        let mut vectors: Vec<Option<DenseVector>> = texts.iter().map(|text| self.kept().find(text)).collect();
+        let missing: Vec<Cow<'_, str>> =
+            texts.iter().zip(&vectors).filter(|(_, kept)| kept.is_none()).map(|(text, _)| text.clone()).collect();
+        let mut called = self.called(input_type, &missing).await?.into_iter();
+        for vector in vectors.iter_mut().filter(|vector| vector.is_none()) {
+            *vector = called.next();
+        }
+        let mut kept = self.kept();
+        texts.iter().for_each(|text| kept.forget(text));
+        Ok(vectors.into_iter().flatten().collect())
+    }
+}
+
+impl HttpEmbedder {
+    /// Vectors of the texts, all by the provider. Those of passages are kept as they come, for one batch that fails fails all.
+    async fn called(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Vec<DenseVector>, EmbedderError> {
+        let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();
-        let batches = batches(&tokens, self.limits(class));
-        let calls = batches.into_iter().map(|batch| self.batch(input_type, &texts, batch));
+        let calls = batches(&tokens, self.limits(class)).into_iter().map(|batch| async {
+            let found = self.batch(input_type, texts, batch).await?;
+            if class == Class::Passages {
+                let mut kept = self.kept();
+                found.iter().for_each(|(place, vector)| kept.keep(&texts[*place], vector.clone()));
+            }
+            Ok(found)
+        });
         let found: Vec<Vec<(usize, DenseVector)>> =
             futures::stream::iter(calls).buffer_unordered(self.num_at_once()).try_collect().await?;
         let mut found: Vec<(usize, DenseVector)> = found.into_iter().flatten().collect();
         found.sort_by_key(|(place, _)| *place);
         Ok(found.into_iter().map(|(_, vector)| vector).collect())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,6 +4,7 @@ mod batch;
 mod counters;
 mod embedder;
 mod gate;
+mod kept;
 
 pub use counters::EmbedderCounters;
 pub use embedder::HttpEmbedder;

@@ -97,13 +97,22 @@ async fn an_outage_costs_no_part_and_few_calls() {
 async fn a_part_of_many_batches_finds_the_provider_again() {
     let provider =
         VirtualProvider::new(Settings { latency: Duration::from_millis(200), ..Settings::new(Shape::Voyage) });
-    provider.provider().script([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
+    provider.provider().script([
+        Fault::None,
+        Fault::None,
+        Fault::None,
+        Fault::Outage { ms: OUTAGE.as_millis() as u64 },
+    ]);
     let mut settings = config(Shape::Voyage);
     settings.max_texts = Some(1);
+    settings.concurrency = Some(2);
     let embedder = provider.embedder(settings);
     tokio::time::timeout(OUTAGE * 2, embed_part(&embedder, 0)).await.expect("the part is embedded");
     let took = provider.now();
     println!("embedded after {took:?}");
+    // What came before the outage is not paid for again.
+    let statuses = provider.provider().report().statuses;
+    assert_eq!(statuses[&200], 10, "{statuses:?}");
     assert!(took < OUTAGE + Duration::from_secs(30), "{took:?}");
 }
 
