@@ -346,7 +346,7 @@ async fn a_forbidden_repository_is_an_unknown_one() {
             num_compared += 1;
         }
     }
-    assert_eq!(num_compared, 36);
+    assert_eq!(num_compared, 39);
     let all = cluster.post(&key, "/v1/repositories", &json!({})).await;
     assert!(!all.text.contains("team/secret") && all.text.contains("host/team/app"), "{}", all.text);
     let wide = cluster.post(&key, "/v1/search", &json!({"query": "date", "repositories": ["all"], "limit": 50})).await;
