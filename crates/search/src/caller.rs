@@ -8,6 +8,8 @@ use cairn_domain::{Digester, RepositoryName, Scope, Tenant};
 use cairn_ports::RepositoryRecord;
 use globset::GlobMatcher;
 
+use crate::{SearchError, Searcher, bounds};
+
 /// Which repositories of the tenant a caller may see.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Allowed {

@@ -44,6 +44,10 @@ impl LedgerRead for Freezing {
         self.runs.runs(repository, limit).await
     }
 
+    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+        self.runs.runs_of(repositories, limit).await
+    }
+
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
         self.runs.unfinished().await
     }

@@ -76,10 +76,10 @@ async fn connections_hang() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.ground.cluster.stop("cloner").await?;
-    let broker = FaultProxy::start(&bench.ground.space.rabbitmq).await?;
+    let broker = FaultProxy::start(&bench.ground.space.rabbitmq[0]).await?;
     let database = FaultProxy::start(&bench.servers.neo4j).await?;
     let variables = [
-        ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq)?)),
+        ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq[0])?)),
         ("CAIRN__NEO4J__URL", format!("bolt://{}", database.address())),
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
         // Time to hang its connections.

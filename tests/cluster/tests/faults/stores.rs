@@ -1,6 +1,6 @@
 //! Stores that answer late, refuse, lose answers, or give back other bytes than they were given. Long forms only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -71,7 +71,7 @@ async fn artifacts_are_refused_and_raced_for() -> Result<()> {
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
             // The same job in several hands.
             let cluster = &bench.ground.inside.cluster;
-            cluster.runs.send_again(cluster.clock.now_ms(), 0).await?;
+            cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(BETWEEN_RACES).await;
         }
     }
