@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("services/wiring", &["crates"]),
     ("services", &["crates", "services/wiring"]),
     ("tests", &["crates", "services"]),
-    ("bench", &["crates", "services"]),
+    ("bench", &["crates", "services", "tests/cluster"]),
 ];
 
 /// Every wrong arrow, as a sentence.

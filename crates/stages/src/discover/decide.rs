@@ -158,10 +158,12 @@ impl Book {
             Some((_, None)) => return Ok(None),
             Some((before, Some(other))) if is_same(other, &hosted) => (before.id, Some(before)),
             // Its name went to this one.
-            Some((before, Some(other))) if other.host == hosted.host && !listed_ids.contains(other.id.as_str()) => {
+            Some((before, Some(other)))
+                if before.name == name && other.host == hosted.host && !listed_ids.contains(other.id.as_str()) =>
+            {
                 (before.id, Some(before))
             }
-            // Its name was another's, who is still there under a new one.
+            // Its name was another's, who is still there under a new one, maybe in another organisation.
             Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
             None => (id, None),
         };

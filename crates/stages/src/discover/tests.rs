@@ -441,6 +441,21 @@ async fn addresses_that_are_refused_are_told_and_hide_nothing() {
     assert_eq!(world.names().await, ["acme/other", "acme/shop"]);
 }
 
+#[tokio::test]
+async fn a_name_that_was_left_for_another_organisation_is_taken_by_a_repository_of_its_own() {
+    let world = World::new();
+    let both = || ["acme", "beta"].map(|owner| world.watched(owner, world.deleting()));
+    world.put_named("beta", 1, "shop");
+    world.run(&both()).await;
+    world.put_named("acme", 1, "shop");
+    world.run(&both()).await;
+    let moved = world.record("acme/shop").await.id;
+    world.put_named("beta", 2, "shop");
+    world.run(&both()).await;
+    assert_eq!(world.names().await, ["acme/shop", "beta/shop"]);
+    assert_eq!(world.record("acme/shop").await.id, moved);
+}
+
 /// What happens between two looks, and how the second goes.
 #[derive(Clone, Debug)]
 enum Event {
