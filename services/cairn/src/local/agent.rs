@@ -9,7 +9,7 @@ use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
 use cairn_gateway::{Agent, IndexCall, IndexStatus};
 use cairn_git::{locate, repository_name};
 use cairn_pipeline::StageError;
-use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Catalogue, ErrorKind, LedgerRead, RepositoryRecord, RunRecord, SourceError};
 use cairn_search::{SearchError, SearchErrorCode, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
@@ -35,7 +35,7 @@ impl LocalAgent {
         let mut request = match &known {
             Some(record) => self.local.request_of(record).map_err(|error| internal(&error))?,
             None => {
-                let source = locate(&call.target, &self.local.remotes())?;
+                let source = locate(&call.target, &self.local.remotes()).map_err(unusable)?;
                 let name = repository_name(&source);
                 let settings = RequestSettings::default();
                 IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
@@ -134,6 +134,16 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
         result: indexed.result,
         message: indexed.message,
     }
+}
+
+/// A target that is none.
+fn unusable(error: SourceError) -> SearchError {
+    let code = match error.kind {
+        ErrorKind::NotFound => SearchErrorCode::NotFound,
+        ErrorKind::Invalid | ErrorKind::Forbidden => SearchErrorCode::ValidationError,
+        _ => SearchErrorCode::InternalError,
+    };
+    SearchError { code, ..SearchError::from(error) }
 }
 
 fn internal(error: &anyhow::Error) -> SearchError {
