@@ -10,11 +10,12 @@ const PATHS_PER_PART: usize = 2_000;
 /// Paths in one part of retire.
 const GONE_PER_PART: usize = 5_000;
 
-/// The paths whose records change, sorted.
+/// The paths whose records change, sorted. Doubtful entries count as before in a rebuild alone: otherwise nothing was made of
+/// them, and the facts that this run writes for the same content stand where theirs would.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {
-        let was = old.is_some_and(|entry| entry.outcome.is_indexed() || is_doubtful(entry));
+        let was = old.is_some_and(|entry| entry.outcome.is_indexed() || rebuild && is_doubtful(entry));
         let is = new.is_some_and(|entry| entry.outcome.is_indexed());
         let same = match (old, new) {
             (Some(old), Some(new)) => !rebuild && !is_doubtful(old) && placed(old) == placed(new),
@@ -142,9 +143,13 @@ mod tests {
             entry.source = Some(Slot { artifact: artifact.clone(), index: 0 });
             entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message: "crash".to_owned() };
         }
-        let changed = changed_paths(&before, &manifest(&[("a", 1)]), false);
-        let changed: Vec<_> = changed.iter().map(|path| (path.path.as_str(), path.before, path.now)).collect();
-        assert_eq!(changed, [("a", true, true), ("b", true, false)]);
+        let check = |rebuild, expect: &[(&str, bool, bool)]| {
+            let changed = changed_paths(&before, &manifest(&[("a", 1)]), rebuild);
+            let changed: Vec<_> = changed.iter().map(|path| (path.path.as_str(), path.before, path.now)).collect();
+            assert_eq!(changed, expect, "rebuild {rebuild}");
+        };
+        check(false, &[("a", false, true)]);
+        check(true, &[("a", true, true), ("b", true, false)]);
     }
 
     #[test]
