@@ -59,7 +59,7 @@ pub(crate) fn generated(num_repositories: usize, num_files: usize) -> Vec<(Strin
     (0..num_repositories).map(make).collect()
 }
 
-/// A list that `cairn index --file` reads.
+/// A list that `cairn index` reads.
 pub(crate) fn write_list<'a>(path: &Path, repositories: impl Iterator<Item = (&'a str, &'a Path)>) -> Result<()> {
     let mut text = String::from("repositories:\n");
     for (name, root) in repositories {

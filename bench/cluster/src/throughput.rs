@@ -31,7 +31,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     write_list(&list, repositories.iter().map(|(name, repository)| (name.as_str(), repository.root())))?;
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     let started = Instant::now();
-    local.ok(&["index", "--file", &list.to_string_lossy()])?;
+    local.ok(&["index", &list.to_string_lossy()])?;
     let of_local = started.elapsed().as_secs_f64();
     let num_indexed = ground.inside.fingerprints().await?.len();
     ensure!(num_indexed == num_repositories, "{num_indexed} of {num_repositories} repositories are indexed");
