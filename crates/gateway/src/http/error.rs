@@ -63,13 +63,14 @@ impl HttpError {
     }
 
     pub(super) fn rate_limited(retry_after: Duration) -> Self {
-        let message = "too many requests with this key; wait as long as `Retry-After` says";
-        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
-        Self { retry_after: Some(retry_after), ..error }
+        Self::wait("too many requests with this key; wait as long as `Retry-After` says", retry_after)
     }
 
     pub(super) fn busy(retry_after: Duration) -> Self {
-        let message = "the provider of embeddings takes no more for now; wait as long as `Retry-After` says";
+        Self::wait("the provider of embeddings takes no more for now; wait as long as `Retry-After` says", retry_after)
+    }
+
+    fn wait(message: &str, retry_after: Duration) -> Self {
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
         Self { retry_after: Some(retry_after), ..error }
     }
