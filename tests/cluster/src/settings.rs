@@ -79,9 +79,9 @@ impl Space {
     pub async fn create(servers: &Servers) -> Result<Self> {
         let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
         let name = vhost.name().to_owned();
-        let peers = servers.rabbitmq_peers.iter().map(|peer| format!("{}/{name}", peer.trim_end_matches('/')));
+        let peers = servers.rabbitmq_peers.iter().map(|peer| vhost.url_at(peer));
         Ok(Self {
-            rabbitmq: iter::once(vhost.url().to_owned()).chain(peers).collect(),
+            rabbitmq: iter::once(Ok(vhost.url().to_owned())).chain(peers).collect::<Result<_>>()?,
             namespace: name.replace('-', "_"),
             collection_prefix: name.clone(),
             bucket: name,

@@ -20,9 +20,8 @@ impl Vhost {
     /// Makes a vhost with a name of its own. The addresses are those that `given` or `RabbitMq` give.
     pub async fn create(amqp_url: &str, management_url: &str) -> Result<Self> {
         let name = unique_name();
-        let mut amqp_url = Url::parse(amqp_url).with_context(|| format!("{amqp_url} is no address"))?;
-        amqp_url.set_path(&name);
-        let vhost = Self { name, amqp_url: amqp_url.into(), management_url: management_url.to_owned() };
+        let amqp_url = inside(amqp_url, &name)?;
+        let vhost = Self { name, amqp_url, management_url: management_url.to_owned() };
         vhost.request("PUT", &format!("/api/vhosts/{}", vhost.name), "").await?;
         let management_url = Url::parse(management_url).context("the management address is none")?;
         let path = format!("/api/permissions/{}/{}", vhost.name, management_url.username());
@@ -39,6 +38,11 @@ impl Vhost {
         &self.amqp_url
     }
 
+    /// Where clients of another node of the same cluster connect.
+    pub fn url_at(&self, node_url: &str) -> Result<String> {
+        inside(node_url, &self.name)
+    }
+
     /// Removes the vhost with all that is in it; its connections are closed by the server.
     pub async fn delete(self) -> Result<()> {
         self.request("DELETE", &format!("/api/vhosts/{}", self.name), "").await?;
@@ -52,6 +56,12 @@ impl Vhost {
         ensure!(is_success, "RabbitMQ answers {method} {path} with {}: {}", response.status, response.body);
         Ok(response.body)
     }
+}
+
+fn inside(amqp_url: &str, vhost: &str) -> Result<String> {
+    let mut url = Url::parse(amqp_url).with_context(|| format!("{amqp_url} is no address"))?;
+    url.set_path(vhost);
+    Ok(url.into())
 }
 
 /// Unique among all processes that test against one server.

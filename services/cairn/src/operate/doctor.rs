@@ -17,11 +17,11 @@ fn check(finding: &Finding) -> Check {
     match &finding.state {
         State::Fault(fault) => Check { what: name, fault: Some(fault.clone()) },
         State::Answers(answer) => {
-            let known = answer.version.as_deref().or(answer.unknown);
-            let version = known.map(|known| format!(" ({known})")).unwrap_or_default();
+            let known: Vec<&str> = answer.version.as_deref().into_iter().chain(answer.remark).collect();
+            let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
             let missing = answer.missing.join(", ");
             let fault = format!("lacks {missing}; `cairn topology apply` makes what is missing");
-            Check { what: format!("{name}{version}"), fault: (!missing.is_empty()).then_some(fault) }
+            Check { what: format!("{name}{known}"), fault: (!missing.is_empty()).then_some(fault) }
         }
     }
 }

@@ -32,8 +32,8 @@ pub(super) struct Answer {
     pub version: Option<String>,
     /// What `cairn topology apply` would make.
     pub missing: Vec<String>,
-    /// What could not be looked at.
-    pub unknown: Option<&'static str>,
+    /// What whoever runs the cluster should know, and no command makes.
+    pub remark: Option<&'static str>,
 }
 
 /// All servers that hold something, in the order in which data comes by them.
@@ -63,9 +63,9 @@ async fn finding(name: &'static str, asked: impl Future<Output = anyhow::Result<
 async fn rabbitmq(installation: &Installation) -> anyhow::Result<Answer> {
     let config = installation.rabbitmq()?;
     let found = inspect(config, &Topology::new(&config.topology)).await?;
-    let unknown = "`management_url` is not set, so policies and bindings are not looked at";
-    let unknown = found.version.is_none().then_some(unknown);
-    Ok(Answer { version: found.version, missing: found.missing, unknown })
+    let remark = "`management_url` is not set, so policies and bindings are not looked at";
+    let remark = found.version.is_none().then_some(remark);
+    Ok(Answer { version: found.version, missing: found.missing, remark })
 }
 
 /// The protocol knows no version of a server.
@@ -83,14 +83,17 @@ async fn neo4j(installation: &Installation) -> anyhow::Result<Answer> {
     let neo4j = installation.neo4j()?;
     let version = Some(neo4j.version().await?);
     let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
-    Ok(Answer { version, missing: missing.collect(), unknown: None })
+    let remark =
+        "`db.transaction.timeout` is not set, so locks of a client that vanished stay: set it to 5m in neo4j.conf";
+    let remark = matches!(neo4j.transaction_timeout().await, Ok(None)).then_some(remark);
+    Ok(Answer { version, missing: missing.collect(), remark })
 }
 
 async fn qdrant(installation: &Installation) -> anyhow::Result<Answer> {
     let (store, cache) = installation.vectors()?;
     let version = Some(store.version().await?);
     let missing = [store.missing().await?, cache.missing().await?].concat();
-    Ok(Answer { version, missing, unknown: None })
+    Ok(Answer { version, missing, remark: None })
 }
 
 /// A provider is asked for one vector.

@@ -103,8 +103,8 @@ fn show(finding: &Finding) {
             for missing in &answer.missing {
                 output::line(&format!("{} {name}: {missing}", styled(BAD, "missing")));
             }
-            if let Some(unknown) = answer.unknown {
-                output::note(&format!("      {name}: {unknown}"));
+            if let Some(remark) = answer.remark {
+                output::note(&format!("      {name}: {remark}"));
             }
         }
     }

@@ -14,6 +14,7 @@ use toml::Table;
 
 const NUM_REPOSITORIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(600);
+const MCP: &str = "/mcp";
 /// Calls of each kind whose times are compared.
 const NUM_CALLS: usize = 1000;
 
@@ -119,7 +120,25 @@ fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
     for path in ["/v1/repositories", "/v1/status", "/v1/stats", "/v1/runs", "/v1/patterns", "/v1/fingerprint"] {
         questions.push((path, json!({})));
     }
+    questions.extend(tool_calls(&WORDS));
     questions
+}
+
+/// The tools as agents call them.
+fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        (MCP, json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
+    };
+    let mut calls = vec![call("list_repositories", json!({})), call("index_status", json!({}))];
+    for (number, word) in words.iter().enumerate() {
+        let name = format!("{word}_{}_{number}", words[(number + 1) % words.len()]);
+        calls.push(call("search_code", json!({ "query": word, "limit": 3 })));
+        calls.push(call("analyze_relationship", json!({ "name": name, "relation": "callers" })));
+        calls.push(call("read_code", json!({ "repository": "shared-0", "symbol": name })));
+        calls.push(call("index_status", json!({ "repository": "shared-1" })));
+    }
+    calls
 }
 
 /// The first two pages of an answer, as they are compared.
@@ -128,7 +147,8 @@ async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<Str
     let mut pages = vec![same(&first)];
     if let Some(cursor) = cursor_of(&first) {
         let mut next = body.clone();
-        next["cursor"] = json!(cursor);
+        let arguments = if path == MCP { &mut next["params"]["arguments"] } else { &mut next };
+        arguments["cursor"] = json!(cursor);
         pages.push(same(&ask(url, key, path, &next).await?));
     }
     Ok(pages)
@@ -140,7 +160,7 @@ pub(crate) async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Resul
     let body = body.to_string();
     let mut connection = TcpStream::connect(host).await?;
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\nX-Request-Id: same\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\nX-Request-Id: same\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     connection.write_all(format!("{head}{body}").as_bytes()).await?;
@@ -148,6 +168,7 @@ pub(crate) async fn ask(url: &str, key: &str, path: &str, body: &Value) -> Resul
     connection.read_to_end(&mut answer).await?;
     let answer = String::from_utf8(answer)?;
     ensure!(!answer.starts_with("HTTP/1.1 429") && !answer.starts_with("HTTP/1.1 5"), "{path}: {answer}");
+    ensure!(path != MCP || answer.contains("\"result\":"), "{body}: {answer}");
     Ok(answer)
 }
 
