@@ -1,30 +1,84 @@
 //! Processes that stand still, and come back when others have long done their work.
 
-use anyhow::{Result, ensure};
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
 use cairn_cluster::Servers;
+use cairn_domain::RepositoryId;
+use cairn_ports::LedgerRead;
+use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, hasty};
+use crate::bench::{Bench, PATIENCE, POLL, hasty};
 
-/// Case 18: a cloner is frozen in the middle of a sync, beyond its lease; another does the work; the first one thaws.
+const ZOMBIE: &str = "cloner-1";
+const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
+const IN_HAND: &str = "cairn_jobs_in_hand";
+
+/// Case 18: a cloner is frozen in the middle of a sync, with the lease in its hand, for longer than that lasts; another takes the
+/// lease with the next epoch and does the work; the first one thaws, and nothing that it still does counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cloner_comes_back_too_late() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
     bench.ground.cluster.stop("cloner").await?;
-    bench.start("cloner-1", &[]).await?;
+    let variables = [
+        ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
+        // Time to freeze it where it has the lease and has read nothing yet.
+        ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
+    ];
+    bench.start(ZOMBIE, &variables).await?;
+    let before = epochs(&bench).await?;
     bench.change().await?;
-    bench.passes("cloner-1", "pipeline::before_sync").await?;
-    bench.ground.cluster.process("cloner-1")?.pause().await?;
+    bench.passes(ZOMBIE, "sync::leased").await?;
+    bench.ground.cluster.process(ZOMBIE)?.pause().await?;
+    let leased = epochs(&bench).await?;
+    let held: Vec<RepositoryId> = leased.keys().copied().filter(|held| leased[held] > before[held]).collect();
+    let [held] = held[..] else { anyhow::bail!("leases of {held:?} are taken") };
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
+    let others = bench.ground.inside.epoch(held).await?;
+    ensure!(others > leased[&held], "epoch {others} after {}: nobody else took the lease", leased[&held]);
     // More happens before the zombie wakes: it is behind by a generation.
     bench.change().await?;
     bench.settle().await?;
-    bench.ground.cluster.process("cloner-1")?.resume()?;
+    let (runs, newest) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
+    bench.ground.cluster.process(ZOMBIE)?.resume()?;
+    is_refused(&bench).await?;
+    let (runs_now, epoch_now) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
+    ensure!((runs, newest) == (runs_now, epoch_now), "the zombie began a run or took the lease");
     bench.change().await?;
     bench.settle().await?;
-    ensure!(!bench.ground.cluster.process("cloner-1")?.has_ended()?, "the zombie died");
+    ensure!(!bench.ground.cluster.process(ZOMBIE)?.has_ended()?, "the zombie died");
     bench.check("a cloner comes back too late", 0).await?;
+    Ok(())
+}
+
+async fn epochs(bench: &Bench) -> Result<BTreeMap<RepositoryId, u64>> {
+    let mut epochs = BTreeMap::new();
+    for (repository, _) in &bench.asked {
+        epochs.insert(*repository, bench.ground.inside.epoch(*repository).await?);
+    }
+    Ok(epochs)
+}
+
+async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
+    Ok(bench.ground.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
+}
+
+/// Waits until the ledger has refused what the zombie wrote with its old epoch, and the broker its answer; then it has nothing
+/// in hand any more.
+async fn is_refused(bench: &Bench) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    let log = bench.ground.cluster.log(ZOMBIE);
+    while !fs::read_to_string(&log).context("a log")?.contains("the lease is not given back") {
+        ensure!(Instant::now() < deadline, "the zombie gave back a lease that is another's");
+        sleep(POLL).await;
+    }
+    while bench.metric(&[ZOMBIE], LOST).await? == 0 || bench.metric(&[ZOMBIE], IN_HAND).await? > 0 {
+        ensure!(Instant::now() < deadline, "the zombie still has a job in hand, or could answer one");
+        sleep(POLL).await;
+    }
     Ok(())
 }
