@@ -41,6 +41,8 @@ impl Syncer for SyncWorker {
             // before they could say so.
             Err(error) if error.code == ErrorKind::Conflict.code() => match self.unfinished(job).await? {
                 Some(run) => Some(run),
+                // It was cancelled, and its lease taken away.
+                None if !self.is_awaited(job).await? => return Ok(None),
                 None => return Err(StageError::occupied(error.chain())),
             },
             Err(error) => return Err(error),
