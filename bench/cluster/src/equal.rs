@@ -1,11 +1,14 @@
 //! Real repositories: the cluster's index has to be that of local mode.
 
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::LocalMode;
+use cairn_cluster::{Ground, LocalMode};
 use cairn_gateway::json;
+use cairn_testkit::work_tree::{commit, git};
 use serde_json::Value;
 
 use crate::field::{Field, PATIENCE, ask, url};
@@ -22,28 +25,54 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
     for path in repositories {
         let path = path.canonicalize().with_context(|| format!("no folder {}", path.display()))?;
         let name = name(&path)?;
-        let started = Instant::now();
-        let asked = ask(&ground, name, &path).await?;
-        ground.inside.settled(&[asked], PATIENCE).await?;
-        let of_cluster = started.elapsed().as_secs_f64();
-        let started = Instant::now();
-        local.index(name, &url(&path))?;
-        let of_local = started.elapsed().as_secs_f64();
-        let found: Vec<Value> = ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
-        let expected = local.fingerprints()?;
-        ensure!(found == expected, "cluster {found:#?}\nlocal mode {expected:#?}");
-        let this = expected.iter().find(|repository| repository["repository"] == name).context("a fingerprint")?;
-        let count = |kind: &str| this["kinds"][kind]["count"].as_u64().unwrap_or_default();
-        println!(
-            "| {name} | {} | {} | {} | {} | {of_cluster:.1} s | {of_local:.1} s | {:.1} |",
-            lines(&path),
-            count("files"),
-            count("chunks"),
-            count("edges"),
-            of_cluster / of_local
-        );
+        let copy = root.join(name);
+        git(root, &["clone", "-q", &path.to_string_lossy(), name]);
+        compare(&ground, &local, name, &copy).await?;
+        change(&copy)?;
+        compare(&ground, &local, name, &copy).await?;
     }
-    println!("all fingerprints are equal");
+    println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed, 1 % edited");
+    Ok(())
+}
+
+/// Indexes what is new both ways, and prints what it took.
+async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) -> Result<()> {
+    let started = Instant::now();
+    let asked = ask(ground, name, path).await?;
+    ground.inside.settled(&[asked], PATIENCE).await?;
+    let of_cluster = started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    local.index(name, &url(path))?;
+    let of_local = started.elapsed().as_secs_f64();
+    let found: Vec<Value> = ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
+    let expected = local.fingerprints()?;
+    ensure!(found == expected, "cluster {found:#?}\nlocal mode {expected:#?}");
+    let this = expected.iter().find(|repository| repository["repository"] == name).context("a fingerprint")?;
+    let count = |kind: &str| this["kinds"][kind]["count"].as_u64().unwrap_or_default();
+    println!(
+        "| {name} | {} | {} | {} | {} | {of_cluster:.1} s | {of_local:.1} s | {:.1} |",
+        lines(path),
+        count("files"),
+        count("chunks"),
+        count("edges"),
+        of_cluster / of_local
+    );
+    Ok(())
+}
+
+/// Deletes, renames and edits one file each of every hundred, and commits.
+fn change(root: &Path) -> Result<()> {
+    let files = git(root, &["ls-files", "-z"]);
+    let files = files.split('\0').filter(|path| !path.is_empty()).map(|path| root.join(path));
+    for (number, file) in files.filter(|file| file.symlink_metadata().is_ok_and(|file| file.is_file())).enumerate() {
+        match number % 100 {
+            0 => fs::remove_file(&file)?,
+            1 => fs::rename(&file, file.with_file_name(format!("moved-{number}-{}", name(&file)?)))?,
+            2 => writeln!(OpenOptions::new().append(true).open(&file)?, "edited")?,
+            _ => {}
+        }
+    }
+    commit(root, "change");
     Ok(())
 }
 
