@@ -183,8 +183,8 @@ pub trait Requests: Send + Sync {
         now_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// Nobody waits any more for what was asked of these: their last sync counts as `cancelled`, and one under way can begin
-    /// no run. Returns those of which something was asked; a run that has begun is not concerned.
+    /// Nobody waits any more for what was asked of these: their last sync counts as `cancelled`, and whoever has the lease of
+    /// one loses it, so that it can begin no run. (Whoever takes a lease asks once more under it.) Returns those of which something was asked; a run that has begun is not concerned.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],

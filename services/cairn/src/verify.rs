@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cairn_domain::{RepositoryId, Scope};
-use cairn_ports::{Catalogue, ChunkFilter, Generations};
+use cairn_ports::{ChunkFilter, Generations};
 use cairn_search::Searcher;
 use cairn_stages::Artifacts;
 

@@ -29,7 +29,7 @@ impl Syncer for SyncWorker {
         let Some(repository) = self.catalogue.repositories(&scope).await?.pop() else { return Ok(None) };
         let request =
             SyncRequest { repository, cache: SourceCache::default(), rebuild: asked.rebuild, lane: asked.lane };
-        let run = match self.sync.run(request).await {
+        let run = match self.sync.run_if(request, self.is_awaited(job)).await {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
             Err(error) if error.code == INVALID => {

@@ -35,7 +35,10 @@ async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_coordinator_is_at_work_and_another_takes_over() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    // Who owns a key is decided anew in parts of a heartbeat.
+    let settings = toml! { [rabbitmq]
+    heartbeat_seconds = 4 };
+    let mut ground = Ground::prepare(&servers, &settings).await?;
     for scheduler in ["scheduler-1", "scheduler-2"] {
         ground.cluster.start(scheduler, &[]).await?;
     }
