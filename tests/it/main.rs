@@ -13,6 +13,7 @@ mod operate;
 mod organisation;
 mod readers;
 mod remote;
+mod remote_index;
 mod runs;
 mod secrets;
 mod since;

@@ -229,7 +229,7 @@ fn every_verb_says_the_same_here_and_there() {
 fn what_makes_no_sense_there_is_said() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());
-    for verb in [&["mcp"][..], &["doctor"], &["watch"], &["remove", "r"], &["invalidate", "x"], &["index"]] {
+    for verb in [&["mcp"][..], &["doctor"], &["watch"], &["remove", "r"], &["invalidate", "x"]] {
         let output = server.run(&index, verb);
         assert_eq!(output.status.code(), Some(2), "{verb:?}");
         assert!(!output.stderr.is_empty(), "{verb:?}");

@@ -3,9 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use cairn_catalogue::Runs;
+use cairn_domain::{Lane, RepositoryName, Source, Tenant};
+use cairn_local_store::LocalStore;
+use cairn_ports::{Catalogue, RepositoryRecord, Requests};
+use serde_json::{Value, json};
 
 use cairn_testkit::work_tree::{commit, repository, write};
 
@@ -292,4 +297,45 @@ fn damage_of_every_kind_names_a_remedy_that_works() {
             check_damage(&index, &before, root, kind, &of_kind, how);
         }
     }
+}
+
+/// What a service asked of the repository's host, and how it ended.
+fn with_syncs_that_began_no_run(home: &Path) {
+    let runs = Runs::new(Arc::new(LocalStore::open(home).expect("a store")));
+    let record = |name: &str| {
+        let source = Source::Url { url: format!("https://{name}.git") };
+        RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source)
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        for name in ["host/team/waits", "host/team/gone"] {
+            runs.register(record(name)).await.expect("registered");
+            let request = runs.ask(record(name).id, Lane::Bulk, false, 1).await.expect("asked");
+            if name.ends_with("gone") {
+                let failure = Some(("not_found".to_owned(), "the host has no such repository".to_owned()));
+                runs.answer(record(name).id, request, failure, 2).await.expect("answered");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_sync_that_began_no_run_is_told_where_runs_are_asked_for() {
+    let index = Index::new();
+    index.ok(&["status"]);
+    with_syncs_that_began_no_run(index.path());
+    let said = |arguments: &[&str]| {
+        let output = index.run(arguments);
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let failed = "host/team/gone the last sync failed (not_found: the host has no such repository)";
+    let gone = said(&["runs", "--repo", "gone"]);
+    assert!(gone.contains("there are no runs") && gone.contains(failed) && !gone.contains("asked for"), "{gone}");
+    let waits = said(&["runs", "--repo", "waits"]);
+    assert!(waits.contains("host/team/waits a sync is asked for") && !waits.contains("failed"), "{waits}");
+    let all = said(&["runs"]);
+    assert!(all.contains(failed) && all.contains("host/team/waits"), "{all}");
+    let syncs = index.json(&["runs", "--repo", "gone"])["syncs"].clone();
+    assert_eq!((&syncs[0]["repository"], &syncs[0]["pending"]), (&json!("host/team/gone"), &json!(false)));
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use cairn_testkit::work_tree::{commit, repository, write};
 
-use crate::harness::Index;
+use crate::harness::{CAIRN, Index};
 
 /// An index with one small repository `r`.
 fn indexed() -> (Index, tempfile::TempDir) {
@@ -92,6 +92,38 @@ fn commands_of_clusters_say_what_they_need() {
     check(&["dead-letters", "replay", &nobody], 3, "there is no dead letter");
     check(&["dead-letters", "drop", "--all"], 0, "");
     check(&["dead-letters", "drop"], 2, "ID");
+}
+
+#[test]
+fn what_is_refused_leaves_no_index_behind() {
+    let here = tempfile::tempdir().expect("a temporary directory");
+    for arguments in [&["keys", "list"][..], &["topology", "check"], &["enqueue", "https://example.org/a/b"]] {
+        let mut command = std::process::Command::new(CAIRN);
+        for variable in ["CAIRN_HOME", "CAIRN_CLUSTER_CONFIG", "CAIRN_SERVER"] {
+            command.env_remove(variable);
+        }
+        let output = command.args(arguments).current_dir(here.path()).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(std::fs::read_dir(here.path()).expect("a directory").count(), 0, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_flag_wins_over_the_variables_of_a_cluster_and_a_server() {
+    let index = Index::new();
+    let check = |arguments: &[&str], expect: &str| {
+        let mut command = index.command(arguments);
+        command.env("CAIRN_SERVER", "http://127.0.0.1:1").env("CAIRN_API_KEY", "cairn_x");
+        let output = command.env("CAIRN_CLUSTER_CONFIG", "/no/such/cluster.toml").output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(expect), "{arguments:?} does not say `{expect}`: {said}");
+    };
+    check(&["search", "x"], "asking http://127.0.0.1:1");
+    check(&["keys", "list"], "/no/such/cluster.toml");
+    check(&["search", "x", "--server", "http://127.0.0.2:1"], "asking http://127.0.0.2:1");
+    check(&["--server", "http://127.0.0.2:1", "search", "x"], "asking http://127.0.0.2:1");
+    check(&["search", "x", "--cluster", "/other.toml"], "/other.toml");
+    check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give one of them");
 }
 
 /// A word of a shell's command line without the quotes around it.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, RunState};
-use cairn_search::{SearchError, SearchErrorCode, Searcher};
+use cairn_search::{NOTHING_INDEXED, SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 
 use crate::AskedFor;
@@ -39,6 +39,11 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
+    /// Whether the caller may ask for runs: calls that they may not make are not suggested.
+    fn may_index(&self) -> bool {
+        true
+    }
+
     /// What somebody does who finds nothing indexed.
     fn how_to_index(&self) -> &'static str {
         "`cairn index PATH` indexes a repository"
@@ -46,7 +51,7 @@ pub trait Agent: Send + Sync + 'static {
 
     /// How much one answer may hold. Whoever asks their own machine may ask for anything.
     fn caps(&self) -> Caps {
-        Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX }
+        Caps { edges: usize::MAX, runs: usize::MAX, tokens: usize::MAX, entries: usize::MAX }
     }
 
     /// Whether the caller may read causes of our own faults: they name inner things.
@@ -70,9 +75,28 @@ pub struct Caps {
     pub edges: usize,
     pub runs: usize,
     pub tokens: usize,
+    /// Of lists that come in parts: repositories, patterns, paths, secrets.
+    pub entries: usize,
+}
+
+impl Caps {
+    /// Of a service that many ask: what it holds in memory for one answer is bounded.
+    pub const OF_A_SERVICE: Self = Self { edges: 500, runs: 500, tokens: 200_000, entries: 10_000 };
 }
 
 impl dyn Agent + '_ {
+    /// Says to who finds nothing indexed what they can do about it, which only the service behind the gateway knows.
+    pub(crate) fn with_way_to_index(&self, mut error: SearchError) -> SearchError {
+        if error.hint.as_deref() == Some(NOTHING_INDEXED) {
+            error.hint = Some(self.nothing_indexed());
+        }
+        error
+    }
+
+    pub(crate) fn nothing_indexed(&self) -> String {
+        format!("{NOTHING_INDEXED}: {}", self.how_to_index())
+    }
+
     /// An error as the caller may read it.
     pub(crate) fn outward(&self, error: SearchError) -> SearchError {
         use SearchErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};

@@ -9,7 +9,7 @@ use cairn_search::{KnownRepository, SearchError, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
 
 use crate::registration::{Target, same_settings, target};
-use crate::{IndexCall, IndexStatus};
+use crate::{IndexCall, IndexStatus, syncs};
 
 /// Brings repositories up to date for callers who may ask for that.
 #[async_trait]
@@ -119,21 +119,13 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
             }
         }
         None if waits.is_some() => {}
-        None => match sync_failure(&known.record) {
+        None => match syncs::failure(&known.record) {
             Some(failure) if failure == ErrorKind::Cancelled.code() => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
         },
     }
     status
-}
-
-/// Why the last sync failed, as callers may read it: causes that are theirs to mend in full, of others the code.
-pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
-    const OF_THE_REPOSITORY: [&str; 5] = ["invalid_settings", "not_found", "forbidden", "invalid", "too_large"];
-    let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
-    let is_theirs = OF_THE_REPOSITORY.contains(&code.as_str());
-    Some(if is_theirs { format!("{code}: {chain}") } else { code.clone() })
 }
 
 #[async_trait]

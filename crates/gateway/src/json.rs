@@ -1,5 +1,7 @@
 //! Answers as JSON: the same fields on the command line, over MCP and over HTTP.
 
+use std::ops::Range;
+
 use cairn_domain::{NodeRecord, PatternRecord, SymbolEntry};
 use cairn_ports::PublishedGeneration;
 use cairn_ranking::Cut;
@@ -9,9 +11,8 @@ use cairn_search::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::IndexStatus;
-use crate::indexing::sync_failure;
 use crate::time::rfc3339;
+use crate::{IndexStatus, syncs};
 
 pub fn stamps(stamps: &[Stamp]) -> Value {
     let stamp = |stamp: &Stamp| {
@@ -260,15 +261,10 @@ pub fn repository(known: &KnownRepository) -> Value {
         "branch": known.published.as_ref().and_then(|published| published.branch.clone()),
         "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
         "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
-        "last_sync": last_sync(known),
+        "last_sync": syncs::last(&known.record),
+        "sync_pending": known.record.sync_pending,
         "published": published(known),
     })
-}
-
-/// How the last sync that was asked for came out; null if none was, as in local mode.
-fn last_sync(known: &KnownRepository) -> Option<Value> {
-    let last = known.record.last_sync.as_ref()?;
-    Some(json!({ "at": rfc3339(last.at_ms), "failure": sync_failure(&known.record) }))
 }
 
 /// What lists say of a repository: no more than what tells it from others.
@@ -287,6 +283,8 @@ pub fn repository_summary(known: &KnownRepository) -> Value {
         "source": known.record.source.location(),
         "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
         "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
+        "last_sync": syncs::last(&known.record),
+        "sync_pending": known.record.sync_pending,
         "published": published,
     })
 }
@@ -322,9 +320,10 @@ pub fn run(known: &KnownRun) -> Value {
     })
 }
 
-pub fn coverage(coverage: &Coverage, with_entries: bool) -> Value {
+/// `entries` of it are told one by one.
+pub fn coverage(coverage: &Coverage, entries: Option<Range<usize>>) -> Value {
     let entry = |entry: &cairn_domain::ManifestEntry| json!({ "path": entry.path.as_str(), "outcome": entry.outcome.label(), "language": entry.language });
-    let entries = with_entries.then(|| coverage.entries.iter().map(entry).collect::<Vec<_>>());
+    let entries = entries.map(|part| coverage.entries[part].iter().map(entry).collect::<Vec<_>>());
     json!({
         "repository": coverage.repository,
         "num_paths": coverage.entries.len(),

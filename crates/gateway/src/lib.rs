@@ -8,6 +8,7 @@ pub mod json;
 pub mod mcp;
 pub mod questions;
 mod registration;
+mod syncs;
 pub mod time;
 
 pub use agent::{Agent, Caps, IndexCall, IndexStatus};

@@ -41,6 +41,19 @@ pub(crate) fn span(delivery: &Delivery) -> Span {
     span
 }
 
+/// What a delivery can be counted as.
+const ANSWERS: [&str; 5] = ["ack", "retry", "requeue", "dead_letter", "lost"];
+
+/// Makes the series of a stage, before it has a job.
+pub(crate) fn begin(stage: StageName) {
+    let stage = stage.as_str();
+    for answer in ANSWERS {
+        JOBS.with_label_values(&[stage, answer]);
+    }
+    JOB_SECONDS.with_label_values(&[stage]);
+    JOBS_IN_HAND.with_label_values(&[stage]);
+}
+
 /// A job that has no answer yet.
 pub(crate) struct InHand {
     stage: &'static str,

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::breaker::Breaker;
-use crate::measure::{InHand, span};
+use crate::measure::{self, InHand, span};
 use crate::settle::{RetryLadder, settlement};
 use crate::{Stage, StageError, Syncer};
 
@@ -87,6 +87,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     ) -> Result<(), StageError> {
         let mut consumers = JoinSet::new();
         for worker in workers {
+            measure::begin(worker.stage());
             let breaker = Arc::new(Breaker::new(self.config.ladder.pause));
             self.breakers().insert(worker.stage(), Arc::clone(&breaker));
             for _ in 0..self.config.concurrency {

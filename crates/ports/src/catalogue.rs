@@ -33,6 +33,8 @@ pub struct RepositoryRecord {
     pub hosted: Option<Hosted>,
     /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
     pub last_sync: Option<SyncOutcome>,
+    /// A sync was asked for and has come to no end yet. Kept by the catalogue as well.
+    pub sync_pending: bool,
 }
 
 impl RepositoryRecord {
@@ -48,6 +50,7 @@ impl RepositoryRecord {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
+            sync_pending: false,
         }
     }
 }

@@ -9,6 +9,10 @@ use globset::GlobMatcher;
 use crate::bounds;
 use crate::{NextCall, SearchError, SearchErrorCode, Searcher};
 
+/// The hint of errors whose cause is that the caller has no repository. What can be done about it depends on who answers,
+/// and is added there.
+pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
+
 /// Names and globs of repositories; empty is all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RepositorySelection(pub Vec<String>);
@@ -176,7 +180,7 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> SearchError {
     let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no repository is called `{word}`"));
     error.similar_repositories = near.into_iter().take(3).map(|(_, name)| name).collect();
     if known.is_empty() {
-        return error.hint("nothing is indexed yet: `cairn index <path or url>` indexes a repository");
+        return error.hint(NOTHING_INDEXED);
     }
     error.hint("list the repositories to see their names").next(NextCall {
         tool: "list_repositories",

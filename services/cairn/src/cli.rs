@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysCommand, TopologyCommand};
@@ -40,6 +41,31 @@ pub struct Arguments {
     pub verbose: u8,
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// What was typed, and what the variables say besides.
+    pub fn read() -> Self {
+        let matches = Self::command().get_matches();
+        let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        read.meant(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
+    }
+
+    /// The one place that is asked. Variables may name a server and a cluster: a flag wins over them, and of the two the
+    /// cluster is for what only its operator does. Two flags stay: that is a mistake to be told.
+    fn meant(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
+        let (is_server, is_cluster) = (is_flag("server"), is_flag("cluster"));
+        if self.server.is_none() || self.cluster.is_none() || (is_server && is_cluster) {
+            return self;
+        }
+        let is_operators = self.command.is_operators() || self.tenant.is_some();
+        if is_cluster || (!is_server && is_operators) {
+            self.server = None;
+        } else {
+            self.cluster = None;
+        }
+        self
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -92,6 +118,7 @@ pub enum Command {
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
+        /// Runs, at most so many; with `--server` 500 at most.
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[arg(long = "repo", value_name = "NAME")]
@@ -179,6 +206,21 @@ pub enum Command {
     /// Parses what a parent process sends.
     #[command(name = "parse-worker", hide = true)]
     ParseWorker,
+}
+
+impl Command {
+    /// Whether only whoever runs a cluster can do it: no query service does.
+    fn is_operators(&self) -> bool {
+        matches!(
+            self,
+            Command::Topology(_)
+                | Command::DeadLetters(_)
+                | Command::Enqueue(_)
+                | Command::Keys(_)
+                | Command::Doctor
+                | Command::Remove { .. }
+        )
+    }
 }
 
 #[derive(Args, Debug)]
@@ -275,7 +317,7 @@ pub struct SearchArguments {
     /// Results, at most 100.
     #[arg(long, short = 'n', default_value_t = 10)]
     pub limit: usize,
-    /// Tokens of the answer, at most.
+    /// Tokens of the answer, at most; with `--server` 200000 at most.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
     /// The next page of an earlier answer.
@@ -292,6 +334,7 @@ pub struct RelationArguments {
     pub name: String,
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
+    /// Edges, at most so many; with `--server` 500 at most.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
 }
@@ -315,6 +358,7 @@ pub enum GraphCommand {
         class: String,
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Edges, at most so many; with `--server` 500 at most.
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
         /// Kinds of edges, e.g. calls, references, extends; all if none is given.
@@ -344,4 +388,57 @@ pub enum RunsCommand {
         #[arg(long, value_name = "ID")]
         run: Option<String>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_gateway::Caps;
+
+    use super::*;
+
+    /// Where a command goes to if the words are typed and the variables name both.
+    fn place(words: &[&str], flags: &[&str]) -> (bool, bool) {
+        let both = ["cairn", "--server", "http://a", "--cluster", "c.toml"];
+        let typed = Arguments::try_parse_from(both.iter().chain(words)).expect("valid");
+        let meant = typed.meant(|name| flags.contains(&name));
+        (meant.server.is_some(), meant.cluster.is_some())
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_variable_and_the_verb_decides_between_two() {
+        let (server, cluster) = ((true, false), (false, true));
+        for words in [&["search", "x"][..], &["runs"], &["index", "u"], &["runs", "cancel"], &["mcp"], &["status"]] {
+            assert_eq!(place(words, &[]), server, "{words:?}");
+            assert_eq!(place(words, &["cluster"]), cluster, "{words:?}");
+        }
+        for words in [&["topology", "check"][..], &["keys", "list"], &["enqueue", "u"], &["doctor"], &["remove", "r"]] {
+            assert_eq!(place(words, &[]), cluster, "{words:?}");
+            assert_eq!(place(words, &["server"]), server, "{words:?}");
+        }
+        assert_eq!(place(&["repos", "--tenant", "acme"], &[]), cluster);
+        assert_eq!(place(&["search", "x"], &["server", "cluster"]), (true, true));
+    }
+
+    #[test]
+    fn what_a_service_caps_is_in_the_help() {
+        let help_of = |path: &[&str]| {
+            let mut command = Arguments::command();
+            command.build();
+            let mut found = &mut command;
+            for word in path {
+                found = found.find_subcommand_mut(word).expect("a command");
+            }
+            found.render_long_help().to_string()
+        };
+        let Caps { edges, runs, tokens, .. } = Caps::OF_A_SERVICE;
+        for (path, cap) in [
+            (&["graph", "callers"][..], edges),
+            (&["graph", "sample"], edges),
+            (&["runs"], runs),
+            (&["search"], tokens),
+        ] {
+            let (help, said) = (help_of(path), format!("with `--server` {cap} at most"));
+            assert!(help.contains(&said), "{path:?} does not say `{said}`: {help}");
+        }
+    }
 }

@@ -11,8 +11,6 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::cli::{Arguments, Command};
 
 /// As many heaps as cores. By default there are eight for each core, and what one thread frees no thread of another heap
@@ -29,7 +27,7 @@ fn limit_heaps() {
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     limit_heaps();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     // The child that parses has nothing to do with runtimes, logs or stores.
     if matches!(arguments.command, Command::ParseWorker) {
         return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {

@@ -1,18 +1,98 @@
-//! Rate, errors and duration of questions, as metrics.
+//! Rate, errors and duration of questions, as metrics; and how many there are now.
 
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request};
+use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
-use cairn_telemetry::metrics::{REQUEST_SECONDS, REQUESTS};
+use cairn_telemetry::metrics::{CONNECTIONS, IntGauge, REQUEST_SECONDS, REQUESTS, REQUESTS_IN_HAND};
+
+/// Paths that are no route.
+const NO_ROUTE: &str = "none";
+
+/// Makes the series of every route, before anybody has asked.
+pub fn begin() {
+    for gauge in [&*REQUESTS_IN_HAND, &*CONNECTIONS] {
+        gauge.add(0);
+    }
+    for route in cairn_gateway::http::routes().chain([NO_ROUTE]) {
+        REQUESTS.with_label_values(&[route, StatusCode::OK.as_str()]);
+        REQUEST_SECONDS.with_label_values(&[route]);
+    }
+}
+
+/// One of those that a gauge counts, until it is dropped.
+pub struct Counted(&'static IntGauge);
+
+impl Counted {
+    pub fn new(gauge: &'static IntGauge) -> Self {
+        gauge.inc();
+        Self(gauge)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
 
 /// Counts a request under its route: paths that are none stand under one label, whatever callers make up.
 pub async fn count(request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let started = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let (started, _in_hand) = (Instant::now(), Counted::new(&REQUESTS_IN_HAND));
     let response = next.run(request).await;
     REQUESTS.with_label_values(&[&route, response.status().as_str()]).inc();
     REQUEST_SECONDS.with_label_values(&[&route]).observe(started.elapsed().as_secs_f64());
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use cairn_telemetry::metrics;
+    use tokio::sync::Notify;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[test]
+    fn every_series_is_there_before_the_first_question() {
+        begin();
+        let shown = metrics::text();
+        for series in [
+            "cairn_requests_total{route=\"/v1/search\",status=\"200\"}",
+            "cairn_requests_total{route=\"/mcp\",status=\"200\"}",
+            "cairn_request_seconds_count{route=\"/v1/guide\"}",
+            "cairn_request_seconds_count{route=\"none\"}",
+            "cairn_requests_in_hand",
+            "cairn_connections",
+        ] {
+            assert!(shown.lines().any(|line| line.starts_with(series)), "{series} is missing: {shown}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_is_in_hand_until_it_is_answered() {
+        let (begun, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (says, waits) = (Arc::clone(&begun), Arc::clone(&answer));
+        let slow = async move || {
+            says.notify_one();
+            waits.notified().await;
+        };
+        let app = Router::new().route("/slow", get(slow)).layer(from_fn(count));
+        let request = Request::builder().uri("/slow").body(Body::empty()).expect("a request");
+        let asked = tokio::spawn(app.oneshot(request));
+        begun.notified().await;
+        assert_eq!(REQUESTS_IN_HAND.get(), 1);
+        answer.notify_one();
+        asked.await.expect("an end").expect("an answer");
+        assert_eq!(REQUESTS_IN_HAND.get(), 0);
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use cairn_telemetry::metrics::CONNECTIONS;
 use cairn_wiring::{Health, QueryConfig, Stop};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,6 +15,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
+
+use crate::counting::Counted;
 
 /// Somebody who sends the head of a request this slowly means no good.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,10 +58,11 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT));
         let connection = graceful.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
+        let open = Counted::new(&CONNECTIONS);
         tokio::spawn(async move {
             // A caller that goes away or speaks no HTTP is no fault of ours.
             let _ = connection.await;
-            drop(place);
+            drop((place, open));
         });
     }
     drop(listener);

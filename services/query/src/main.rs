@@ -21,6 +21,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+    counting::begin();
     let query = config.query.clone().context("the settings have no section [query]")?;
     let cursor_key = query.cursor_key()?;
     let embedder = embedder(&config.embedding, Share::Questions { processes: query.processes })?;

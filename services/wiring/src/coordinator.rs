@@ -98,12 +98,12 @@ async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
 where
     F: Future<Output = Result<u64, StageError>>,
 {
-    let mut turns = interval(pause);
+    let (mut turns, counter) = (interval(pause), COORDINATED.with_label_values(&[what]));
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
         match step().await {
-            Ok(count) => COORDINATED.with_label_values(&[what]).inc_by(count),
+            Ok(count) => counter.inc_by(count),
             Err(error) => tracing::warn!(step = what, code = error.code, "{}", error.chain()),
         }
     }

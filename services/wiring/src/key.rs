@@ -42,6 +42,8 @@ impl OwnersWork {
         runner: Arc<Runner<Runs>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
+        // The series is there from the start, also of a process that never wins the key.
+        OWNED_KEYS.add(0);
         loop {
             tracing::info!(key = self.key, "stands by");
             let ownership = tokio::select! {

@@ -11,7 +11,8 @@ use cairn_servers::{ServerProcess, free_ports, get};
 use tokio::task::JoinSet;
 use toml::Table;
 
-use crate::{Servers, Space, program, settings};
+use crate::settings::{self, random_digits};
+use crate::{Servers, Space, program};
 
 /// One of each service.
 pub const STANDARD: [&str; 7] =
@@ -47,7 +48,7 @@ impl LocalCluster {
         fs::create_dir_all(directory.join("logs"))?;
         private(&directory.join("operator.toml"), OPERATOR)?;
         if !directory.join("cursor-key").exists() {
-            private(&directory.join("cursor-key"), &random_key()?)?;
+            private(&directory.join("cursor-key"), &random_digits(CURSOR_KEY_BYTES)?)?;
         }
         private(&directory.join("cluster.toml"), &settings::text(servers, space, &directory, overrides)?)?;
         let cluster = Self { directory, services: BTreeMap::new() };
@@ -183,13 +184,6 @@ impl LocalCluster {
     pub fn into_processes(self) -> Vec<ServerProcess> {
         self.services.into_values().map(|service| service.process).collect()
     }
-}
-
-fn random_key() -> Result<String> {
-    let mut key = [0_u8; CURSOR_KEY_BYTES];
-    let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
-    std::io::Read::read_exact(&mut source, &mut key)?;
-    Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Only the owner may read what holds credentials.

@@ -1,6 +1,7 @@
 //! A cluster of a test's own, and repositories for it.
 
 use anyhow::Result;
+use cairn_servers::Collections;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
@@ -14,6 +15,8 @@ pub struct Ground {
     pub inside: Inside,
     pub space: Space,
     pub directory: TempDir,
+    /// What the cluster has in Qdrant, deleted after its services have ended.
+    _collections: Collections,
     /// Clusters come one after the other: two at once would only wait for each other's processors.
     _turn: MutexGuard<'static, ()>,
 }
@@ -26,9 +29,10 @@ impl Ground {
         let mut directory = tempfile::tempdir()?;
         directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
         let space = Space::create(servers).await?;
+        let collections = Collections::under(&servers.qdrant, &format!("{}-", space.collection_prefix));
         let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides)?;
         let inside = Inside::open(&cluster.settings()).await?;
-        Ok(Self { cluster, inside, space, directory, _turn: turn })
+        Ok(Self { cluster, inside, space, directory, _collections: collections, _turn: turn })
     }
 
     /// What local mode, which no fault meets, makes of repositories as they are now: fingerprints of an index of that name.

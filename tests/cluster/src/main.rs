@@ -59,7 +59,8 @@ async fn up(directory: &Path) -> Result<()> {
 
 async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     let servers = Servers::read(&fs::read_to_string(servers.join("env"))?)?;
-    let mut cluster = LocalCluster::prepare(directory, &servers, &Space::whole(&servers), &Table::new())?;
+    let space = Space::of_folder(&servers, directory)?;
+    let mut cluster = LocalCluster::prepare(directory, &servers, &space, &Table::new())?;
     println!("starting {}", STANDARD.join(", "));
     cluster.start_all().await?;
     let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;

@@ -1,7 +1,7 @@
 //! What lies in the stores, counted past the adapters and their filters.
 
 use anyhow::{Context, Result};
-use cairn_servers::Vhost;
+use cairn_servers::{Collections, Vhost};
 use neo4rs::{ConfigBuilder, Graph, Query};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::CountPointsBuilder;
@@ -26,7 +26,7 @@ impl Raw {
         let settings = ConfigBuilder::default().uri(host).user(user).password(password).build()?;
         Ok(Self {
             neo4j: Graph::connect(settings)?,
-            qdrant: Qdrant::from_url(&servers.qdrant).skip_compatibility_check().build()?,
+            qdrant: Collections::client(&servers.qdrant)?,
             space: space.clone(),
         })
     }

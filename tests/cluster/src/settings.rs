@@ -1,11 +1,15 @@
 //! The settings file of a cluster on this machine.
 
+use std::fs;
 use std::iter;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use cairn_servers::{Vhost, given};
 use toml::{Table, Value, toml};
+
+/// Of a folder's own name.
+const SPACE_BYTES: usize = 6;
 
 /// Addresses of the servers, with the credentials in them.
 #[derive(Clone, Debug)]
@@ -64,15 +68,17 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster that has its servers to itself.
-    pub fn whole(servers: &Servers) -> Self {
-        Self {
+    /// The space of the cluster in a folder, which has the broker to itself. Its name is the folder's own in every store:
+    /// generations of a new cluster begin anew, so it must not find points or artifacts that another left in a server.
+    pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
+        let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
+        Ok(Self {
             rabbitmq: [vec![servers.rabbitmq.clone()], servers.rabbitmq_peers.clone()].concat(),
-            bucket: "cairn".to_owned(),
-            namespace: String::new(),
-            collection_prefix: "cairn".to_owned(),
+            namespace: name.replace('-', "_"),
+            collection_prefix: name.clone(),
+            bucket: name,
             vhost: None,
-        }
+        })
     }
 
     /// A space that nobody else has.
@@ -88,6 +94,24 @@ impl Space {
             vhost: Some(vhost),
         })
     }
+}
+
+/// The id in a file, which is made where there is none.
+fn kept_id(path: &Path) -> Result<String> {
+    if path.exists() {
+        return Ok(fs::read_to_string(path)?.trim().to_owned());
+    }
+    let id = random_digits(SPACE_BYTES)?;
+    fs::write(path, &id).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(id)
+}
+
+/// Hexadecimal digits of so many random bytes.
+pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
+    let mut bytes = vec![0_u8; num_bytes];
+    let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
+    std::io::Read::read_exact(&mut source, &mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The settings in TOML. `overrides` has sections whose keys replace those that stand here.
@@ -159,4 +183,24 @@ fn split(url: &str) -> Result<(String, String, String)> {
     };
     let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
     Ok((format!("{scheme}://{host}"), user.to_owned(), password.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_share_nothing_in_given_servers() -> Result<()> {
+        let url = || "http://u:p@localhost:1".to_owned();
+        let (rabbitmq, management, s3, qdrant, neo4j) = (url(), url(), url(), url(), url());
+        let servers = Servers { rabbitmq, rabbitmq_peers: Vec::new(), management, s3, qdrant, neo4j };
+        let (one, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let names = |directory: &Path| {
+            Space::of_folder(&servers, directory).map(|space| [space.bucket, space.namespace, space.collection_prefix])
+        };
+        let (first, second) = (names(one.path())?, names(other.path())?);
+        assert!(first.iter().all(|name| !second.contains(name)), "{first:?} {second:?}");
+        assert_eq!(names(one.path())?, first);
+        Ok(())
+    }
 }

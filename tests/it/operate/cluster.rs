@@ -11,7 +11,7 @@ use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RunId, StageName};
 use cairn_neo4j::{Neo4j, Neo4jRuns};
 use cairn_ports::{Lease, Ledger, NewRun, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
-use cairn_servers::{Vhost, given};
+use cairn_servers::{Collections, Vhost, given};
 use cairn_wire::RunResult;
 use cairn_wiring::ClusterConfig;
 use neo4rs::{ConfigBuilder, Graph, Query};
@@ -27,6 +27,7 @@ pub(super) struct Cluster {
     pub config: ClusterConfig,
     directory: TempDir,
     namespace: String,
+    _collections: Collections,
 }
 
 impl Cluster {
@@ -73,7 +74,8 @@ timeout_ms = 90000
         fs::write(&file, settings).expect("a file");
         let config = ClusterConfig::load(Some(&file)).expect("settings");
         config.validate().expect("valid settings");
-        Some(Self { runtime, vhost, config, directory, namespace })
+        let collections = Collections::under(&qdrant, &format!("{name}-"));
+        Some(Self { runtime, vhost, config, directory, namespace, _collections: collections })
     }
 
     /// With everything in it that services need.
@@ -186,7 +188,8 @@ timeout_ms = 90000
         })
     }
 
-    /// Takes away what the test made. The bucket stays, empty: no adapter removes one.
+    /// Takes away what the test made, beside the collections, which go with the cluster however the test ends. The bucket
+    /// stays, empty: no adapter removes one.
     pub fn close(self) {
         let Self { runtime, vhost, config, namespace, .. } = self;
         runtime.block_on(async {

@@ -7,8 +7,8 @@ use cairn_wire::RunResult;
 
 pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecord {
     let RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = document.details;
-    let (id, last_sync) = (document.id, document.last_sync);
-    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync }
+    let (id, last_sync, sync_pending) = (document.id, document.last_sync, document.state.requests.wanted.is_some());
+    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync, sync_pending }
 }
 
 pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {

@@ -67,7 +67,6 @@ impl QdrantVectorCache {
             ids: ids.to_vec(),
             with_payload: only(&[]),
             with_vectors: Some(WithVectorsSelector::from(true)),
-            read_consistency: self.collection.connection.consistency(),
             ..GetPoints::default()
         };
         let mut client = self.collection.connection.points();
@@ -120,7 +119,7 @@ impl QdrantVectorCache {
     async fn delete(&self, ids: &[PointId]) -> Result<u64, Fault> {
         let mut num_deleted = 0;
         for some in ids.chunks(IDS) {
-            num_deleted += self.collection.delete(Filter::must([Condition::has_id(some.to_vec())])).await?;
+            num_deleted += self.collection.count_and_delete(Filter::must([Condition::has_id(some.to_vec())])).await?;
         }
         Ok(num_deleted)
     }

@@ -43,6 +43,13 @@ pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Enable(true)) })
 }
 
+/// Whether a list ends because there is no more. One that is merely short may have lost entries between being found and
+/// being read, when they were deleted; and shards give fewer than are asked for when several of them are asked for many
+/// approximate hits. Neither takes half of a list away.
+pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
+    num_listed.saturating_mul(2) < wanted
+}
+
 fn selector(which: PointsSelectorOneOf) -> Option<PointsSelector> {
     Some(PointsSelector { points_selector_one_of: Some(which) })
 }
@@ -76,21 +83,25 @@ impl Collection {
         self.connection.call(request, async |request| client.set_payload(request).await).await.map(drop)
     }
 
-    /// Deletes what the filter lets through. Returns how many points that were.
-    pub(crate) async fn delete(&self, filter: Filter) -> Result<u64, Fault> {
-        let count = self.count(filter.clone()).await?;
-        if count > 0 {
-            let request = DeletePoints {
-                collection_name: self.name.clone(),
-                wait: Some(true),
-                points: selector(PointsSelectorOneOf::Filter(filter)),
-                ordering: self.connection.ordering(),
-                ..DeletePoints::default()
-            };
-            let mut client = self.connection.points();
-            self.connection.call(request, async |request| client.delete(request).await).await?;
-        }
-        Ok(count)
+    /// Deletes what the filter lets through, on every replica. No count is asked before: one replica's answer is not to
+    /// keep the request from the others.
+    pub(crate) async fn delete(&self, filter: Filter) -> Result<(), Fault> {
+        let request = DeletePoints {
+            collection_name: self.name.clone(),
+            wait: Some(true),
+            points: selector(PointsSelectorOneOf::Filter(filter)),
+            ordering: self.connection.ordering(),
+            ..DeletePoints::default()
+        };
+        let mut client = self.connection.points();
+        self.connection.call(request, async |request| client.delete(request).await).await.map(drop)
+    }
+
+    /// Deletes, and says how many points one replica knew of.
+    pub(crate) async fn count_and_delete(&self, filter: Filter) -> Result<u64, Fault> {
+        let num_points = self.count(filter.clone()).await?;
+        self.delete(filter).await?;
+        Ok(num_points)
     }
 
     pub(crate) async fn count(&self, filter: Filter) -> Result<u64, Fault> {
@@ -98,7 +109,6 @@ impl Collection {
             collection_name: self.name.clone(),
             filter: Some(filter),
             exact: Some(true),
-            read_consistency: self.connection.consistency(),
             ..CountPoints::default()
         };
         let mut client = self.connection.points();
@@ -120,7 +130,6 @@ impl Collection {
             limit: Some(page.limit),
             with_payload: page.with_payload,
             with_vectors: Some(WithVectorsSelector::from(page.with_vectors)),
-            read_consistency: self.connection.consistency(),
             order_by: page.order_by.map(order),
             ..ScrollPoints::default()
         };

@@ -11,17 +11,6 @@ const PREFIX_BYTES: usize = 60;
 /// A gRPC message is at most 4 MiB where nobody raised the limit; a point more than this must fit beside the batch.
 const MAX_BATCH_BYTES: usize = 3 << 20;
 
-/// How many replicas a read asks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReadFrom {
-    One,
-    /// More than half of them. On one node that is the node.
-    #[default]
-    Majority,
-    All,
-}
-
 /// Settings of the connection to Qdrant and of the collections in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +27,6 @@ pub struct QdrantConfig {
     /// new collection gets an HNSW index and dense answers are approximate.
     #[serde(default = "default_exact")]
     pub exact: bool,
-    #[serde(default)]
-    pub read_from: ReadFrom,
     /// Copies of each shard in a new collection.
     #[serde(default = "default_replication_factor")]
     pub replication_factor: u32,
@@ -120,7 +107,6 @@ impl QdrantConfig {
             api_key: SecretString::default(),
             collection_prefix: default_prefix(),
             exact: default_exact(),
-            read_from: ReadFrom::default(),
             replication_factor: default_replication_factor(),
             write_consistency_factor: default_write_consistency_factor(),
             shard_number: default_shard_number(),
@@ -227,8 +213,11 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused() {
-        let error =
-            serde_json::from_str::<QdrantConfig>(r#"{"url": "http://h:1", "excat": true}"#).expect_err("unknown");
-        assert!(error.to_string().contains("excat"), "{error}");
+        // Reads ask one replica: asking several would fail with the first that is away, and cut lists short.
+        for (name, value) in [("excat", "true"), ("read_from", "\"majority\"")] {
+            let text = format!(r#"{{"url": "http://h:1", "{name}": {value}}}"#);
+            let error = serde_json::from_str::<QdrantConfig>(&text).expect_err("unknown");
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 }

@@ -9,9 +9,7 @@ use std::time::Duration;
 use qdrant_client::qdrant::collections_client::CollectionsClient;
 use qdrant_client::qdrant::points_client::PointsClient;
 use qdrant_client::qdrant::qdrant_client::QdrantClient;
-use qdrant_client::qdrant::{
-    HealthCheckRequest, ReadConsistency, ReadConsistencyType, WriteOrdering, WriteOrderingType, read_consistency,
-};
+use qdrant_client::qdrant::{HealthCheckReply, HealthCheckRequest, WriteOrdering, WriteOrderingType};
 use secrecy::ExposeSecret;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
@@ -19,7 +17,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Response, Status};
 
-use crate::config::{InvalidQdrantConfig, QdrantConfig, ReadFrom};
+use crate::config::{InvalidQdrantConfig, QdrantConfig};
 use crate::error::Fault;
 
 /// Idle connections are probed, so that a peer that vanished is noticed.
@@ -32,7 +30,6 @@ pub(crate) struct Connection {
     channel: Channel,
     api_key: ApiKey,
     timeout: Duration,
-    read_from: ReadFrom,
 }
 
 impl Connection {
@@ -53,7 +50,7 @@ impl Connection {
         let api_key = ApiKey::new(config.api_key.expose_secret())
             .ok_or_else(|| invalid("`api_key` holds signs that no header can carry".to_owned()))?;
         let timeout = Duration::from_millis(config.timeout_ms);
-        Ok(Self { channel: endpoint.connect_lazy(), api_key, timeout, read_from: config.read_from })
+        Ok(Self { channel: endpoint.connect_lazy(), api_key, timeout })
     }
 
     pub(crate) fn points(&self) -> PointsClient<Service> {
@@ -82,22 +79,11 @@ impl Connection {
     }
 
     /// The server's name for itself and its version.
-    pub(crate) async fn version(&self) -> Result<String, Fault> {
+    pub(crate) async fn health(&self) -> Result<HealthCheckReply, Fault> {
         let mut client = QdrantClient::with_interceptor(self.channel.clone(), self.api_key.clone());
-        let answer = self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await?;
-        Ok(format!("{} {}", answer.title, answer.version))
+        self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await
     }
 
-    pub(crate) fn consistency(&self) -> Option<ReadConsistency> {
-        let value = match self.read_from {
-            ReadFrom::One => return None,
-            ReadFrom::Majority => ReadConsistencyType::Majority,
-            ReadFrom::All => ReadConsistencyType::All,
-        };
-        Some(ReadConsistency { value: Some(read_consistency::Value::Type(value.into())) })
-    }
-
-    /// Writes go through the shard's leader, in one order for all replicas.
     pub(crate) fn ordering(&self) -> Option<WriteOrdering> {
         Some(WriteOrdering { r#type: WriteOrderingType::Strong.into() })
     }

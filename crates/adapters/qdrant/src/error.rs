@@ -7,6 +7,9 @@ use std::time::Duration;
 use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
 use tonic::{Code, Status};
 
+/// Marks a refusal as one for want of disk or memory. The code is that of rate limits, but no time to wait mends it.
+const NO_SPACE: &str = "qdrant-insufficient-storage";
+
 /// What went wrong with a request.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -62,10 +65,12 @@ fn kind(status: &Status) -> ErrorKind {
     }
     match status.code() {
         // Only collections are asked for by name: a missing one is a fault of the installation and not of the part at hand.
-        Code::Unavailable | Code::NotFound => ErrorKind::Unavailable,
+        // And a precondition is always one of the server's state: it is locked, or a shard is on its way to another node.
+        Code::Unavailable | Code::NotFound | Code::FailedPrecondition => ErrorKind::Unavailable,
+        Code::ResourceExhausted if status.metadata().contains_key(NO_SPACE) => ErrorKind::Io,
         Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
         Code::DeadlineExceeded | Code::Cancelled => ErrorKind::Timeout,
-        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange | Code::Unimplemented => ErrorKind::Invalid,
+        Code::InvalidArgument | Code::OutOfRange | Code::Unimplemented => ErrorKind::Invalid,
         Code::AlreadyExists => ErrorKind::AlreadyExists,
         Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
         Code::Aborted => ErrorKind::TransactionConflict,
@@ -118,6 +123,7 @@ mod tests {
         check(Status::cancelled("x"), ErrorKind::Timeout);
         check(Status::invalid_argument("x"), ErrorKind::Invalid);
         check(Status::not_found("x"), ErrorKind::Unavailable);
+        check(Status::failed_precondition("No target shard 1 found for update"), ErrorKind::Unavailable);
         check(Status::already_exists("x"), ErrorKind::AlreadyExists);
         check(Status::unauthenticated("x"), ErrorKind::Forbidden);
         check(Status::internal("x"), ErrorKind::Io);
@@ -129,6 +135,13 @@ mod tests {
         let mut status = Status::resource_exhausted("slow down");
         status.metadata_mut().insert("retry-after", "7".parse().expect("a value"));
         check(status, ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) });
+    }
+
+    #[test]
+    fn a_full_disk_is_no_throttling() {
+        let mut status = Status::resource_exhausted("the quota of this node is used up");
+        status.metadata_mut().insert(NO_SPACE, "1".parse().expect("a value"));
+        check(status, ErrorKind::Io);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! What holds:
 //! - staging only inserts: a late writer changes nothing that is there;
 //! - a mark that a published generation made is never overwritten (`stage`);
+//! - a server that is too old for any of this is refused (`version`);
 //! - a request is answered within its deadline or fails; nothing is tried again here;
 //! - hits come in the total order of the port, although Qdrant breaks ties as it likes (`find`).
 
@@ -26,7 +27,8 @@ mod read;
 mod stage;
 mod store;
 mod sweep;
+mod version;
 
 pub use cache::QdrantVectorCache;
-pub use config::{InvalidQdrantConfig, QdrantConfig, ReadFrom};
+pub use config::{InvalidQdrantConfig, QdrantConfig};
 pub use store::QdrantStore;

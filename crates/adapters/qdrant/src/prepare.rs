@@ -15,6 +15,7 @@ use crate::collection::Collection;
 use crate::config::QdrantConfig;
 use crate::error::Fault;
 use crate::fields::{CACHE_INDEXES, CHUNK_INDEXES, DENSE, Index, TERMS};
+use crate::version;
 
 /// What a collection is to be.
 pub(crate) struct Plan {
@@ -53,6 +54,7 @@ pub(crate) fn collection_name(config: &QdrantConfig, model: &ModelId) -> String 
 }
 
 pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> Result<(), Fault> {
+    version::check(&collection.connection).await?;
     if !exists(collection).await? {
         create(collection, config, plan).await?;
     }
@@ -68,6 +70,7 @@ pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan
 /// What `prepare` would make.
 pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<String>, Fault> {
     let name = &collection.name;
+    version::check(&collection.connection).await?;
     if !exists(collection).await? {
         return Ok(vec![format!("collection `{name}`")]);
     }

@@ -9,7 +9,7 @@ use qdrant_client::qdrant::{
     Condition, FacetCounts, Filter, PayloadExcludeSelector, RetrievedPoint, WithPayloadSelector, facet_value,
 };
 
-use crate::collection::{Collection, Page, whole_payload};
+use crate::collection::{Collection, Page, is_whole, whole_payload};
 use crate::conditions::{Question, seen};
 use crate::error::Fault;
 use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
@@ -96,7 +96,7 @@ pub(crate) async fn scroll(
         let (filter, with_payload) = (filter.clone(), whole_payload());
         let page = Page { filter, limit, with_payload, order_by, ..Page::default() };
         let (points, _) = collection.page(page).await?;
-        let is_last = points.len() < limit as usize;
+        let is_last = is_whole(points.len() as u64, u64::from(limit));
         let mut chunks = records(points)?;
         let Some(last) = chunks.last().map(|(chunk, _)| key_order(chunk.key)) else { return Ok(ChunkPage::default()) };
         if is_last {
@@ -142,7 +142,6 @@ async fn count_by_path(collection: &Collection, filter: &Filter, limit: u64) -> 
         filter: Some(filter.clone()),
         limit: Some(limit),
         exact: Some(true),
-        read_consistency: collection.connection.consistency(),
         ..FacetCounts::default()
     };
     let mut client = collection.connection.points();

@@ -53,7 +53,8 @@ impl QdrantStore {
 
     /// Which server answers, e.g. `qdrant 1.19.0`.
     pub async fn version(&self) -> Result<String, VectorStoreError> {
-        self.collection.connection.version().await.map_err(self.failed("version"))
+        let health = self.collection.connection.health().await.map_err(self.failed("version"))?;
+        Ok(format!("{} {}", health.title, health.version))
     }
 
     fn failed(&self, operation: &'static str) -> impl FnOnce(Fault) -> VectorStoreError + '_ {

@@ -22,7 +22,7 @@ pub(crate) async fn retired(
     for some in published.chunks(GENERATIONS) {
         let ends: Vec<i64> = some.iter().map(|generation| generation.0 as i64).collect();
         let ended = Filter::must([of_repository(repository), Condition::matches(GEN_TO, ends)]);
-        num_removed += collection.delete(ended).await?;
+        num_removed += collection.count_and_delete(ended).await?;
     }
     Ok(num_removed)
 }
@@ -53,7 +53,7 @@ pub(crate) async fn remove(
         of_repository(repository),
         Condition::range(GEN_FROM, began_before),
     ]);
-    collection.delete(filter).await.map(drop)
+    collection.delete(filter).await
 }
 
 /// Reads every version of the repository and compares it with its digests.

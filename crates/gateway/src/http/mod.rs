@@ -9,6 +9,7 @@ mod error;
 mod guard;
 mod mcp;
 mod openapi;
+mod query;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -19,9 +20,8 @@ use axum::Extension;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::Uri;
 use axum::http::header::{ALLOW, CONTENT_TYPE};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -49,11 +49,16 @@ pub fn router(state: GatewayState, config: GatewayConfig) -> Router {
     routes
         .route(MCP, any(mcp::serve))
         .fallback(async || HttpError::no_route())
-        .layer(map_response(with_form))
         .layer(from_fn_with_state(Arc::clone(&service), with_key))
         .route(OPENAPI, get(async || axum::Json(openapi::document())))
+        .layer(map_response(with_form))
         .layer(from_fn_with_state(Arc::clone(&service), at_the_door))
         .with_state(service)
+}
+
+/// What a request can be counted under: every route that there is.
+pub fn routes() -> impl Iterator<Item = &'static str> {
+    Question::PATHS.iter().copied().chain([MCP, OPENAPI])
 }
 
 /// Questions that need no arguments and change nothing can be asked by GET.
@@ -81,15 +86,28 @@ async fn ask(
     uri: Uri,
     request: Request,
 ) -> Result<Response, HttpError> {
+    let is_get = request.method() == Method::GET;
     let body = body_of(&service, request.into_body(), service.config.body_limit_bytes).await?;
-    let body: &[u8] = if body.is_empty() { b"{}" } else { &body };
-    let question = Question::parse(uri.path(), body).ok_or_else(HttpError::no_route)?;
-    let question =
-        question.map_err(|error| HttpError::validation(&format!("the body is not as it should be: {error}")))?;
+    let question = question_of(is_get, &uri, &body)?;
     let time = service.config.time_for(question.is_long());
     let answer = tokio::time::timeout(time, questions::answer(&agent, &question));
     let answer = answer.await.map_err(|_| HttpError::timeout())??;
     Ok(axum::Json(answer).into_response())
+}
+
+/// What is asked stands in one place: in the body, or by GET in the query string.
+fn question_of(is_get: bool, uri: &Uri, body: &[u8]) -> Result<Question, HttpError> {
+    let (read, body) = match (uri.query().unwrap_or_default(), body) {
+        ("", []) => ("body", b"{}".to_vec()),
+        ("", body) => ("body", body.to_vec()),
+        (_, []) if is_get => ("query string", query::body_of(uri)?),
+        _ => {
+            let message = "send the question as JSON by POST; query strings are read of GET without a body alone";
+            return Err(HttpError::validation(message));
+        }
+    };
+    let question = Question::parse(uri.path(), &body).ok_or_else(HttpError::no_route)?;
+    question.map_err(|error| HttpError::validation(&format!("the {read} is not as it should be: {error}")))
 }
 
 /// A body that comes too slowly is given up: it holds a connection and one of the caller's places.

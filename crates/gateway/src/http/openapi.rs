@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::is_read_by_get;
+use super::{is_read_by_get, query};
 use crate::questions::Question;
 
 pub(super) fn document() -> Value {
@@ -19,7 +19,9 @@ pub(super) fn document() -> Value {
         let mut methods = Map::new();
         methods.insert("post".to_owned(), operation(path, "", &described, Some(&name)));
         if is_read_by_get(path) {
-            methods.insert("get".to_owned(), operation(path, "_with_defaults", &described, None));
+            let mut get = operation(path, "_by_get", &described, None);
+            get["parameters"] = Value::Array(query::parameters(path));
+            methods.insert("get".to_owned(), get);
         }
         paths.insert(path.to_owned(), Value::Object(methods));
     }

@@ -94,12 +94,20 @@ impl Agent for CallerAgent {
         self.indexing.cancel_requests(repositories).await
     }
 
+    fn may_index(&self) -> bool {
+        self.may_index
+    }
+
     fn how_to_index(&self) -> &'static str {
-        "`cairn index URL` indexes a repository, with a key that may"
+        if self.may_index {
+            "`cairn index URL`, or `index_repository` with the URL of a git repository as `target`, indexes it"
+        } else {
+            "this API key may not index: ask whoever runs the service to index a repository, or for a key that may"
+        }
     }
 
     fn caps(&self) -> Caps {
-        Caps { edges: 500, runs: 500, tokens: 200_000 }
+        Caps::OF_A_SERVICE
     }
 
     fn shows_causes(&self) -> bool {

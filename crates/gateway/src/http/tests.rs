@@ -207,6 +207,9 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("/v1/graph/sample", json!({"class": "exact"})),
         ("/v1/graph/sample", json!({"class": "heuristic", "kinds": ["calls"], "count": 3})),
         ("/v1/secrets", json!({})),
+        ("/v1/guide", json!({})),
+        ("/v1/guide", json!({"topic": "recovering"})),
+        ("/v1/guide", json!({"topic": "nonsense"})),
         ("/v1/search", json!({})),
         ("/v1/search", json!({"query": "x", "limit": 0})),
     ];
@@ -451,6 +454,7 @@ async fn the_door_is_shut_to_all_others() {
         (bare(Method::GET, "/v1/search"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (bare(Method::GET, "/v1/runs/cancel"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (bare(Method::DELETE, "/v1/status"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        (bare(Method::POST, super::OPENAPI), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (large("/v1/search", (1 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
         (large("/mcp", (4 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
         (with("x-large", &"x".repeat(20_000)), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
@@ -565,6 +569,139 @@ async fn too_many_requests_are_told_when_to_come_again() {
     assert_eq!(refused.headers["retry-after"], "2");
     cluster.clock.advance(Duration::from_secs(2));
     assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_query_string_is_read_as_the_body_is_or_refused() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let get = async |uri: &str| cluster.send(0, request(Method::GET, uri, Some(&key), String::new())).await;
+    for (uri, path, body) in [
+        (
+            "/v1/runs?repository=host%2Fteam%2Fapp&limit=1",
+            "/v1/runs",
+            json!({"repository": "host/team/app", "limit": 1}),
+        ),
+        ("/v1/coverage?repository=app&summary=true", "/v1/coverage", json!({"repository": "app", "summary": true})),
+        (
+            "/v1/fingerprint?repositories=app&repositories=secret",
+            "/v1/fingerprint",
+            json!({"repositories": ["app", "secret"]}),
+        ),
+        ("/v1/patterns?name=", "/v1/patterns", json!({"name": ""})),
+        ("/v1/stats?", "/v1/stats", json!({})),
+    ] {
+        let (by_get, by_post) = (get(uri).await, cluster.post(&key, path, &body).await);
+        assert_eq!((by_get.status, &by_get.text), (StatusCode::OK, &by_post.text), "{uri}");
+    }
+    let one = get("/v1/runs?repository=host%2Fteam%2Fapp&limit=1").await.json();
+    assert_eq!(one["runs"].as_array().map(Vec::len), Some(1), "{one}");
+    for (uri, said) in [
+        ("/v1/runs?limit=many", "`limit` must be a number"),
+        ("/v1/runs?limit=-1", "`limit` must be a number"),
+        ("/v1/runs?limit=501", "between 1 and 500"),
+        ("/v1/runs?limit=1&limit=2", "`limit` stands twice"),
+        ("/v1/runs?repo=app", "repository, run_id"),
+        ("/v1/coverage?summary=yes", "`true` or `false`"),
+        ("/v1/stats?x=1", "which are: none"),
+    ] {
+        let reply = get(uri).await;
+        assert_eq!(
+            (reply.status, &reply.json()["code"]),
+            (StatusCode::BAD_REQUEST, &json!("validation_error")),
+            "{uri}"
+        );
+        assert!(reply.text.contains(said), "{uri}: {}", reply.text);
+    }
+    for method in [Method::GET, Method::POST] {
+        let both = request(method, "/v1/runs?limit=1", Some(&key), json!({}).to_string());
+        let reply = cluster.send(0, both).await;
+        assert!(reply.status == StatusCode::BAD_REQUEST && reply.text.contains("JSON by POST"), "{}", reply.text);
+    }
+}
+
+#[tokio::test]
+async fn the_guide_is_that_of_the_tool() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    for arguments in [json!({}), json!({"topic": "recovering"})] {
+        let (route, tool) =
+            (cluster.post(&key, "/v1/guide", &arguments).await, cluster.tool(&key, "workflow_guide", &arguments).await);
+        assert_eq!(route.json(), tool.json()["result"]["structuredContent"], "{arguments}");
+        assert!(route.json()["text"].as_str().is_some_and(|text| !text.is_empty()), "{}", route.text);
+    }
+    let unknown = cluster.post(&key, "/v1/guide", &json!({"topic": "nonsense"})).await;
+    assert!(unknown.status == StatusCode::BAD_REQUEST && unknown.text.contains("finding_files"), "{}", unknown.text);
+}
+
+#[tokio::test]
+async fn an_empty_tenant_is_told_what_its_key_can_do() {
+    let cluster = Cluster::of(0).await;
+    for may_index in [true, false] {
+        let key = cluster.key(Some(&["nothing/*"]), may_index).await;
+        for (tool, arguments) in [
+            ("list_repositories", json!({})),
+            ("index_status", json!({})),
+            ("search_code", json!({"query": "date", "repository": "app"})),
+        ] {
+            let told = cluster.tool(&key, tool, &arguments).await;
+            assert!(
+                !told.text.contains("index_repository {") && !told.text.contains("\"tool\":\"index_repository"),
+                "{}",
+                told.text
+            );
+            assert!(told.text.contains("nothing is indexed yet: "), "{tool}: {}", told.text);
+            assert_eq!(told.text.contains("may not index"), !may_index, "{tool}: {}", told.text);
+        }
+        let route = cluster.post(&key, "/v1/search", &json!({"query": "date", "repositories": ["app"]})).await;
+        let hint = route.json()["details"]["next_action_hint"].as_str().unwrap_or_default().to_owned();
+        assert!(hint.starts_with("nothing is indexed yet: ") && hint.contains("may not index") != may_index, "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn edits_that_are_not_pushed_are_said_to_be_unseen() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    for (arguments, is_said) in
+        [(json!({"target": "app"}), false), (json!({"target": "app", "changed_files": ["src/date.rs"]}), true)]
+    {
+        let told = cluster.tool(&key, "index_repository", &arguments).await;
+        assert_eq!(told.text.contains("once they are pushed"), is_said, "{arguments}: {}", told.text);
+    }
+}
+
+#[tokio::test]
+async fn long_lists_come_in_parts_that_make_the_whole() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    for (path, list, question) in [
+        ("/v1/repositories", "repositories", json!({})),
+        ("/v1/coverage", "entries", json!({"repository": "app"})),
+        ("/v1/secrets", "findings", json!({"repository": "app"})),
+        ("/v1/patterns", "patterns", json!({})),
+    ] {
+        let whole = cluster.post(&key, path, &question).await.json();
+        assert!(whole["next_offset"].is_null() && whole["num_total"] == whole[list].as_array().map_or(0, Vec::len));
+        let (mut parts, mut part) = (Vec::new(), question.clone());
+        part["limit"] = json!(1);
+        loop {
+            let answer = cluster.post(&key, path, &part).await.json();
+            let entries = answer[list].as_array().expect("a list").clone();
+            assert!(entries.len() <= 1 && answer["num_total"] == whole["num_total"], "{path}: {answer}");
+            parts.extend(entries);
+            if answer["next_offset"].is_null() {
+                break;
+            }
+            part["offset"] = answer["next_offset"].clone();
+        }
+        assert_eq!(json!(parts), whole[list], "{path}");
+        part["limit"] = json!(10_001);
+        assert_eq!(cluster.post(&key, path, &part).await.status, StatusCode::BAD_REQUEST, "{path}");
+        part = question;
+        part["offset"] = json!(1_000_000);
+        assert_eq!(cluster.post(&key, path, &part).await.json()[list], json!([]), "{path}");
+    }
 }
 
 #[tokio::test]

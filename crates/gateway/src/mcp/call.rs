@@ -27,7 +27,7 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
             answer.into_result()
         }
         Err(mut failure) => {
-            failure.error = agent.outward(failure.error);
+            failure.error = agent.with_way_to_index(agent.outward(failure.error));
             let mut candidates = std::mem::take(&mut failure.suggestions);
             if failure.error.code != SearchErrorCode::InternalError {
                 candidates.push(Suggestion::guide("recovering", "says what to do when calls fail"));
@@ -95,7 +95,8 @@ async fn that_work(agent: &dyn Agent, candidates: Vec<Suggestion>) -> Vec<Sugges
     let mut working: Vec<Suggestion> = Vec::new();
     for mut candidate in candidates.into_iter().take(MAX_TRIED) {
         let is_known = working.iter().any(|known| known.call() == candidate.call());
-        let Some(tool) = ToolSpec::find(candidate.tool).filter(|_| !is_known) else { continue };
+        let may_call = |tool: &&ToolSpec| tool.read_only || agent.may_index();
+        let Some(tool) = ToolSpec::find(candidate.tool).filter(may_call).filter(|_| !is_known) else { continue };
         if tool.read_only {
             match answer(agent, tool.name, candidate.arguments.clone()).await {
                 Ok(answer) if answer.num_results == 1 => {}

@@ -1,6 +1,7 @@
 //! Workflow patterns: the documents of `docs/guides`, as a tool.
 
-use serde_json::json;
+use cairn_search::{SearchError, SearchErrorCode};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Answered};
 use super::arguments::Arguments;
@@ -36,12 +37,22 @@ pub(crate) fn title(document: &str) -> &str {
 }
 
 pub(super) fn workflow_guide(arguments: &Arguments) -> Answered {
-    let text = match arguments.text("topic").and_then(document) {
-        Some(document) => document.trim_end().to_owned(),
-        None => overview(),
-    };
-    let json = json!({ "topic": arguments.text("topic"), "topics": TOPICS, "text": text });
+    let json = answer(arguments.text("topic"))?;
+    let text = json["text"].as_str().unwrap_or_default().to_owned();
     Ok(Answer::new(text, json, 1))
+}
+
+/// The document of a topic; without one, what topics there are.
+pub(crate) fn answer(topic: Option<&str>) -> Result<Value, SearchError> {
+    let text = match topic.map(document) {
+        None => overview(),
+        Some(Some(document)) => document.trim_end().to_owned(),
+        Some(None) => {
+            let message = format!("there is no such topic; there are {}", TOPICS.join(", "));
+            return Err(SearchError::new(SearchErrorCode::ValidationError, message));
+        }
+    };
+    Ok(json!({ "topic": topic, "topics": TOPICS, "text": text }))
 }
 
 fn overview() -> String {
@@ -58,8 +69,6 @@ fn overview() -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
     use crate::mcp::tools::ToolSpec;
 

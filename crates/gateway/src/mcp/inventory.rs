@@ -14,12 +14,15 @@ use super::text::{UNTRUSTED, one_line, put_fenced, put_stamps, short_commit};
 use crate::json as as_json;
 use crate::questions::{self, CancelQuestion, Question};
 use crate::time::rfc3339;
-use crate::{Agent, IndexCall, IndexStatus};
+use crate::{Agent, IndexCall, IndexStatus, syncs};
 
 const LIST_LIMIT: usize = 30;
 const STATUS_LIMIT: usize = 20;
 /// Runs that a status shows.
 const NUM_RUNS: usize = 5;
+/// What becomes of `changed_files` where no working tree is read.
+const ONLY_COMMITS: &str =
+    "\nthis service reads what is committed at the repository's address: edits are seen once they are pushed\n";
 /// Errors of files that are spelled out.
 const NUM_ERRORS: usize = 5;
 
@@ -47,28 +50,40 @@ pub(super) async fn list_repositories(agent: &dyn Agent, arguments: &Arguments) 
         out.push_str(&format!("{} more: {}", known.len() - end, call_text("list_repositories", &next)));
         json["next_call"] = json!({ "tool": "list_repositories", "arguments": next });
     }
-    let mut answer = Answer::new(out, json, page.len());
-    if page.is_empty() {
-        answer.suggestions = nothing_listed(num_known);
-    }
-    Ok(answer)
+    let answer = Answer::new(out, json, page.len());
+    Ok(if page.is_empty() { nothing_listed(agent, answer, num_known) } else { answer })
 }
 
-fn nothing_listed(num_known: usize) -> Vec<Suggestion> {
+/// What can be done about an empty list. Only who has a home has a working directory that it could index.
+fn nothing_listed(agent: &dyn Agent, mut answer: Answer, num_known: usize) -> Answer {
     if num_known > 0 {
-        return vec![Suggestion::new("list_repositories", "lists all", object([]))];
+        answer.suggestions = vec![Suggestion::new("list_repositories", "lists all", object([]))];
+    } else if agent.home().is_some() {
+        let here = object([("target", json!("."))]);
+        let reason = "nothing is indexed yet; this indexes the working directory";
+        answer.suggestions = vec![Suggestion::new("index_repository", reason, here)];
+    } else {
+        answer.text.push_str(&agent.nothing_indexed());
+        answer.json["next_action_hint"] = json!(agent.nothing_indexed());
     }
-    let here = object([("target", json!("."))]);
-    vec![Suggestion::new("index_repository", "nothing is indexed yet; this indexes the working directory", here)]
+    answer
 }
 
 fn repository_line(known: &KnownRepository) -> String {
     let (name, about) = (one_line(known.record.name.as_str()), about(known));
-    let Some(published) = &known.published else { return format!("{name}: registered, not indexed yet{about}\n") };
+    let news = sync_news(known);
+    let Some(published) = &known.published else {
+        return format!("{name}: registered, not indexed yet{news}{about}\n");
+    };
     let RunResult { files_indexed, chunks, .. } = published.result;
     let partial = if published.state == RunState::Partial { ", partial" } else { "" };
     let (commit, at) = (short_commit(&published.revision), rfc3339(published.indexed_at_ms));
-    format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks{about}\n")
+    format!("{name} @ {commit}, indexed {at}{partial}, {files_indexed} files, {chunks} chunks{news}{about}\n")
+}
+
+/// What is to be said of its sync, behind what is said of itself.
+fn sync_news(known: &KnownRepository) -> String {
+    syncs::news(&known.record).map(|news| format!("; {}", one_line(&news))).unwrap_or_default()
 }
 
 /// What people wrote about it at its host: their text, and on this one line.
@@ -99,7 +114,7 @@ pub(super) async fn index_status(agent: &dyn Agent, arguments: &Arguments) -> An
     let name = match (&named, known.as_slice()) {
         (Some(name), _) => name.clone(),
         (None, [only]) => only.record.name.to_string(),
-        (None, _) => return overview(searcher, &known, arguments).await,
+        (None, _) => return overview(agent, &known, arguments).await,
     };
     if let Some(path) = arguments.text("path") {
         return why(searcher, &name, path).await;
@@ -162,12 +177,13 @@ async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
     let found = known.iter().find(|known| known.record.name.as_str() == coverage.repository);
     let runs = searcher.runs(&RepositorySelection(vec![coverage.repository.clone()]), NUM_RUNS).await?;
     let name = one_line(&coverage.repository);
+    let news = found.map(sync_news).unwrap_or_default();
     let mut out = match found.and_then(|known| known.published.as_ref()) {
-        None => format!("{name}: registered, not indexed yet\n"),
+        None => format!("{name}: registered, not indexed yet{news}\n"),
         Some(published) => {
             let RunResult { symbols, chunks, edges, patterns, num_errors, .. } = published.result;
             format!(
-                "{name}: {symbols} symbols, {chunks} chunks, {edges} edges, {patterns} patterns, {num_errors} errors\n\
+                "{name}: {symbols} symbols, {chunks} chunks, {edges} edges, {patterns} patterns, {num_errors} errors{news}\n\
                  {} paths: {}\n",
                 coverage.entries.len(),
                 counts(coverage)
@@ -178,8 +194,10 @@ async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
         out.push_str(&run_line(run));
     }
     put_stamps(&mut out, &coverage.stamps);
-    let mut json = as_json::coverage(coverage, false);
+    let mut json = as_json::coverage(coverage, None);
     json["published"] = found.map_or(Value::Null, as_json::published);
+    json["last_sync"] = json!(found.and_then(|known| syncs::last(&known.record)));
+    json["sync_pending"] = json!(found.is_some_and(|known| known.record.sync_pending));
     json["runs"] = runs.iter().map(as_json::run).collect();
     Ok(Answer::new(out, json, 1))
 }
@@ -201,7 +219,7 @@ fn run_line(known: &KnownRun) -> String {
 }
 
 /// Several repositories and none named: how many there are, and the newest runs.
-async fn overview(searcher: &Searcher, known: &[KnownRepository], arguments: &Arguments) -> Answered {
+async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Arguments) -> Answered {
     if let Some(path) = arguments.text("path").or(arguments.text("outcome")) {
         let message = format!("say in which `repository` to look for `{path}`");
         let mut failure = Failure::from(SearchError::new(SearchErrorCode::ValidationError, message));
@@ -212,20 +230,29 @@ async fn overview(searcher: &Searcher, known: &[KnownRepository], arguments: &Ar
         failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
         return Err(failure);
     }
-    let runs = searcher.runs(&RepositorySelection::default(), arguments.count("limit", STATUS_LIMIT)).await?;
+    let limit = arguments.count("limit", STATUS_LIMIT);
+    let runs = agent.searcher().runs(&RepositorySelection::default(), limit).await?;
     let num_indexed = known.iter().filter(|known| known.published.is_some()).count();
     let mut out = format!("{} repositories, {num_indexed} indexed\n", known.len());
+    let unsettled: Vec<&KnownRepository> = known.iter().filter(|known| !sync_news(known).is_empty()).collect();
+    for known in unsettled.iter().take(limit) {
+        out.push_str(&format!("{}{}\n", one_line(known.record.name.as_str()), sync_news(known)));
+    }
+    if unsettled.len() > limit {
+        out.push_str(&format!("{} more whose sync waits or failed\n", unsettled.len() - limit));
+    }
     for run in &runs {
         out.push_str(&format!("{} {}", one_line(&run.repository), run_line(run)));
     }
     let json = json!({
         "num_repositories": known.len(),
         "num_indexed": num_indexed,
+        "num_unsettled": unsettled.len(),
+        "syncs": syncs::unsettled(known, limit),
         "runs": runs.iter().map(as_json::run).collect::<Vec<_>>(),
     });
-    let mut answer = Answer::new(out, json, known.len());
-    answer.suggestions = nothing_listed(known.len());
-    Ok(answer)
+    let answer = Answer::new(out, json, known.len());
+    Ok(if known.is_empty() { nothing_listed(agent, answer, 0) } else { answer })
 }
 
 /// The run of that name, in one repository or wherever it is.
@@ -272,12 +299,17 @@ pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -
         max_file_size: arguments.number("max_file_size"),
         changed_files: arguments.list("changed_files"),
     };
+    let has_edits = !call.changed_files.is_empty();
     let status = agent.index(call).await.map_err(not_indexed)?;
     if matches!(status.state, RunState::Failed | RunState::Cancelled) {
         return Err(failed(&status));
     }
     let stamps = stamps_of(agent.searcher(), &status.repository).await?;
-    Ok(indexed(&status, &stamps))
+    let mut answer = indexed(&status, &stamps);
+    if has_edits && agent.home().is_none() {
+        answer.text.push_str(ONLY_COMMITS);
+    }
+    Ok(answer)
 }
 
 fn not_indexed(error: SearchError) -> Failure {

@@ -8,7 +8,7 @@ mod answer;
 mod arguments;
 mod ask;
 mod call;
-mod guide;
+pub(crate) mod guide;
 mod inventory;
 mod prompts;
 mod resources;

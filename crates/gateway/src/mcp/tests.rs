@@ -68,6 +68,10 @@ impl Agent for FakeAgent {
         self.here.clone()
     }
 
+    fn home(&self) -> Option<String> {
+        Some("/somewhere/.cairn".to_owned())
+    }
+
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
         if call.target.starts_with("/nowhere") {
             let message = format!("there is nothing at `{}`", call.target);
@@ -483,4 +487,25 @@ async fn the_protocol_is_spoken_over_any_streams() {
     write.shutdown().await.expect("closed");
     drop((write, lines));
     serving.await.expect("joined").expect("served");
+}
+
+#[tokio::test]
+async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
+    let failed = FakeContent::new("host/team/gone", COMMIT).failed("forbidden", "the host wants a name and a key");
+    let contents = vec![demo(), FakeContent::new("host/team/slow", COMMIT).waiting(), failed];
+    let agent = FakeAgent::new(contents, None).await;
+    let (waits, fails) = ("a sync is asked for", "the last sync failed (forbidden: the host wants a name and a key)");
+    let listed = agent.call("list_repositories", json!({})).await.ok();
+    assert!(listed.text.contains(waits) && listed.text.contains(fails), "{}", listed.text);
+    let overview = agent.call("index_status", json!({})).await.ok();
+    assert!(overview.text.contains(waits) && overview.text.contains(fails), "{}", overview.text);
+    assert_eq!(overview.json["num_unsettled"], json!(2));
+    let of_one = agent.call("index_status", json!({"repository": "slow"})).await.ok();
+    assert!(of_one.text.contains(waits) && !of_one.text.contains("failed"), "{}", of_one.text);
+    assert_eq!((&of_one.json["sync_pending"], &of_one.json["last_sync"]), (&json!(true), &Value::Null));
+    let of_one = agent.call("index_status", json!({"repository": "gone"})).await.ok();
+    assert!(of_one.text.contains(fails) && !of_one.text.contains(waits), "{}", of_one.text);
+    assert!(of_one.json["last_sync"]["failure"].as_str().is_some_and(|failure| failure.starts_with("forbidden")));
+    let settled = agent.call("index_status", json!({"repository": "demo"})).await.ok();
+    assert!(!settled.text.contains("sync"), "{}", settled.text);
 }

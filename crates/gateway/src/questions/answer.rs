@@ -9,32 +9,39 @@ use cairn_search::{
 use serde_json::{Value, json};
 
 use super::inventory;
+use super::page::{self, Page};
 use super::types::{
     GraphQuestion, IndexQuestion, PatternsQuestion, ProgressQuestion, Question, ReadQuestion, SampleQuestion,
     SearchQuestion, WantTests,
 };
 use crate::json as as_json;
+use crate::mcp::guide;
 use crate::time::seconds_of_moment;
 use crate::{Agent, AskedFor, Caps, IndexCall};
 
 pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
+    answer_of(agent, question).await.map_err(|error| agent.with_way_to_index(error))
+}
+
+async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
     let (searcher, caps) = (agent.searcher(), agent.caps());
     match question {
         Question::Search(question) => search(searcher, question, caps).await,
         Question::Read(question) => read(searcher, question, caps).await,
         Question::Graph(question) => graph(searcher, question, caps).await,
         Question::Sample(question) => sample(searcher, question, caps).await,
-        Question::Patterns(question) => patterns(searcher, question).await,
-        Question::Repositories(_) => inventory::repositories(agent).await,
+        Question::Patterns(question) => patterns(searcher, question, caps).await,
+        Question::Repositories(question) => inventory::repositories(agent, question).await,
         Question::Status(_) => inventory::status(agent).await,
         Question::Stats(_) => inventory::stats(agent).await,
         Question::Runs(question) => inventory::runs(searcher, question, caps).await,
         Question::Cancel(question) => inventory::cancel(agent, question).await,
-        Question::Coverage(question) => inventory::coverage(searcher, question).await,
-        Question::Secrets(question) => inventory::secrets(searcher, question.repository.as_deref()).await,
+        Question::Coverage(question) => inventory::coverage(searcher, question, caps).await,
+        Question::Secrets(question) => inventory::secrets(searcher, question, caps).await,
         Question::Fingerprint(question) => inventory::fingerprint(searcher, &question.repositories).await,
         Question::Index(question) => index(agent, question).await,
         Question::Progress(question) => progress(agent, question).await,
+        Question::Guide(question) => guide::answer(question.topic.as_deref()),
     }
 }
 
@@ -139,9 +146,14 @@ async fn sample(searcher: &Searcher, question: &SampleQuestion, caps: Caps) -> R
     Ok(json!({ "edges": edges.iter().map(as_json::sampled).collect::<Vec<_>>() }))
 }
 
-async fn patterns(searcher: &Searcher, question: &PatternsQuestion) -> Result<Value, SearchError> {
-    let answer = searcher.patterns(&selection(&question.repositories), question.name.as_deref()).await?;
-    Ok(as_json::patterns(&answer))
+async fn patterns(searcher: &Searcher, question: &PatternsQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let mut answer = searcher.patterns(&selection(&question.repositories), question.name.as_deref()).await?;
+    let num_total = answer.patterns.len();
+    let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(num_total)?;
+    answer.patterns = answer.patterns.drain(part.clone()).collect();
+    let mut json = as_json::patterns(&answer);
+    page::put(&mut json, &part, num_total);
+    Ok(json)
 }
 
 async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<Value, SearchError> {

@@ -1,28 +1,33 @@
 //! Answers that tell what is there.
 
 use cairn_domain::RepositoryId;
-use cairn_search::{KnownRepository, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{KnownRepository, NOTHING_INDEXED, RepositorySelection, SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
 
 use super::answer::{bounded, wrong};
-use super::types::{CancelQuestion, CoverageQuestion, RunsQuestion};
+use super::page::{self, Page};
+use super::types::{CancelQuestion, CoverageQuestion, RepositoriesQuestion, RunsQuestion, SecretsQuestion};
 use crate::json as as_json;
-use crate::{Agent, Caps};
+use crate::{Agent, Caps, syncs};
 
 async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {
     let view = searcher.catalogue.view().await?;
     searcher.repositories(&view).await
 }
 
-pub(super) async fn repositories(agent: &dyn Agent) -> Result<Value, SearchError> {
+pub(super) async fn repositories(agent: &dyn Agent, question: &RepositoriesQuestion) -> Result<Value, SearchError> {
     let searcher = agent.searcher();
     let known = known(searcher).await?;
-    Ok(json!({
+    let page = Page { offset: question.offset, limit: question.limit, most: agent.caps().entries };
+    let part = page.of(known.len())?;
+    let mut answer = json!({
         "next_action_hint": known.is_empty().then(|| agent.how_to_index()),
-        "repositories": known.iter().map(as_json::repository).collect::<Vec<_>>(),
+        "repositories": known[part.clone()].iter().map(as_json::repository).collect::<Vec<_>>(),
         "index_version": searcher.index_version(&known),
-    }))
+    });
+    page::put(&mut answer, &part, known.len());
+    Ok(answer)
 }
 
 pub(super) async fn status(agent: &dyn Agent) -> Result<Value, SearchError> {
@@ -85,8 +90,14 @@ pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Cap
         json["result"] = json!(run.record.result);
         return Ok(json);
     }
-    let runs = searcher.runs(&selection, bounded("limit", question.limit, caps.runs)?).await?;
-    Ok(json!({ "runs": runs.iter().map(as_json::run).collect::<Vec<_>>() }))
+    let limit = bounded("limit", question.limit, caps.runs)?;
+    let runs = searcher.runs(&selection, limit).await?;
+    // A sync that waits or failed has no run that could tell of it.
+    let known = searcher.select(&searcher.catalogue.view().await?, &selection).await?;
+    Ok(json!({
+        "runs": runs.iter().map(as_json::run).collect::<Vec<_>>(),
+        "syncs": syncs::unsettled(&known, limit),
+    }))
 }
 
 pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, SearchError> {
@@ -127,26 +138,41 @@ async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, Search
     let mut known = known(searcher).await?;
     match (known.len(), known.pop()) {
         (1, Some(known)) => Ok(known.record.name.to_string()),
-        (0, _) => Err(SearchError::new(SearchErrorCode::NotFound, "nothing is indexed yet")),
+        (0, _) => Err(SearchError::new(SearchErrorCode::NotFound, "there is no repository").hint(NOTHING_INDEXED)),
         _ => Err(wrong("there are several repositories; name one")),
     }
 }
 
-pub(super) async fn coverage(searcher: &Searcher, question: &CoverageQuestion) -> Result<Value, SearchError> {
+pub(super) async fn coverage(
+    searcher: &Searcher,
+    question: &CoverageQuestion,
+    caps: Caps,
+) -> Result<Value, SearchError> {
     let repository = only(searcher, question.repository.as_deref()).await?;
     if let Some(path) = &question.why {
         return Ok(as_json::why(&searcher.why(&repository, path).await?));
     }
-    Ok(as_json::coverage(&searcher.coverage(&repository).await?, !question.summary))
+    let coverage = searcher.coverage(&repository).await?;
+    if question.summary {
+        return Ok(as_json::coverage(&coverage, None));
+    }
+    let num_total = coverage.entries.len();
+    let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(num_total)?;
+    let mut answer = as_json::coverage(&coverage, Some(part.clone()));
+    page::put(&mut answer, &part, num_total);
+    Ok(answer)
 }
 
-pub(super) async fn secrets(searcher: &Searcher, repository: Option<&str>) -> Result<Value, SearchError> {
-    let repository = only(searcher, repository).await?;
+pub(super) async fn secrets(searcher: &Searcher, question: &SecretsQuestion, caps: Caps) -> Result<Value, SearchError> {
+    let repository = only(searcher, question.repository.as_deref()).await?;
     let found = searcher.secrets(&repository).await?;
-    let findings = found
+    let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(found.len())?;
+    let findings = found[part.clone()]
         .iter()
         .map(|(path, finding)| json!({ "path": path.as_str(), "line": finding.line, "rule": finding.rule }));
-    Ok(json!({ "repository": repository, "findings": findings.collect::<Vec<_>>() }))
+    let mut answer = json!({ "repository": repository, "findings": findings.collect::<Vec<_>>() });
+    page::put(&mut answer, &part, found.len());
+    Ok(answer)
 }
 
 pub(super) async fn fingerprint(searcher: &Searcher, repositories: &[String]) -> Result<Value, SearchError> {

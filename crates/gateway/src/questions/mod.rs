@@ -5,6 +5,7 @@
 
 mod answer;
 mod inventory;
+mod page;
 mod types;
 
 pub use answer::answer;

@@ -135,6 +135,12 @@ pub struct PatternsQuestion {
     pub name: Option<String>,
     #[serde(default)]
     pub repositories: Vec<String>,
+    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    #[serde(default)]
+    pub offset: usize,
+    /// Entries; a service gives at most 10,000, which is the default.
+    #[serde(default)]
+    pub limit: Option<usize>,
 }
 
 /// Index runs, newest first; or one of them.
@@ -174,6 +180,12 @@ pub struct CoverageQuestion {
     /// Only counts.
     #[serde(default)]
     pub summary: bool,
+    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    #[serde(default)]
+    pub offset: usize,
+    /// Entries; a service gives at most 10,000, which is the default.
+    #[serde(default)]
+    pub limit: Option<usize>,
 }
 
 /// Secrets that were redacted: path, line and rule, never the value.
@@ -183,6 +195,24 @@ pub struct SecretsQuestion {
     /// Not needed if there is only one.
     #[serde(default)]
     pub repository: Option<String>,
+    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    #[serde(default)]
+    pub offset: usize,
+    /// Entries; a service gives at most 10,000, which is the default.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// Repositories, sorted by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RepositoriesQuestion {
+    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    #[serde(default)]
+    pub offset: usize,
+    /// Entries; a service gives at most 10,000, which is the default.
+    #[serde(default)]
+    pub limit: Option<usize>,
 }
 
 /// A digest of everything readers can see.
@@ -226,6 +256,14 @@ pub struct ProgressQuestion {
     pub previous_run_id: Option<String>,
 }
 
+/// How to work with the index: a topic, or what topics there are.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GuideQuestion {
+    #[serde(default)]
+    pub topic: Option<String>,
+}
+
 /// Any question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
@@ -234,7 +272,7 @@ pub enum Question {
     Graph(GraphQuestion),
     Sample(SampleQuestion),
     Patterns(PatternsQuestion),
-    Repositories(Nothing),
+    Repositories(RepositoriesQuestion),
     Status(Nothing),
     Stats(Nothing),
     Runs(RunsQuestion),
@@ -244,6 +282,20 @@ pub enum Question {
     Fingerprint(FingerprintQuestion),
     Index(IndexQuestion),
     Progress(ProgressQuestion),
+    Guide(GuideQuestion),
+}
+
+impl Question {
+    /// The list of the answer that may come in parts, by its name, and where the part begins.
+    pub fn list(&mut self) -> Option<(&'static str, &mut usize)> {
+        match self {
+            Question::Repositories(question) => Some(("repositories", &mut question.offset)),
+            Question::Patterns(question) => Some(("patterns", &mut question.offset)),
+            Question::Secrets(question) => Some(("findings", &mut question.offset)),
+            Question::Coverage(question) => Some(("entries", &mut question.offset)),
+            _ => None,
+        }
+    }
 }
 
 /// Lists each question with its route and whether it may take long, and derives from that list what must agree.
@@ -286,7 +338,7 @@ questions! {
     Graph(GraphQuestion) at "/v1/graph" short,
     Sample(SampleQuestion) at "/v1/graph/sample" long,
     Patterns(PatternsQuestion) at "/v1/patterns" short,
-    Repositories(Nothing) at "/v1/repositories" short,
+    Repositories(RepositoriesQuestion) at "/v1/repositories" short,
     Status(Nothing) at "/v1/status" short,
     Stats(Nothing) at "/v1/stats" short,
     Runs(RunsQuestion) at "/v1/runs" short,
@@ -296,4 +348,5 @@ questions! {
     Fingerprint(FingerprintQuestion) at "/v1/fingerprint" long,
     Index(IndexQuestion) at "/v1/index" short,
     Progress(ProgressQuestion) at "/v1/index/progress" short,
+    Guide(GuideQuestion) at "/v1/guide" short,
 }

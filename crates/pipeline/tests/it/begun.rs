@@ -23,6 +23,7 @@ pub async fn registered(runs: &Runs, name: &str) -> anyhow::Result<RepositoryId>
         aliases: Vec::new(),
         hosted: None,
         last_sync: None,
+        sync_pending: false,
     };
     runs.register(record).await?;
     Ok(id)

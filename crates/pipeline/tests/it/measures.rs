@@ -83,3 +83,18 @@ async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Re
     }
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_series_of_a_stage_are_there_before_its_first_job() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let (broker, runner) = runner();
+    let working = tokio::spawn(Arc::clone(&runner).run(vec![Script::new(&[]).worker()]));
+    close_when_done(&broker).await?;
+    working.await??;
+    let shown = cairn_telemetry::metrics::text();
+    // No test loses a delivery.
+    for series in ["cairn_jobs_total{answer=\"lost\",stage=\"sync\"} 0", "cairn_jobs_in_hand{stage=\"sync\"} 0"] {
+        assert!(shown.lines().any(|line| line == series), "{series} is missing: {shown}");
+    }
+    Ok(())
+}

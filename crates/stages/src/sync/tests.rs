@@ -140,6 +140,7 @@ impl World {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
+            sync_pending: false,
         };
         runs.register(record.clone()).await.expect("registered");
         let sync = Sync {

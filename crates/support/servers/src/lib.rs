@@ -10,6 +10,8 @@
 //! `FaultProxy` stands between a client and a server and does to connections what networks do; `HttpProxy` does to requests what
 //! servers under load do.
 
+#[cfg(feature = "collections")]
+mod collections;
 mod detached;
 mod fault_proxy;
 mod fleet;
@@ -28,6 +30,8 @@ mod rabbit_cluster;
 mod rabbitmq;
 mod watcher;
 
+#[cfg(feature = "collections")]
+pub use collections::{Collections, QDRANT_PATIENCE};
 pub use detached::{down, keep, up};
 pub use fault_proxy::{Direction, FaultProxy, Flow, Rules};
 pub use fleet::Fleet;

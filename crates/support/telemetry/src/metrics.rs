@@ -1,11 +1,14 @@
 //! Metrics of a process, in Prometheus' text form.
+//!
+//! A service makes its series when it starts, at zero, and not when something first happens: a rate or an alert needs a series
+//! to look at. Whoever counts touches the labels that it will use.
 
 use std::sync::LazyLock;
 
-pub use prometheus::IntCounter;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
-use prometheus::{HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, TextEncoder};
+use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec, TextEncoder};
+pub use prometheus::{IntCounter, IntGauge};
 use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
 /// Jobs by stage and by the answer that the broker got.
@@ -53,6 +56,16 @@ pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
         buckets
     )
     .expect("registered once")
+});
+
+/// Requests that have no answer yet.
+pub static REQUESTS_IN_HAND: LazyLock<IntGauge> = LazyLock::new(|| {
+    register_int_gauge!("cairn_requests_in_hand", "Requests being answered.").expect("registered once")
+});
+
+/// Connections of callers that are open; `max_connections` of the query service bounds them.
+pub static CONNECTIONS: LazyLock<IntGauge> = LazyLock::new(|| {
+    register_int_gauge!("cairn_connections", "Connections of callers that are open.").expect("registered once")
 });
 
 /// What happened between this process and the broker, by kind: messages published, returned (no queue takes them: an alert belongs

@@ -129,8 +129,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         include_override: arguments.include_override.clone(),
         max_file_size: arguments.max_size,
     };
-    let is_list = target.is_file() && matches!(extension(target).as_deref(), Some("yaml" | "yml"));
-    if !is_list {
+    if !is_list(target) {
         let source = locate(text, &local.remotes())?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
@@ -169,6 +168,11 @@ fn of_list(
         max_file_size: settings.max_file_size,
     };
     Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
+}
+
+/// Whether a target is a file that lists repositories.
+pub(super) fn is_list(target: &Path) -> bool {
+    target.is_file() && matches!(extension(target).as_deref(), Some("yaml" | "yml"))
 }
 
 fn extension(path: &Path) -> Option<String> {

@@ -70,15 +70,16 @@ async fn dispatch(arguments: Arguments) -> Outcome {
     if let Some(remote) = Remote::of(&arguments)? {
         return ask_server(&remote, &arguments.command, json).await;
     }
+    // Before anything is opened: what is refused leaves no index behind.
+    if let Some(what) = only_of_clusters(&arguments.command) {
+        bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
+    }
     let local = open(&arguments)?;
     let here = if question::is_about_here(&arguments.command) {
         local.repository_of_directory(&std::env::current_dir()?).await?
     } else {
         None
     };
-    if let Some(what) = only_of_clusters(&arguments.command) {
-        bail!(wrong(format!("{what}: name the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
-    }
     if let Some(question) = question::of(&arguments.command, here.as_deref())? {
         let answer = questions::answer(&LocalAgent::new(local), &question).await?;
         return Ok(print::answer(&question, &answer, json));
@@ -134,6 +135,9 @@ fn not_remote(command: &Command) -> SearchError {
         Command::Doctor { .. } => "whoever runs the server checks it there",
         Command::Remove { .. } => "whoever runs the server removes repositories there",
         Command::Watch { .. } => "the server's scheduler follows its repositories",
+        Command::Invalidate { .. } => {
+            "a server reads commits from a repository's URL, and no file of this disk: push the change, then `cairn index NAME`"
+        }
         Command::Topology(_) | Command::DeadLetters(_) | Command::Enqueue(_) | Command::Keys(_) => {
             "whoever runs the cluster does that with `--cluster FILE`"
         }
@@ -174,11 +178,16 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
 }
 
 /// The code that results and `runbooks/` share, and the whole chain of causes.
-pub(crate) fn code_and_message(error: &anyhow::Error) -> (&'static str, String) {
-    match (error.downcast_ref::<StageError>(), error.downcast_ref::<SearchError>()) {
-        (Some(error), _) => (error.code, error.chain()),
-        (None, Some(error)) => (error.code.as_str(), error.message.clone()),
-        (None, None) => ("failed", format!("{error:#}")),
+pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
+    if let Some(error) = error.downcast_ref::<StageError>() {
+        return (error.code, error.chain());
+    }
+    if let Some(error) = error.downcast_ref::<SearchError>() {
+        return (error.code.as_str(), error.message.clone());
+    }
+    match error.downcast_ref::<RemoteError>() {
+        Some(error) => (field::text(&error.0, "code"), error.to_string()),
+        None => ("failed", format!("{error:#}")),
     }
 }
 

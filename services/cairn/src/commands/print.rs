@@ -24,12 +24,13 @@ pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCod
         Question::Status(_) => print_inventory::status(answer),
         Question::Stats(_) => print_inventory::stats(answer),
         Question::Runs(question) if question.run_id.is_some() => print_inventory::run_with_result(answer),
-        Question::Runs(_) => list(answer, "runs").iter().for_each(print_inventory::run),
+        Question::Runs(_) => print_inventory::runs(answer),
         Question::Cancel(_) => cancelled(answer),
         Question::Coverage(question) if question.why.is_some() => print_inventory::why(answer),
         Question::Coverage(question) => print_inventory::coverage(answer, question.summary),
         Question::Secrets(_) => print_inventory::secrets(answer),
         Question::Fingerprint(_) => list(answer, "fingerprints").iter().for_each(print_inventory::fingerprint),
+        Question::Guide(_) => output::line(text(answer, "text")),
         Question::Index(_) | Question::Progress(_) => print_inventory::asked(answer),
     }
     let results = match question {

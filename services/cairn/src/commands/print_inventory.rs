@@ -2,18 +2,16 @@
 
 use serde_json::Value;
 
-use super::field::{counts, list, number, text};
+use super::field::{counts, flag, list, number, text};
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
 pub(super) fn repositories(answer: &Value) {
     let repositories = list(answer, "repositories");
     for repository in repositories {
         let published = &repository["published"];
-        let failure = repository["last_sync"]["failure"].as_str();
+        let news = sync_news(&repository["last_sync"], flag(repository, "sync_pending"));
         let state = if published.is_null() {
-            failure.map_or("not indexed yet".to_owned(), |failure| {
-                format!("not indexed: the last sync failed ({failure})")
-            })
+            news.map_or("not indexed yet".to_owned(), |news| format!("not indexed yet: {news}"))
         } else {
             let files = number(&published["result"], "files_indexed");
             format!("{} {files} files, indexed {}", text(published, "commit"), text(published, "indexed_at"))
@@ -45,10 +43,9 @@ pub(super) fn status(answer: &Value) {
         output::line(&format!("running {name} run {}: {progress}", text(run, "run_id")));
     }
     for repository in list(answer, "repositories") {
-        let failure = repository["last_sync"]["failure"].as_str();
-        let failure = failure.map(|failure| format!("the last sync failed ({failure})"));
-        let state = match (repository["published"]["state"].as_str(), failure) {
-            (_, Some(failure)) => failure,
+        let news = sync_news(&repository["last_sync"], flag(repository, "sync_pending"));
+        let state = match (repository["published"]["state"].as_str(), news) {
+            (_, Some(news)) => news,
             (None, None) => "not indexed yet".to_owned(),
             (Some("partial"), None) => "partial: some files could not be parsed".to_owned(),
             (Some(_), None) => continue,
@@ -81,7 +78,27 @@ pub(super) fn stats(answer: &Value) {
     }
 }
 
-pub(super) fn run(run: &Value) {
+pub(super) fn runs(answer: &Value) {
+    let runs = list(answer, "runs");
+    runs.iter().for_each(run);
+    if runs.is_empty() {
+        output::note("there are no runs");
+    }
+    for sync in list(answer, "syncs") {
+        let news = sync_news(&sync["last_sync"], flag(sync, "pending")).unwrap_or_default();
+        output::note(&format!("{} {news}", styled(NAME, text(sync, "repository"))));
+    }
+}
+
+/// What is to be said of a sync: how the last one failed, and that one waits.
+fn sync_news(last: &Value, is_pending: bool) -> Option<String> {
+    let failed = last["failure"].as_str().map(|failure| format!("the last sync failed ({failure})"));
+    let waits = is_pending.then(|| "a sync is asked for and has not ended yet".to_owned());
+    let news: Vec<String> = failed.into_iter().chain(waits).collect();
+    (!news.is_empty()).then(|| news.join("; "))
+}
+
+fn run(run: &Value) {
     let parts = format!("{}/{} parts", number(run, "num_ended"), number(run, "num_parts"));
     let (id, state, message) = (text(run, "run_id"), text(run, "state"), text(run, "message"));
     let name = styled(NAME, text(run, "repository"));

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use cairn_gateway::questions::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, Nothing, PatternsQuestion, Question,
-    ReadQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
+    ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
 };
 use cairn_search::{Relation, SearchError, SearchErrorCode};
 
@@ -30,9 +30,10 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Show { repository, path } => Question::Read(show(repository, path)?),
         Command::Graph(command) => graph(command, here),
         Command::Patterns { name, repositories } => {
-            Question::Patterns(PatternsQuestion { name: name.clone(), repositories: repositories.clone() })
+            let (name, repositories) = (name.clone(), repositories.clone());
+            Question::Patterns(PatternsQuestion { name, repositories, ..PatternsQuestion::default() })
         }
-        Command::Repos => Question::Repositories(Nothing {}),
+        Command::Repos => Question::Repositories(RepositoriesQuestion::default()),
         Command::Status => Question::Status(Nothing {}),
         Command::Stats => Question::Stats(Nothing {}),
         Command::Runs { action: Some(RunsCommand::Cancel { repository, run }), .. } => {
@@ -45,9 +46,12 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
             Question::Runs(RunsQuestion { repository: repository.clone(), run_id: None, limit: *limit })
         }
         Command::Coverage { repository, why, summary } => {
-            Question::Coverage(CoverageQuestion { repository: named(repository), why: why.clone(), summary: *summary })
+            let (repository, why) = (named(repository), why.clone());
+            Question::Coverage(CoverageQuestion { repository, why, summary: *summary, ..CoverageQuestion::default() })
         }
-        Command::Secrets { repository } => Question::Secrets(SecretsQuestion { repository: named(repository) }),
+        Command::Secrets { repository } => {
+            Question::Secrets(SecretsQuestion { repository: named(repository), ..SecretsQuestion::default() })
+        }
         Command::Fingerprint { repositories } => {
             Question::Fingerprint(FingerprintQuestion { repositories: repositories.clone() })
         }

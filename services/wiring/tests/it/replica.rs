@@ -79,10 +79,7 @@ impl Cluster {
         let id = RepositoryId::derive(&tenant, &name);
         let source = Source::Bare { path: "r".to_owned() };
         let settings = "{}".to_owned();
-        let (branch, aliases, hosted, last_sync) = (None, Vec::new(), None, None);
-        self.runs
-            .register(RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync })
-            .await?;
+        self.runs.register(RepositoryRecord { settings, ..RepositoryRecord::new(tenant, name, source) }).await?;
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let parts = (0..num_parts).map(|number| PartId { stage: StageName::Embed, number });
         let new = NewRun {

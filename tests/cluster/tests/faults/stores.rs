@@ -26,7 +26,8 @@ async fn answers_of_the_vector_store_hang() -> Result<()> {
     let proxy = FaultProxy::start(&given.qdrant).await?;
     let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
     let mut settings = hasty();
-    let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(4000))];
+    // Less than the hang, and enough to make collections with their indexes.
+    let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(10_000))];
     settings.insert("qdrant".to_owned(), toml::Value::Table(qdrant.into_iter().collect()));
     let mut bench = Bench::prepare(servers, &settings, 5).await?;
     bench.begin().await?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, RepositoryId, RunState, Source};
 use cairn_ports::{LedgerRead, Requests};
+use cairn_servers::Collections;
 use cairn_testkit::work_tree::{commit, repository, write};
-use qdrant_client::Qdrant;
 use toml::Table;
 
 use cairn_cluster::{Ground, Servers};
@@ -50,7 +50,7 @@ async fn vectors(ground: &Ground, repository: RepositoryId) -> Result<(u64, u64)
 
 async fn delete_cache(ground: &Ground) -> Result<()> {
     let config = ground.inside.cluster.config.qdrant.as_ref().context("no section [qdrant]")?;
-    let client = Qdrant::from_url(&config.url).skip_compatibility_check().build()?;
+    let client = Collections::client(&config.url)?;
     let name = format!("{}-cache", ground.inside.stores.vectors.collection_name());
     ensure!(client.delete_collection(&name).await?.result, "there was no collection `{name}`");
     Ok(())

@@ -62,6 +62,7 @@ impl Scenario {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
+            sync_pending: false,
         }
     }
 

@@ -43,6 +43,7 @@ impl Fixture {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
+            sync_pending: false,
         };
         runs(&store).register(record).await?;
         Ok(Self { store, directory, repository })
@@ -302,6 +303,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
     let record = RepositoryRecord {
         last_sync: None,
+        sync_pending: false,
         id: fixture.repository,
         tenant: Tenant::local(),
         name: RepositoryName::new("one"),

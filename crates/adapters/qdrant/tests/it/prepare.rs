@@ -4,9 +4,14 @@ use anyhow::Result;
 use cairn_ports::ErrorKind;
 use cairn_qdrant::{QdrantConfig, QdrantStore, QdrantVectorCache};
 use futures::future::try_join_all;
+use qdrant_client::qdrant::qdrant_server::{Qdrant as QdrantService, QdrantServer};
 use qdrant_client::qdrant::{
-    CreateCollectionBuilder, DeleteFieldIndexCollectionBuilder, Distance, VectorParamsBuilder, VectorsConfigBuilder,
+    CreateCollectionBuilder, DeleteFieldIndexCollectionBuilder, Distance, HealthCheckReply, HealthCheckRequest,
+    VectorParamsBuilder, VectorsConfigBuilder,
 };
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Response, Status};
 
 use crate::space::{DIMENSIONS, Space, model};
 
@@ -51,6 +56,54 @@ async fn what_is_missing_is_named_and_not_made() -> Result<()> {
     let version = store.version().await?;
     assert!(version.contains("qdrant") && version.contains(|digit: char| digit.is_ascii_digit()), "{version}");
     space.done().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_that_fails_leaves_no_collection() -> Result<()> {
+    let (Some(failing), Some(other)) = (Space::new(), Space::new()) else { return Ok(()) };
+    let (name, others) = (failing.store().collection_name().to_owned(), other.store().collection_name().to_owned());
+    let failed = tokio::spawn(async move {
+        failing.prepared().await.expect("prepared");
+        panic!("on purpose");
+    });
+    other.prepared().await?;
+    assert!(failed.await.is_err());
+    let client = other.client();
+    assert_eq!((client.collection_exists(name).await?, client.collection_exists(others).await?), (false, true));
+    other.done().await
+}
+
+/// Says its version, and does nothing else.
+struct Versioned(&'static str);
+
+#[tonic::async_trait]
+impl QdrantService for Versioned {
+    async fn health_check(&self, _: Request<HealthCheckRequest>) -> Result<Response<HealthCheckReply>, Status> {
+        let title = "qdrant - vector search engine".to_owned();
+        Ok(Response::new(HealthCheckReply { title, version: self.0.to_owned(), commit: None }))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_too_old_is_refused() -> Result<()> {
+    for (version, expected) in [("1.18.3", "is Qdrant 1.18.3, and Cairn needs 1.19"), ("dev", "its version `dev`")] {
+        let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
+        let config = QdrantConfig::new(format!("http://{}", incoming.local_addr()?));
+        let serving = Server::builder().add_service(QdrantServer::new(Versioned(version)));
+        let serving = tokio::spawn(serving.serve_with_incoming(incoming));
+        let store = QdrantStore::new(config.clone(), model(4))?;
+        let cache = QdrantVectorCache::new(config, model(4))?;
+        for refused in [store.prepare().await, store.missing().await.map(drop)] {
+            let error = refused.expect_err("too old");
+            let cause = error.source.expect("a cause").to_string();
+            assert!(error.kind == ErrorKind::Invalid && cause.contains(expected), "{:?}: {cause}", error.kind);
+        }
+        for refused in [cache.prepare().await, cache.missing().await.map(drop)] {
+            assert!(refused.expect_err("too old").source.expect("a cause").to_string().contains(expected));
+        }
+        serving.abort();
+    }
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! A space of a test's own on the server: collections under a prefix, which are deleted at its end.
+//! A space of a test's own on the server: collections under a prefix, which are deleted at its end, however it ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use cairn_domain::{
 };
 use cairn_ports::{StagedPoints, Staging, VectorStore};
 use cairn_qdrant::{QdrantConfig, QdrantStore};
-use cairn_servers::given;
+use cairn_servers::{Collections, QDRANT_PATIENCE, given};
 use qdrant_client::Qdrant;
 
 pub const DIMENSIONS: u16 = cairn_conformance::vector_store::DIMENSIONS as u16;
@@ -18,6 +18,7 @@ pub const DIMENSIONS: u16 = cairn_conformance::vector_store::DIMENSIONS as u16;
 pub struct Space {
     pub config: QdrantConfig,
     client: Qdrant,
+    collections: Collections,
 }
 
 impl Space {
@@ -28,11 +29,12 @@ impl Space {
         let url = given::qdrant_url()?;
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let collection_prefix = format!("test-{time:x}-{}-{number}", std::process::id());
-        let client = Qdrant::from_url(&url).skip_compatibility_check().build().expect("a client");
-        // Debug builds on a busy machine answer late.
-        let config = QdrantConfig { collection_prefix, timeout_ms: 90_000, ..QdrantConfig::new(url) };
-        Some(Self { config, client })
+        let collection_prefix = format!("test-{time:x}-{}-{number}-", std::process::id());
+        let client = Collections::client(&url).expect("a client");
+        let collections = Collections::under(&url, &collection_prefix);
+        let timeout_ms = QDRANT_PATIENCE.as_millis() as u64;
+        let config = QdrantConfig { collection_prefix, timeout_ms, ..QdrantConfig::new(url) };
+        Some(Self { config, client, collections })
     }
 
     pub fn store(&self) -> QdrantStore {
@@ -49,13 +51,9 @@ impl Space {
         &self.client
     }
 
+    /// Fails if something cannot be deleted. What a test that fails has made is deleted too.
     pub async fn done(self) -> Result<()> {
-        for collection in self.client.list_collections().await?.collections {
-            if collection.name.starts_with(&self.config.collection_prefix) {
-                self.client.delete_collection(&collection.name).await?;
-            }
-        }
-        Ok(())
+        self.collections.delete().await.map(drop)
     }
 }
 

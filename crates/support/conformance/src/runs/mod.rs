@@ -86,6 +86,7 @@ impl<'a> Runs<'a> {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
+            sync_pending: false,
         }
     }
 

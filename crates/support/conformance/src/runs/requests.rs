@@ -23,6 +23,9 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     runs.register(&["a"]).await?;
     let number = store.ask(a, Lane::Bulk, false, 0).await?;
     expect_eq!(store.ask(a, Lane::Interactive, true, 1).await?, number);
+    let is_pending =
+        async || anyhow::Ok(store.repositories(&runs.case.scope()).await?.iter().any(|record| record.sync_pending));
+    expect_eq!(is_pending().await?, true);
     let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
     expect_eq!((request.job.repository, request.job.request), (a, number));
     expect_eq!((request.lane, request.rebuild), (Lane::Interactive, true));
@@ -30,8 +33,10 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     expect_eq!(store.asked(a, number).await?, Some(request));
     // Nobody took it up.
     expect_eq!(dispatch(&runs, 2 + AGAIN_AFTER_MS).await?.len(), 1);
+    expect_eq!(is_pending().await?, true);
     let failure = Some(("forbidden".to_owned(), "no key".to_owned()));
     store.answer(a, number, failure.clone(), 50).await?;
+    expect_eq!(is_pending().await?, false);
     expect_eq!(store.asked(a, number).await?, None);
     expect_eq!(dispatch(&runs, 99_999).await?, []);
     let record = store.repositories(&runs.case.scope()).await?.pop().context("no repository")?;

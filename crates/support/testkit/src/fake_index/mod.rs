@@ -22,6 +22,7 @@ use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
     MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
 };
+use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::MemoryBlobs;
@@ -57,6 +58,8 @@ pub struct FakeContent {
     skipped: Vec<(RepoPath, Reason)>,
     symbols: Vec<(SymbolEntry, LineSpan)>,
     edges: Vec<EdgeRecord>,
+    /// Of one that no run has begun for: whether its sync waits, or how it failed.
+    unindexed: Option<Option<SyncOutcome>>,
 }
 
 impl FakeContent {
@@ -77,7 +80,21 @@ impl FakeContent {
             skipped: Vec::new(),
             symbols: Vec::new(),
             edges: Vec::new(),
+            unindexed: None,
         }
+    }
+
+    /// Registered and not indexed yet: its sync waits.
+    #[must_use]
+    pub fn waiting(self) -> Self {
+        Self { unindexed: Some(None), ..self }
+    }
+
+    /// Registered and not indexed: its sync failed with a code and a chain of causes.
+    #[must_use]
+    pub fn failed(self, code: &str, chain: &str) -> Self {
+        let failure = Some((code.to_owned(), chain.to_owned()));
+        Self { unindexed: Some(Some(SyncOutcome { at_ms: INDEXED_AT_MS, failure })), ..self }
     }
 
     #[must_use]
@@ -257,7 +274,7 @@ impl FakeIndex {
             indexed_at_ms: INDEXED_AT_MS,
             ..RunResult::default()
         };
-        self.runs.push(RunRecord {
+        let record_of_run = RunRecord {
             tenant: content.tenant.clone(),
             lane: Lane::Bulk,
             id: run,
@@ -275,7 +292,7 @@ impl FakeIndex {
             progressed_at_ms: INDEXED_AT_MS,
             ended_at_ms: Some(INDEXED_AT_MS),
             message: None,
-        });
+        };
         let published = PublishedGeneration {
             run,
             seq: PublishedSeq(generation),
@@ -287,21 +304,19 @@ impl FakeIndex {
             result,
             model: self.model.name.clone(),
         };
+        let source = Source::Directory { path: format!("/somewhere/{}", content.name) };
         let record = RepositoryRecord {
-            last_sync: None,
-            id: content.id,
-            tenant: content.tenant.clone(),
-            name: content.name.clone(),
-            source: Source::Directory { path: format!("/somewhere/{}", content.name) },
-            branch: None,
             settings: "{}".to_owned(),
-            aliases: Vec::new(),
-            hosted: None,
+            last_sync: content.unindexed.clone().flatten(),
+            sync_pending: content.unindexed == Some(None),
+            ..RepositoryRecord::new(content.tenant.clone(), content.name.clone(), source)
         };
+        let is_indexed = content.unindexed.is_none();
+        self.runs.extend(is_indexed.then_some(record_of_run));
         let nodes = content.nodes();
         self.repositories.push(FakeRepository {
             record,
-            published: Some(published),
+            published: is_indexed.then_some(published),
             chunks,
             nodes,
             files: content.texts.keys().cloned().collect(),

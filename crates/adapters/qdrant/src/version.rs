@@ -1,0 +1,64 @@
+//! Which servers will do.
+//!
+//! An older one takes our requests and does something else with them: before 1.17 a point that is only to be inserted
+//! overwrites the one that is there, and before 1.19 a replay after a crash chooses anew what a filter lets through. So
+//! nothing is prepared on a server, and nothing in it called well, before it has said its version.
+
+use crate::connection::Connection;
+use crate::error::Fault;
+
+/// Major and minor version of the oldest.
+const OLDEST: (u64, u64) = (1, 19);
+
+pub(crate) async fn check(connection: &Connection) -> Result<(), Fault> {
+    let version = connection.health().await?.version;
+    suits(&version).map_err(Fault::invalid)
+}
+
+fn suits(version: &str) -> Result<(), String> {
+    let (major, minor) = OLDEST;
+    match parse(version) {
+        Some(found) if found >= OLDEST => Ok(()),
+        Some(_) => Err(format!(
+            "the server is Qdrant {version}, and Cairn needs {major}.{minor} or newer: an older one overwrites points \
+             that are only to be inserted, or repeats deletions wrongly after a crash; upgrade it, one minor version \
+             after the other"
+        )),
+        None => Err(format!(
+            "the server calls its version `{version}`, which is none of Qdrant's; Cairn needs Qdrant {major}.{minor} \
+             or newer: set `url` to the port of such a server that speaks gRPC"
+        )),
+    }
+}
+
+/// `1.19.0`, also with a suffix.
+fn parse(version: &str) -> Option<(u64, u64)> {
+    let mut parts = version.split('.');
+    let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?);
+    let digits = minor.find(|sign: char| !sign.is_ascii_digit()).map_or(minor, |end| &minor[..end]);
+    Some((major, digits.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        for version in ["1.19.0", "1.19.3-dev", "1.20", "1.100.0", "2.0.0", "1.19-rc1"] {
+            assert_eq!(suits(version), Ok(()), "{version}");
+        }
+        for version in ["1.18.3", "1.2.0", "0.99.0", "1.9.7"] {
+            let fault = suits(version).expect_err(version);
+            assert!(fault.contains(&format!("Qdrant {version}, and Cairn needs 1.19")), "{fault}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_version_is_refused() {
+        for version in ["", "latest", "1", "1.x", ".19", "one.two"] {
+            let fault = suits(version).expect_err(version);
+            assert!(fault.contains(&format!("calls its version `{version}`")), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Questions that are asked by GET: what the query string says, as the body that POST would bring.
+//!
+//! Names and kinds of values are those of the question's schema. A list is a name that stands several times. What cannot be
+//! read is refused: an answer to another question than the one that was asked would look like the right one.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use axum::extract::Query;
+use axum::http::Uri;
+use serde_json::{Map, Value, json};
+
+use super::error::HttpError;
+use crate::questions::Question;
+
+/// The fields of each route's question, by name.
+static FIELDS: LazyLock<BTreeMap<&'static str, Map<String, Value>>> = LazyLock::new(|| {
+    let fields = |schema: schemars::Schema| schema.get("properties").and_then(Value::as_object).cloned();
+    Question::schemas().into_iter().map(|(path, schema)| (path, fields(schema).unwrap_or_default())).collect()
+});
+
+/// The body of the question that a path and its query string ask.
+pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
+    let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri);
+    let Query(pairs) = pairs.map_err(|_| refused("it is not encoded as query strings are"))?;
+    let fields = FIELDS.get(uri.path()).ok_or_else(HttpError::no_route)?;
+    let mut body = Map::new();
+    for (name, text) in pairs {
+        put(&mut body, fields, name, text).map_err(|reason| refused(&reason))?;
+    }
+    Ok(Value::Object(body).to_string().into_bytes())
+}
+
+fn refused(reason: &str) -> HttpError {
+    HttpError::validation(&format!("the query string cannot be read: {reason}; or send the question as JSON by POST"))
+}
+
+fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String, text: String) -> Result<(), String> {
+    let Some(schema) = fields.get(&name) else {
+        let known: Vec<&str> = fields.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("it has a field that is none of this question's, which are: {known}"));
+    };
+    if is(schema, "array") {
+        if let Value::Array(values) = body.entry(name).or_insert_with(|| json!([])) {
+            values.push(Value::from(text));
+        }
+        return Ok(());
+    }
+    let value = if is(schema, "integer") {
+        text.parse::<u64>().map(Value::from).map_err(|_| format!("`{name}` must be a number"))?
+    } else if is(schema, "boolean") {
+        text.parse::<bool>().map(Value::from).map_err(|_| format!("`{name}` must be `true` or `false`"))?
+    } else {
+        Value::from(text)
+    };
+    match body.insert(name.clone(), value) {
+        Some(_) => Err(format!("`{name}` stands twice")),
+        None => Ok(()),
+    }
+}
+
+/// Whether values of a schema may be of that kind, be it among others.
+fn is(schema: &Value, kind: &str) -> bool {
+    match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().any(|known| known == kind),
+        only => only == kind,
+    }
+}
+
+/// The fields of a route's question as the parameters of an OpenAPI operation.
+pub(super) fn parameters(path: &str) -> Vec<Value> {
+    let fields = FIELDS.get(path).into_iter().flatten();
+    let parameter = |(name, schema): (&String, &Value)| json!({ "name": name, "in": "query", "schema": schema });
+    fields.map(parameter).collect()
+}

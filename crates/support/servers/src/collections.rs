@@ -1,0 +1,57 @@
+//! Collections of a test's own in Qdrant.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use qdrant_client::Qdrant;
+
+/// Debug builds on a busy machine answer late, and a real server makes and deletes collections one after the other.
+pub const QDRANT_PATIENCE: Duration = Duration::from_secs(90);
+
+/// All collections whose names begin with a prefix. They are deleted when this is dropped, however a test ends: a server
+/// that others use too has room for some hundreds (`vm.max_map_count`).
+#[derive(Debug)]
+pub struct Collections {
+    url: String,
+    prefix: String,
+}
+
+impl Collections {
+    /// Nothing is asked of the server before the end.
+    pub fn under(url: &str, prefix: &str) -> Self {
+        Self { url: url.to_owned(), prefix: prefix.to_owned() }
+    }
+
+    /// A client that waits for as long as a test may.
+    pub fn client(url: &str) -> Result<Qdrant> {
+        Ok(Qdrant::from_url(url).skip_compatibility_check().timeout(QDRANT_PATIENCE).build()?)
+    }
+
+    /// Deletes them now. Gives their names.
+    pub async fn delete(&self) -> Result<Vec<String>> {
+        let client = Self::client(&self.url)?;
+        let mut deleted = Vec::new();
+        for collection in client.list_collections().await?.collections {
+            if collection.name.starts_with(&self.prefix) {
+                client.delete_collection(&collection.name).await?;
+                deleted.push(collection.name);
+            }
+        }
+        Ok(deleted)
+    }
+}
+
+impl Drop for Collections {
+    /// On a thread of its own: a test's runtime may be the one that drops this.
+    fn drop(&mut self) {
+        let deleting = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(self.delete())
+        };
+        let deleted = thread::scope(|scope| scope.spawn(deleting).join());
+        if let Ok(Err(error)) = deleted {
+            eprintln!("collections `{}…` stay in Qdrant: {error:#}", self.prefix);
+        }
+    }
+}
