@@ -217,7 +217,7 @@ impl Command {
                 | Command::DeadLetters(_)
                 | Command::Enqueue(_)
                 | Command::Keys(_)
-                | Command::Doctor
+                | Command::Doctor { .. }
                 | Command::Remove { .. }
         )
     }
