@@ -99,7 +99,7 @@ fn settings_that_cannot_be_used_are_said() {
     let (code, said) = cluster.said(&["runs", "--cluster", "/no/such/file"]);
     assert!(code == 4 && said.contains("/no/such/file"), "{said}");
     for (arguments, expect) in [
-        (&["search", "x", "--server", "http://h"][..], "give one of them"),
+        (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "give one of them"),
         (&["index", "."], "`cairn enqueue URL`"),
         (&["watch"], "the scheduler follows"),
     ] {

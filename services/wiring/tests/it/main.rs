@@ -1,5 +1,6 @@
 //! What services share, over real servers.
 
+mod documented;
 mod key;
 mod organisations;
 mod registration;
