@@ -16,7 +16,8 @@ const SMALL: usize = 3;
 
 pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()> {
     let small = generated(num_repositories, SMALL);
-    let huge = Mutation::new(u64::MAX, num_files);
+    // Some of the generated names are equal.
+    let huge = Mutation::new(u64::MAX, num_files + num_files / 20);
     let field = Field::start().await?;
     let alone = waits(&field, &small, None).await?;
     let behind = waits(&field, &small, Some(huge.root())).await?;

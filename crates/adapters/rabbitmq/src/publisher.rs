@@ -47,7 +47,7 @@ struct Round {
     refused: Vec<Outgoing>,
     /// Why, for the error when the deadline passes.
     reason: String,
-    /// Every message got its answer, so the channel can serve another call.
+    /// Every message got its answer, and none was refused, so the channel can serve another call.
     is_sound: bool,
 }
 
@@ -184,7 +184,10 @@ impl Publisher {
                 }
                 Verdict::Taken | Verdict::Refused => {
                     self.counters.refused.add(1);
-                    round.reason = format!("the queue for `{}` is full", message.key);
+                    round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
+                    // A channel that first published to a quorum queue while its leader's node was gone keeps that leader for
+                    // good and has everything for this queue refused (seen with 3.10): only a new one finds the next leader.
+                    round.is_sound = false;
                 }
                 Verdict::Unknown(fault) => {
                     self.counters.unconfirmed.add(1);
