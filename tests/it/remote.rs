@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_catalogue::Runs;
-use cairn_domain::{RunId, Tenant};
+use cairn_domain::{RepositoryId, RunId, Tenant};
 use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
 use cairn_gateway::http::{GatewayConfig, GatewayState, router};
 use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing};
@@ -36,6 +36,10 @@ impl Indexing for NoIndexing {
 
     async fn progress(&self, _searcher: &Searcher, _asked: AskedFor) -> Result<IndexStatus, SearchError> {
         Err(SearchError::new(SearchErrorCode::NotFound, "nothing was asked for"))
+    }
+
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        Ok(Vec::new())
     }
 
     async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {

@@ -1,7 +1,7 @@
 //! What a gateway needs of the service behind it: questions by a `Searcher`, and the few things that a question cannot do.
 
 use async_trait::async_trait;
-use cairn_domain::{RunId, RunState};
+use cairn_domain::{RepositoryId, RunId, RunState};
 use cairn_search::{NOTHING_INDEXED, SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 
@@ -61,6 +61,12 @@ pub trait Agent: Send + Sync + 'static {
 
     /// Ends an unfinished run; what was published before stays. False if it had ended.
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+
+    /// Takes back what was asked of these and has not begun; returns those of which something was asked. Where calls wait
+    /// for their runs, nothing is.
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        Ok(Vec::new())
+    }
 }
 
 /// The most that one answer holds.

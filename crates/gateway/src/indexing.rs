@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryName, RunId, RunState, Source};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Source};
 use cairn_ports::{Catalogue, Clock, ErrorKind, Ledger, RepositoryRecord, Requests, RunRecord};
 use cairn_search::{KnownRepository, SearchError, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
@@ -22,7 +22,12 @@ pub trait Indexing: Send + Sync + 'static {
 
     /// Ends an unfinished run; what was published before stays. False if it had ended.
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+
+    /// Takes back what was asked of these and has not begun; returns those of which something was asked.
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError>;
 }
+
+const BY_THE_USER: &str = "cancelled by the user";
 
 /// What an index call asked for, so that its outcome can be told from that of others.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +54,12 @@ pub struct LedgerIndexing {
 
 impl LedgerIndexing {
     /// Registers a repository, or what is said of it now, and asks for its sync: for those who may say anything.
-    pub async fn register(&self, record: RepositoryRecord, lane: Lane) -> Result<IndexStatus, SearchError> {
+    pub async fn register(
+        &self,
+        record: RepositoryRecord,
+        lane: Lane,
+        rebuild: bool,
+    ) -> Result<IndexStatus, SearchError> {
         let scope = cairn_domain::Scope::only(record.tenant.clone(), [record.id]);
         let known = self.catalogue.repositories(&scope).await?;
         // An address alone says nothing of branch and patterns: what is known of them stays.
@@ -58,11 +68,12 @@ impl LedgerIndexing {
         if !is_settled {
             self.catalogue.register(record.clone()).await?;
         }
-        self.ask(&record, lane).await
+        self.ask(&record, lane, rebuild).await
     }
 
-    async fn ask(&self, record: &RepositoryRecord, lane: Lane) -> Result<IndexStatus, SearchError> {
-        let request = self.requests.ask(record.id, lane, false, self.clock.now_ms()).await?;
+    /// Asks for a sync of what is registered; `rebuild` makes every record anew.
+    pub async fn ask(&self, record: &RepositoryRecord, lane: Lane, rebuild: bool) -> Result<IndexStatus, SearchError> {
+        let request = self.requests.ask(record.id, lane, rebuild, self.clock.now_ms()).await?;
         Ok(IndexStatus {
             repository: record.name.to_string(),
             run: None,
@@ -77,7 +88,7 @@ impl LedgerIndexing {
     async fn again(&self, searcher: &Searcher, known: KnownRepository) -> Result<IndexStatus, SearchError> {
         // Before asking: a run that begins because of it is not the previous one.
         let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
-        let asked = self.ask(&known.record, Lane::Interactive).await?;
+        let asked = self.ask(&known.record, Lane::Interactive, false).await?;
         Ok(IndexStatus {
             previous_run: newest.first().map(|run| searcher.run_id(run.id)),
             result: known.published.map_or_else(RunResult::default, |published| published.result),
@@ -109,6 +120,7 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
         }
         None if waits.is_some() => {}
         None => match syncs::failure(&known.record) {
+            Some(failure) if failure == ErrorKind::Cancelled.code() => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
         },
@@ -123,7 +135,7 @@ impl Indexing for LedgerIndexing {
             Target::Known(known) => self.again(searcher, *known).await,
             Target::New(record) => {
                 self.catalogue.register((*record).clone()).await?;
-                self.ask(&record, Lane::Interactive).await
+                self.ask(&record, Lane::Interactive, false).await
             }
         }
     }
@@ -140,10 +152,14 @@ impl Indexing for LedgerIndexing {
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
-        match self.ledger.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
+        match self.ledger.abort(run, RunState::Cancelled, BY_THE_USER, self.clock.now_ms()).await {
             Ok(()) => Ok(true),
             Err(error) if error.kind == ErrorKind::Conflict => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        Ok(self.requests.cancel(repositories, BY_THE_USER, self.clock.now_ms()).await?)
     }
 }

@@ -182,6 +182,15 @@ pub trait Requests: Send + Sync {
         failure: Option<(String, String)>,
         now_ms: i64,
     ) -> Result<(), LedgerError>;
+
+    /// Nobody waits any more for what was asked of these: their last sync counts as `cancelled`, and whoever has the lease of
+    /// one loses it, so that it can begin no run. (Whoever takes a lease asks once more under it.) Returns those of which something was asked; a run that has begun is not concerned.
+    async fn cancel(
+        &self,
+        repositories: &[RepositoryId],
+        message: &str,
+        now_ms: i64,
+    ) -> Result<Vec<RepositoryId>, LedgerError>;
 }
 
 /// Reading the ledger.

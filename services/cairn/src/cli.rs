@@ -112,7 +112,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  cairn stats")]
     Stats,
     /// Index runs, newest first.
-    #[command(after_help = "Examples:\n  cairn runs --repo service --limit 5\n  cairn runs cancel service")]
+    #[command(
+        after_help = "Examples:\n  cairn runs --repo service --limit 5\n  cairn runs show r1f0c22ab9e01\n  cairn runs cancel service"
+    )]
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
@@ -161,8 +163,12 @@ pub enum Command {
         repositories: Vec<String>,
     },
     /// Check the index and the machine; say what is wrong and what to do.
-    #[command(after_help = "Example:\n  cairn doctor")]
-    Doctor,
+    #[command(after_help = "Examples:\n  cairn doctor\n  cairn doctor --repo service --cluster cluster.toml")]
+    Doctor {
+        /// Read all that is stored of this repository and verify it. On this machine every one is, if none is named.
+        #[arg(long = "repo", value_name = "NAME")]
+        repository: Option<String>,
+    },
     /// What must be in the servers of a cluster before its services start.
     #[command(
         subcommand,
@@ -173,12 +179,12 @@ pub enum Command {
     #[command(
         subcommand,
         name = "dead-letters",
-        after_help = "Examples:\n  cairn dead-letters list --cluster cluster.toml\n  cairn dead-letters replay --all --cluster cluster.toml"
+        after_help = "Examples:\n  cairn dead-letters list --cluster cluster.toml\n  cairn dead-letters replay --code timeout --stage embed --cluster cluster.toml"
     )]
     DeadLetters(DeadLettersCommand),
-    /// Register repositories with a cluster and ask for their syncs.
+    /// Register repositories with a cluster, or name registered ones, and ask for their syncs.
     #[command(
-        after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
+        after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue service --rebuild --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
     )]
     Enqueue(EnqueueArguments),
     /// Keys to the query service of a cluster.
@@ -211,7 +217,7 @@ impl Command {
                 | Command::DeadLetters(_)
                 | Command::Enqueue(_)
                 | Command::Keys(_)
-                | Command::Doctor
+                | Command::Doctor { .. }
                 | Command::Remove { .. }
         )
     }
@@ -365,8 +371,23 @@ pub enum GraphCommand {
 
 #[derive(Subcommand, Debug)]
 pub enum RunsCommand {
-    /// End unfinished runs (of one repository, or all); the old generation stays.
-    Cancel { repository: Option<String> },
+    /// One run, with what came of it and its errors.
+    Show {
+        /// As `runs` shows it.
+        #[arg(value_name = "ID")]
+        run: String,
+        /// Its repository: older runs are found by it alone.
+        #[arg(long = "repo", value_name = "NAME")]
+        repository: Option<String>,
+    },
+    /// End unfinished runs (of one repository, or all), and take back what was asked for and has not begun; the old
+    /// generation stays.
+    Cancel {
+        repository: Option<String>,
+        /// This run alone, as `runs` shows it.
+        #[arg(long, value_name = "ID")]
+        run: Option<String>,
+    },
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod operate;
 mod output;
 mod remote;
 mod stop;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -17,7 +17,7 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let mut workers = workers::retiring(&cluster, &stores);
     let embedding = workers::embedding(&cluster, &stores, embedder);
     let owners = match key {
-        Some(key) => Some(OwnersWork { key, workers: embedding }),
+        Some((key, owning)) => Some(OwnersWork { key, owning, workers: embedding }),
         None => {
             workers.extend(embedding);
             None

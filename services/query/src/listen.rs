@@ -1,12 +1,13 @@
 //! Connections of callers: bounded in number, in the size and time of their heads, and drained at the end.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
 use cairn_telemetry::metrics::CONNECTIONS;
-use cairn_wiring::{QueryConfig, Stop};
+use cairn_wiring::{Health, QueryConfig, Stop};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -23,23 +24,33 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The least that the HTTP library takes.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
+/// How long callers are still taken after the process was told to stop: whoever sends them here learns only from
+/// readiness that they should not come.
+const LINGER: Duration = Duration::from_secs(5);
 /// How long requests in hand may take after the process was told to stop.
 const DRAIN: Duration = Duration::from_secs(60);
 /// No file descriptors are left, or the like: others end meanwhile.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Answers until the process is asked to stop; then requests in hand are finished.
-pub async fn serve(config: &QueryConfig, app: Router, mut stop: Stop) -> anyhow::Result<()> {
+/// Answers until the process is asked to stop. Then it says that it is not ready, still takes what comes while that gets
+/// about, and finishes what it has in hand.
+pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {} for questions ([query] listen)", config.listen))?;
     tracing::info!(address = %listener.local_addr()?, "questions");
     let http = protocol(config);
     let (connections, graceful) = (Arc::new(Semaphore::new(config.max_connections)), GracefulShutdown::new());
+    let mut end = pin!(async {
+        stop.asked().await;
+        tracing::info!("draining");
+        health.drain();
+        tokio::time::sleep(LINGER).await;
+    });
     loop {
         let (stream, place) = tokio::select! {
             accepted = accept(&listener, &connections) => accepted?,
-            () = stop.asked() => break,
+            () = &mut end => break,
         };
         // Answers are small: waiting for more to send with them only makes them late.
         let _ = stream.set_nodelay(true);
@@ -55,7 +66,6 @@ pub async fn serve(config: &QueryConfig, app: Router, mut stop: Stop) -> anyhow:
         });
     }
     drop(listener);
-    tracing::info!("draining");
     if tokio::time::timeout(DRAIN, graceful.shutdown()).await.is_err() {
         tracing::warn!("not all requests ended within {} s", DRAIN.as_secs());
     }

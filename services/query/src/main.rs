@@ -2,7 +2,6 @@
 
 mod counting;
 mod listen;
-mod readiness;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,9 +13,8 @@ use cairn_gateway::http::{GatewayState, router};
 use cairn_git::RemotePolicy;
 use cairn_neo4j::Neo4jKeys;
 use cairn_search::Caller;
-use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, Stores, embedder, indexing, searcher, start};
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Health, Stop, Stores, embedder, indexing, searcher, start};
 use clap::Parser;
-use readiness::Readiness;
 
 fn main() -> ExitCode {
     start("query", Arguments::parse().config.as_deref(), run)
@@ -35,10 +33,10 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
         keys: Arc::new(Neo4jKeys::new(cluster.neo4j.clone())),
         indexing: Arc::new(indexing(&cluster.runs, &cluster.clock, RemotePolicy::from(&cluster.operator.sources))),
     };
-    let readiness = Readiness::watch(cluster.runs.clone());
+    let health = Health::of_stores(&cluster.probes);
     let app = router(state, query.gateway.clone()).layer(from_fn(counting::count));
     tokio::select! {
-        served = readiness.health().serve(health_address) => served,
-        served = listen::serve(&query, app, stop) => served,
+        served = health.clone().serve(health_address) => served,
+        served = listen::serve(&query, app, &health, stop) => served,
     }
 }

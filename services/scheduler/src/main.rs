@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cairn_wiring::{Cluster, ClusterConfig, Coordinator, Stop, Stores, start, tick, workers};
+use cairn_wiring::{
+    COORDINATOR, Cluster, ClusterConfig, Coordinator, OwnersWork, Owning, Stop, Stores, start, tick, workers,
+};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser, Debug)]
@@ -22,7 +24,7 @@ struct Arguments {
 enum Command {
     /// Ask for a sync of every repository, and end.
     Tick,
-    /// Coordinate until asked to stop. One replica.
+    /// Coordinate until asked to stop. Of several replicas one is at work; the others stand by and take over.
     Run,
 }
 
@@ -39,9 +41,8 @@ async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
     let cluster = Arc::new(Cluster::connect(config).await?);
     let stores = Stores::connect(&cluster, &model).await?;
     let broker = cluster.broker()?;
-    let coordinator = Coordinator::new(Arc::clone(&cluster), broker.clone(), &stores);
-    tokio::select! {
-        ended = coordinator.run() => ended,
-        worked = cluster.work(broker, workers::publishing(&cluster)?, stop) => worked,
-    }
+    let coordinator = Arc::new(Coordinator::new(Arc::clone(&cluster), broker.clone(), &stores));
+    let (key, owning) = (COORDINATOR.to_owned(), Owning::Coordinator(coordinator));
+    let owners = OwnersWork { key, owning, workers: workers::publishing(&cluster)? };
+    cluster.work_and_own(broker, Vec::new(), Some(owners), stop).await
 }

@@ -9,14 +9,15 @@ use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
-use cairn_ports::{BlobStore, Broker, Clock};
+use cairn_ports::{BlobStore, Broker, Catalogue, Clock, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::Artifacts;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::topology::Lacking;
-use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Stop};
+use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Probes, Stop};
 
 /// What handlers that are stopped in the middle get, to give back what they have in hand.
 const GIVE_BACK: Duration = Duration::from_secs(5);
@@ -31,6 +32,8 @@ pub struct Cluster {
     pub graph: Arc<Neo4jGraph>,
     pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
+    /// The stores that this process uses.
+    pub probes: Probes,
 }
 
 impl Cluster {
@@ -48,11 +51,16 @@ impl Cluster {
         }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
+        let runs = Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone()))));
+        let probes = Probes::default();
+        watch_catalogue(&probes, &runs);
+        watch_artifacts(&probes, &blobs);
         Ok(Self {
             operator: Arc::new(operator),
             artifacts: Artifacts::new(Arc::clone(&blobs)),
             blobs,
-            runs: Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone())))),
+            runs,
+            probes,
             graph: Arc::new(Neo4jGraph::new(neo4j.clone())),
             neo4j,
             clock: Arc::new(clock),
@@ -92,7 +100,8 @@ impl Cluster {
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
         let lacking = Lacking::new();
-        let health = Health::of(&broker, &runner, &lacking);
+        let health = Health::of(&broker, &runner, &lacking, &self.probes);
+        let mut serving = std::pin::pin!(health.clone().serve(self.config.http.listen));
         let (drain, draining) = watch::channel(false);
         let (leave, leaving) = watch::channel(false);
         let mut working = tokio::spawn({
@@ -104,15 +113,28 @@ impl Cluster {
         });
         tokio::select! {
             ended = &mut working => return ended?,
-            served = health.serve(self.config.http.listen) => return served,
+            served = &mut serving => return served,
             () = stop.asked() => tracing::info!("draining"),
         }
+        health.drain();
         drain.send_replace(true);
-        broker.close().await;
-        runner.wait_no_more();
-        if !lacking.reasons().is_empty() {
-            return Ok(());
+        let drained = async {
+            broker.close().await;
+            runner.wait_no_more();
+            if lacking.reasons().is_empty() { self.ended(working, leave).await } else { Ok(()) }
+        };
+        tokio::select! {
+            ended = drained => ended,
+            served = serving => served,
         }
+    }
+
+    /// Waits for what is in hand, in bounded time.
+    async fn ended(
+        &self,
+        mut working: JoinHandle<anyhow::Result<()>>,
+        leave: watch::Sender<bool>,
+    ) -> anyhow::Result<()> {
         let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
         if let Ok(ended) = tokio::time::timeout(patience, &mut working).await {
             return ended?;
@@ -125,6 +147,29 @@ impl Cluster {
             Err(_) => Ok(()),
         }
     }
+}
+
+/// A small read of what every question and every job begins with.
+fn watch_catalogue(probes: &Probes, runs: &Arc<Runs>) {
+    let runs = Arc::clone(runs);
+    probes.watch("Neo4j (catalogue and graph)", move || {
+        let runs = Arc::clone(&runs);
+        async move { runs.view().await.map(drop).map_err(|error| error.kind) }
+    });
+}
+
+/// Whether there is an artifact of that name: there is none, and that is an answer.
+fn watch_artifacts(probes: &Probes, blobs: &Arc<dyn BlobStore>) {
+    let blobs = Arc::clone(blobs);
+    probes.watch("S3 (artifacts)", move || {
+        let blobs = Arc::clone(&blobs);
+        async move {
+            match blobs.get("probes/readiness").await {
+                Err(error) if error.kind != ErrorKind::NotFound => Err(error.kind),
+                _ => Ok(()),
+            }
+        }
+    });
 }
 
 /// What a process that is to stop is told: to take no more, and then to stop at once.

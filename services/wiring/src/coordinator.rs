@@ -36,8 +36,8 @@ impl Coordinator {
         Self { cluster, broker, sweep }
     }
 
-    /// Runs until a loop ends, which none does by itself.
-    pub async fn run(&self) -> anyhow::Result<()> {
+    /// Goes through the steps until it is dropped. One replica at a time does: see `OwnersWork`.
+    pub(crate) async fn run(&self) {
         let config = &self.cluster.config.pipeline;
         let tick = Duration::from_millis(config.tick_ms);
         let sweeping = Duration::from_millis(config.sweep_every_ms);
@@ -50,7 +50,6 @@ impl Coordinator {
             every(sweeping, "swept generations", || self.sweep.generations()),
             every(Duration::from_millis(config.grace_ms.unsigned_abs()), "swept artifacts", || self.sweep.artifacts()),
         );
-        Ok(())
     }
 
     async fn dispatch(&self) -> Result<u64, StageError> {

@@ -10,7 +10,7 @@ use cairn_ports::Embedder;
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
-use crate::Key;
+use crate::Owning;
 
 /// The model is the same for all services of a cluster.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -113,10 +113,10 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
 }
 
 /// What embeds passages, and the key that must be owned for it.
-pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<Key>)> {
+pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<(String, Owning)>)> {
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));
     };
     let embedder = over_http(provider, Share::Passages)?;
-    Ok((embedder.clone(), Some(Key { name: name.clone(), embedder })))
+    Ok((embedder.clone(), Some((name.clone(), Owning::Provider(embedder)))))
 }

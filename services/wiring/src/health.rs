@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use axum::Router;
@@ -13,24 +14,44 @@ use cairn_catalogue::Runs;
 use cairn_pipeline::Runner;
 use cairn_rabbitmq::RabbitMqBroker;
 
+use crate::Probes;
 use crate::topology::Lacking;
 
 /// Says what keeps the process from working: one line each, empty if nothing does.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
-/// What the endpoints answer from.
+/// What the endpoints answer from. They answer until the process ends, also while it drains: whoever watches a process
+/// wants to see that most of all.
 #[derive(Clone)]
 pub struct Health {
     /// `/healthz`: faults that only a restart mends.
-    pub alive: Check,
+    alive: Check,
     /// `/readyz`: reasons why no work should come here now.
-    pub ready: Check,
+    ready: Check,
+    is_draining: Arc<AtomicBool>,
 }
 
 impl Health {
-    /// Of a process that works on jobs: it needs its broker, and what its stages wait for.
-    pub(crate) fn of(broker: &Arc<RabbitMqBroker>, runner: &Arc<Runner<Runs>>, lacking: &Lacking) -> Self {
-        let (broker, runner, lacking) = (Arc::clone(broker), Arc::clone(runner), lacking.clone());
+    pub fn new(alive: Check, ready: Check) -> Self {
+        Self { alive, ready, is_draining: Arc::default() }
+    }
+
+    /// Of a process that needs its stores and nothing else.
+    pub fn of_stores(probes: &Probes) -> Self {
+        let probes = probes.clone();
+        // A process that can listen is alive: starting it again brings no store back.
+        Self::new(Arc::new(Vec::new), Arc::new(move || probes.reasons()))
+    }
+
+    /// Of a process that works on jobs: it needs its broker, its stores, and what its stages wait for.
+    pub(crate) fn of(
+        broker: &Arc<RabbitMqBroker>,
+        runner: &Arc<Runner<Runs>>,
+        lacking: &Lacking,
+        probes: &Probes,
+    ) -> Self {
+        let (broker, runner, lacking, probes) =
+            (Arc::clone(broker), Arc::clone(runner), lacking.clone(), probes.clone());
         let alive: Check = {
             let broker = Arc::clone(&broker);
             Arc::new(move || if broker.health().is_alive() { Vec::new() } else { faults(&broker) })
@@ -38,16 +59,31 @@ impl Health {
         let ready: Check = Arc::new(move || {
             let mut reasons = if broker.health().is_ready() { Vec::new() } else { faults(&broker) };
             reasons.extend(lacking.reasons());
+            reasons.extend(probes.reasons());
             reasons.extend(runner.waits());
             reasons
         });
-        Self { alive, ready }
+        Self::new(alive, ready)
+    }
+
+    /// From now on no work should come here: the process ends when what it has in hand is done.
+    pub fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// What a process has let go of because it ends is no fault.
+    fn liveness(&self) -> Vec<String> {
+        if self.is_draining.load(Ordering::Relaxed) { Vec::new() } else { (self.alive)() }
+    }
+
+    fn readiness(&self) -> Vec<String> {
+        if self.is_draining.load(Ordering::Relaxed) { vec!["draining".to_owned()] } else { (self.ready)() }
     }
 
     pub fn router(self) -> Router {
         Router::new()
-            .route("/healthz", get(|State(health): State<Health>| async move { answer(&health.alive) }))
-            .route("/readyz", get(|State(health): State<Health>| async move { answer(&health.ready) }))
+            .route("/healthz", get(|State(health): State<Health>| async move { answer(&health.liveness()) }))
+            .route("/readyz", get(|State(health): State<Health>| async move { answer(&health.readiness()) }))
             .route("/metrics", get(|| async { cairn_telemetry::metrics::text() }))
             .with_state(self)
     }
@@ -71,8 +107,7 @@ fn faults(broker: &RabbitMqBroker) -> Vec<String> {
     faults.into_iter().map(|fault| format!("RabbitMQ: {fault}")).collect()
 }
 
-fn answer(check: &Check) -> (StatusCode, String) {
-    let faults = check();
+fn answer(faults: &[String]) -> (StatusCode, String) {
     if faults.is_empty() {
         (StatusCode::OK, "ok\n".to_owned())
     } else {

@@ -1,5 +1,6 @@
-//! A provider's key has one owner at a time, which alone works on the stages that call the provider. The others stand by: they
-//! are connected, have no consumers of these stages, and make no call.
+//! A key has one owner at a time. The owner of a provider's alone works on the stages that call the provider; the owner of the
+//! coordinator's alone publishes generations and goes through the coordinator's steps. The others stand by: they are connected,
+//! have no consumers of these stages, and make no call.
 //!
 //! What holds: a process has consumers of these stages only between winning the key and losing it. When it is lost, handlers
 //! stop at once, their jobs go back to the queue, and the consumers are released before the key is asked for again. The
@@ -15,19 +16,21 @@ use cairn_rabbitmq::{Ownership, RabbitMqBroker};
 use cairn_telemetry::metrics::OWNED_KEYS;
 use tokio::sync::watch;
 
-use crate::Signals;
+use crate::{Coordinator, Signals};
 
-/// A key that has one owner, and what calls with it.
+/// What the owner does beside its workers.
 #[derive(Clone)]
-pub struct Key {
-    /// One of `topology.owned_keys`.
-    pub name: String,
-    pub embedder: Arc<HttpEmbedder>,
+pub enum Owning {
+    /// Calls with the key.
+    Provider(Arc<HttpEmbedder>),
+    Coordinator(Arc<Coordinator>),
 }
 
 /// What only the owner of a key does.
 pub struct OwnersWork {
-    pub key: Key,
+    /// One of `topology.owned_keys`, or the coordinator's.
+    pub key: String,
+    pub owning: Owning,
     pub workers: Vec<Worker>,
 }
 
@@ -42,13 +45,13 @@ impl OwnersWork {
         // The series is there from the start, also of a process that never wins the key.
         OWNED_KEYS.add(0);
         loop {
-            tracing::info!(key = self.key.name, "stands by");
+            tracing::info!(key = self.key, "stands by");
             let ownership = tokio::select! {
-                ownership = broker.own(&self.key.name) => ownership,
+                ownership = broker.own(&self.key) => ownership,
                 () = told(&mut signals.draining) => return Ok(()),
             };
             let ownership = ownership.with_context(|| {
-                format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key.name)
+                format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key)
             })?;
             if self.work(ownership, &runner, signals.leaving.clone()).await? == Ended::Closed {
                 return Ok(());
@@ -65,11 +68,13 @@ impl OwnersWork {
         runner: &Arc<Runner<Runs>>,
         mut leaving: watch::Receiver<bool>,
     ) -> anyhow::Result<Ended> {
-        let _owned = Owned::new(&self.key.name);
+        let _owned = Owned::new(&self.key);
         let ownership = Arc::new(ownership);
-        // The embedder asks before each call, and does not keep the key for longer than this work lasts.
-        let held = Arc::downgrade(&ownership);
-        self.key.embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
+        if let Owning::Provider(embedder) = &self.owning {
+            // The embedder asks before each call, and does not keep the key for longer than this work lasts.
+            let held = Arc::downgrade(&ownership);
+            embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
+        }
         let (leave, is_time) = watch::channel(false);
         let mut working = tokio::spawn(Arc::clone(runner).run_until(self.workers.clone(), is_time));
         tokio::select! {
@@ -77,6 +82,7 @@ impl OwnersWork {
                 ended??;
                 Ok(Ended::Closed)
             }
+            () = self.owning.coordinate() => Ok(Ended::Closed),
             () = ownership.lost() => {
                 leave.send_replace(true);
                 working.await??;
@@ -88,6 +94,16 @@ impl OwnersWork {
                 Ok(Ended::Closed)
             }
         }
+    }
+}
+
+impl Owning {
+    /// Never returns: a coordinator is stopped between any two of its steps, or within one.
+    async fn coordinate(&self) {
+        if let Owning::Coordinator(coordinator) = self {
+            coordinator.run().await;
+        }
+        std::future::pending().await
     }
 }
 

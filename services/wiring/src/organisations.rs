@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use async_trait::async_trait;
 use cairn_config::Sources;
 use cairn_domain::Tenant;
 use cairn_git::RemotePolicy;
-use cairn_hosting::{HostingConfig, HostingService};
-use cairn_ports::{Catalogue, Clock};
+use cairn_hosting::{HostingConfig, HostingService, InvalidConfig};
+use cairn_ports::{Catalogue, Clock, ErrorKind, Hosting, HostingError, Listing, Organisation};
 use cairn_stages::{Changes, Discover, Discovered, OrganisationRules, Watched};
 use serde::Deserialize;
 
@@ -70,9 +70,40 @@ impl OrganisationConfig {
 
     fn watched(&self, sources: &Sources) -> anyhow::Result<Watched> {
         let rules = self.rules().map_err(|faults| anyhow::anyhow!(faults.join("; ")))?;
-        let hosting = HostingService::new(self.hosting.clone(), sources)
-            .with_context(|| format!("organisation `{}`", self.hosting.owner))?;
-        Ok(Watched { rules: Arc::new(rules), hosting: Arc::new(hosting) })
+        let hosting: Arc<dyn Hosting> = match HostingService::new(self.hosting.clone(), sources) {
+            Ok(service) => Arc::new(service),
+            Err(InvalidConfig { faults }) => Arc::new(Unusable { organisation: self.hosting.organisation(), faults }),
+        };
+        Ok(Watched { rules: Arc::new(rules), hosting })
+    }
+}
+
+/// An organisation that cannot be asked for: its token cannot be read, or its address is refused. Like one that cannot be
+/// listed, it is a failure of its own and keeps no other from being listed.
+struct Unusable {
+    organisation: Organisation,
+    faults: Vec<String>,
+}
+
+impl Unusable {
+    fn error(&self, operation: &'static str) -> HostingError {
+        let key = format!("{}/{}", self.organisation.host, self.organisation.name);
+        HostingError::new(ErrorKind::Invalid, operation, key).because(anyhow::anyhow!(self.faults.join("; ")))
+    }
+}
+
+#[async_trait]
+impl Hosting for Unusable {
+    fn organisation(&self) -> &Organisation {
+        &self.organisation
+    }
+
+    async fn list(&self) -> Result<Listing, HostingError> {
+        Err(self.error("list"))
+    }
+
+    async fn whereabouts(&self, _id: &str) -> Result<Option<String>, HostingError> {
+        Err(self.error("whereabouts"))
     }
 }
 

@@ -22,8 +22,14 @@ impl Stores {
     /// Opens the stores of a model's vectors. Makes their collections if they are not there.
     pub async fn connect(cluster: &Cluster, model: &ModelId) -> anyhow::Result<Self> {
         let (vectors, cache) = collections(&cluster.config, model).await?;
+        let vectors = Arc::new(vectors);
+        let asked = Arc::clone(&vectors);
+        cluster.probes.watch("Qdrant (chunks and vectors)", move || {
+            let vectors = Arc::clone(&asked);
+            async move { vectors.version().await.map(drop).map_err(|error| error.kind) }
+        });
         Ok(Self {
-            vectors: Arc::new(vectors),
+            vectors,
             cache: Arc::new(DurableVectorCache::new(Arc::clone(&cluster.blobs), Arc::new(cache))),
             names: Arc::new(NameIndex::new(Arc::clone(&cluster.blobs))),
         })

@@ -91,13 +91,17 @@ impl Raw {
         Ok(counted.result.map_or(0, |result| result.count))
     }
 
-    /// Messages in all queues but those of dead letters, and in these.
+    /// Jobs in all queues but those of dead letters, and in these. Tokens for the ownership of keys are no jobs.
     pub async fn messages(&self) -> Result<(u64, u64)> {
         let vhost = self.space.vhost.as_ref().context("the cluster has no vhost of its own")?;
         let (mut waiting, mut dead) = (0, 0);
         for queue in queues(vhost).await? {
             let num_messages = queue["messages"].as_u64().unwrap_or_default();
-            let is_dead = queue["name"].as_str().is_some_and(|name| name.contains("dead"));
+            let is_of = |kind: &str| queue["name"].as_str().is_some_and(|name| name.contains(kind));
+            if is_of(".owner.") {
+                continue;
+            }
+            let is_dead = is_of("dead");
             *(if is_dead { &mut dead } else { &mut waiting }) += num_messages;
         }
         Ok((waiting, dead))

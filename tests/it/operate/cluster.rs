@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use cairn_catalogue::Runs;
 use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RunId, StageName};
 use cairn_neo4j::{Neo4j, Neo4jRuns};
-use cairn_ports::{Ledger, NewRun};
+use cairn_ports::{Lease, Ledger, NewRun, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_servers::{Collections, Vhost, given};
 use cairn_wire::RunResult;
@@ -154,25 +154,37 @@ timeout_ms = 90000
     }
 
     /// Begins a run of a repository that is enqueued: one part that parses.
+    /// What a coordinator hands to the broker now.
+    pub fn dispatched(&self) -> Vec<RepositoryId> {
+        let runs = self.runs();
+        let requests = self.runtime.block_on(runs.dispatch(usize::MAX, 100_000, i64::MAX)).expect("the ledger");
+        requests.into_iter().map(|request| request.job.repository).collect()
+    }
+
+    /// Whether what waits for a sync is to be made anew.
+    pub fn asked_for_a_rebuild(&self, repository: RepositoryId) -> bool {
+        let runs = self.runs();
+        let asked = self.runtime.block_on(runs.asked(repository, 0)).expect("the ledger");
+        asked.expect("a request").rebuild
+    }
+
+    /// What a cloner takes.
+    pub fn lease(&self, repository: RepositoryId) -> Lease {
+        let runs = self.runs();
+        self.runtime.block_on(runs.lease(repository, 3_000, i64::MAX / 2)).expect("a lease")
+    }
+
+    /// Whether whoever holds the lease is let begin a run.
+    pub fn may_begin(&self, lease: Lease) -> bool {
+        let runs = self.runs();
+        self.runtime.block_on(runs.begin(lease, new_run(lease.repository))).is_ok()
+    }
+
     pub fn begin(&self, repository: RepositoryId) -> RunId {
-        let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
-        let run = NewRun {
-            repository,
-            previous: None,
-            manifest: artifact.clone(),
-            plan: artifact,
-            parts: vec![PartId { stage: StageName::Parse, number: 0 }],
-            lane: Lane::Bulk,
-            window: 9,
-            revision: "c0ffee".to_owned(),
-            branch: None,
-            result: RunResult::default(),
-            started_at_ms: 1_000,
-        };
         let runs = self.runs();
         self.runtime.block_on(async {
             let lease = runs.lease(repository, 1_000, 60_000).await.expect("a lease");
-            runs.begin(lease, run).await.expect("begun")
+            runs.begin(lease, new_run(repository)).await.expect("begun")
         })
     }
 
@@ -225,4 +237,22 @@ fn unique_name() -> String {
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     format!("op-{seconds:x}-{}-{number}", std::process::id())
+}
+
+/// One that holds as little as a run may.
+fn new_run(repository: RepositoryId) -> NewRun {
+    let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
+    NewRun {
+        repository,
+        previous: None,
+        manifest: artifact.clone(),
+        plan: artifact,
+        parts: vec![PartId { stage: StageName::Parse, number: 0 }],
+        lane: Lane::Bulk,
+        window: 9,
+        revision: "c0ffee".to_owned(),
+        branch: None,
+        result: RunResult::default(),
+        started_at_ms: 1_000,
+    }
 }

@@ -90,6 +90,39 @@ fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
 }
 
 #[test]
+fn some_are_chosen_and_dropped_without_the_ledger() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    let broker = cluster.broker();
+    let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");
+    give_up(&cluster, &broker, sync(request), "git fetch: no answer");
+    give_up(&cluster, &broker, part(3), "blob store: timeout");
+    let num = |filter: &[&str]| {
+        let listed = cluster.json(&[&["dead-letters", "list"], filter].concat());
+        listed["dead_letters"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!((num(&["--stage", "parse"]), num(&["--code", "timeout"]), num(&["--code", "crash"])), (1, 2, 0));
+    assert_eq!((num(&["--repo", "shop"]), num(&["--repo", NAME, "--stage", "sync"]), num(&["--repo", "x"])), (2, 1, 0));
+    let (code, said) = cluster.said(&["dead-letters", "drop", "--stage", "pars"]);
+    assert!(code == 2 && said.contains("no stage is called `pars`"), "{said}");
+    let without = |arguments: &[&str]| {
+        let mut command = cluster.command(arguments);
+        let output = command.env("CAIRN__NEO4J__URL", "bolt://127.0.0.1:1").output().expect("the program starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let (code, said) = without(&["dead-letters", "list"]);
+    assert!(code == Some(0) && said.contains("git fetch") && said.contains("without their names"), "{said}");
+    let (code, said) = without(&["dead-letters", "drop", "--stage", "parse"]);
+    assert!(code == Some(0) && !said.contains("Neo4j"), "{said}");
+    assert_eq!(num(&[]), 1, "others than the chosen ones were dropped, or none");
+    let (code, said) = without(&["dead-letters", "replay", "--all"]);
+    assert!(code == Some(1) && said.contains("Neo4j"), "{said}");
+    assert_eq!(num(&[]), 1);
+    drop(broker);
+    cluster.close();
+}
+
+#[test]
 fn a_part_is_awaited_until_it_has_ended() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();

@@ -62,6 +62,59 @@ fn what_the_operator_refuses_is_refused_with_the_reason() {
 }
 
 #[test]
+fn what_has_not_begun_is_cancelled() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    cluster.ok(&["enqueue", URL]);
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
+    let cancelled = format!("0 runs cancelled, and 1 that had not begun: {NAME}\n");
+    assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), cancelled);
+    assert!(cluster.dispatched().is_empty(), "nobody hands out what was cancelled");
+    assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "0 runs cancelled\n");
+    assert_eq!(cluster.json(&["repos"])["repositories"][0]["last_sync"]["failure"], "cancelled");
+    // Also while a worker is at it: it is told when it begins, and no later run comes of what was asked.
+    cluster.ok(&["enqueue", URL]);
+    assert_eq!(cluster.dispatched(), [repository]);
+    let lease = cluster.lease(repository);
+    assert_eq!(cluster.json(&["runs", "cancel"]), serde_json::json!({ "cancelled": [], "requests": [NAME] }));
+    assert!(!cluster.may_begin(lease), "a worker whose sync was cancelled began a run");
+    assert_eq!(cluster.json(&["runs"])["runs"], serde_json::json!([]));
+    cluster.close();
+}
+
+#[test]
+fn a_known_name_is_enough_and_may_be_rebuilt() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    cluster.ok(&["enqueue", URL]);
+    let asked = || cluster.asked_for_a_rebuild(RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME)));
+    assert!(!asked());
+    assert_eq!(cluster.json(&["enqueue", "shop"])["repository"], NAME);
+    assert!(!asked());
+    assert_eq!(cluster.json(&["enqueue", NAME, "--rebuild"])["repository"], NAME);
+    assert!(asked(), "a rebuild was asked for, and is not noted");
+    let (code, said) = cluster.said(&["enqueue", "nowhere"]);
+    assert!(code == 2 && said.contains("nor the name of a repository"), "{said}");
+    cluster.ok(&["enqueue", "https://git.example.org/rival/shop.git", "--rebuild"]);
+    let (code, said) = cluster.said(&["enqueue", "shop"]);
+    assert!(code == 2 && said.contains("several"), "{said}");
+    cluster.close();
+}
+
+#[test]
+fn a_run_is_shown_and_cancelled_by_its_id() {
+    let Some(cluster) = Cluster::prepared() else { return };
+    cluster.ok(&["enqueue", URL]);
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
+    cluster.begin(repository);
+    let id = cluster.json(&["runs"])["runs"][0]["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(cluster.ok(&["runs", "cancel", "--run", &id]), "1 runs cancelled\n");
+    let shown = cluster.ok(&["runs", "show", &id]);
+    assert!(shown.contains("cancelled by the user") && shown.contains("errors "), "{shown}");
+    assert_eq!(cluster.json(&["runs", "show", &id])["result"]["num_errors"], 0);
+    assert_eq!(cluster.dispatched(), [repository], "what was asked of the repository stays");
+    cluster.close();
+}
+
+#[test]
 fn runs_are_told_and_cancelled() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
@@ -69,7 +122,10 @@ fn runs_are_told_and_cancelled() {
     cluster.begin(repository);
     let told = cluster.ok(&["runs", "--repo", "shop"]);
     assert!(told.contains(NAME) && told.contains("running") && told.contains("0/1 parts"), "{told}");
-    assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "1 runs cancelled\n");
+    assert_eq!(
+        cluster.ok(&["runs", "cancel", "shop"]),
+        format!("1 runs cancelled, and 1 that had not begun: {NAME}\n")
+    );
     assert_eq!(cluster.ok(&["runs", "cancel"]), "0 runs cancelled\n");
     assert_eq!(cluster.json(&["runs"])["runs"][0]["state"], "cancelled");
     cluster.close();

@@ -1,13 +1,13 @@
 //! Cloners: one takes the lease, reads the source, takes its time, and begins a run.
 //!
-//! `Sync` itself reads trees on threads and sleeps on tokio's clock, so its order of calls is repeated here: lease, view,
-//! source, begin, answer, give the lease back; a heartbeat that gets no answer ends it.
+//! `Sync` itself reads trees on threads and sleeps on tokio's clock, so its order of calls is repeated here: lease, whether
+//! it is still wanted, view, source, begin, answer, give the lease back; a heartbeat that gets no answer ends it.
 
 use std::sync::Arc;
 
 use cairn_domain::Lane;
 use cairn_pipeline::StageError;
-use cairn_ports::{Catalogue, ErrorKind, Lease, Ledger, LedgerError, NewRun, Requests};
+use cairn_ports::{Catalogue, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, NewRun, Requests};
 use cairn_wire::{RunResult, SyncJob};
 
 use crate::mutants::Mutant;
@@ -27,13 +27,14 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
         Err(error) => return Err(error.into()),
     };
     let mut holder = Holder { world, lease, last_beat_ms: world.now() };
-    let synced = holder.under_lease().await;
+    let synced = holder.under_lease(job).await;
     let given_back = world.runs.renew(holder.lease, world.now(), 0).await;
     world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
         // Others were faster; what they did may be older than the request, so it stays.
         Err(error) if error.code == ErrorKind::Conflict.code() || error.code == ErrorKind::NotFound.code() => Ok(()),
+        Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
         Err(error) => Err(error),
     }
 }
@@ -51,8 +52,11 @@ struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    async fn under_lease(&mut self) -> Result<(), StageError> {
+    async fn under_lease(&mut self, job: &SyncJob) -> Result<(), StageError> {
         let world = self.world;
+        if world.runs.asked(job.repository, job.request).await?.is_none() {
+            return Err(StageError::cancelled());
+        }
         let repository = self.lease.repository;
         let view = world.runs.view().await?;
         let published = world.runs.published(&view, repository).await?;

@@ -80,17 +80,22 @@ impl Ground {
     }
 
     fn apply(&self, command: &Command) -> Result<Answer, cairn_runs::Refusal> {
+        let given = command;
         let command = &self.mutated(command);
         let wanted = || match command {
             Command::Answer { repository, .. } => self.memory.repository(*repository)?.state.requests.wanted,
             _ => None,
         };
         let before = wanted();
-        let answer = self.memory.apply(command);
+        let answer = match (given, self.memory.apply(command)) {
+            (Command::Cancel { .. }, Ok(Answer::Done)) => Ok(Answer::Cancelled(true)),
+            (_, answer) => answer,
+        };
         match &answer {
             Ok(answer) => {
                 let cleared = before.filter(|_| wanted().is_none()).map(|wanted| wanted.number);
-                self.observe(command, answer, cleared);
+                let observed = if matches!(given, Command::Cancel { .. }) { given } else { command };
+                self.observe(observed, answer, cleared);
             }
             Err(refusal) => self.schedule.trace(|| format!("{} refused: {refusal}", told(command))),
         }
@@ -113,6 +118,9 @@ impl Ground {
                 let number = stage.open().iter().next().filter(|_| is_again).unwrap_or(part.number);
                 let (part, end, report) = (cairn_domain::PartId { number, ..*part }, end.clone(), report.clone());
                 Command::EndPart { run: *run, part, end, report, now_ms: *now_ms }
+            }
+            (Some(Mutant::CancelledSyncGoesOn), Command::Cancel { repository, outcome }) => {
+                Command::Answer { repository: *repository, request: u64::MAX, outcome: outcome.clone() }
             }
             _ => command.clone(),
         }

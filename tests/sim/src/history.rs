@@ -42,6 +42,8 @@ struct RepositoryHistory {
     epochs: BTreeSet<u64>,
     /// When the source was read that the newest run, or the newest sync without one, was made of.
     read_at_ms: i64,
+    /// What was asked was cancelled, and nobody has asked since.
+    is_cancelled: bool,
     /// By request, when somebody last asked and was given that number.
     asked_at_ms: BTreeMap<u64, i64>,
     /// What was published at which seq; none from a deletion on; and after how many changes.
@@ -123,6 +125,11 @@ impl History {
             (Command::Ask { repository, .. }, Answer::Asked(number)) => {
                 let history = self.repositories.entry(*repository).or_default();
                 history.asked_at_ms.insert(*number, now_ms);
+                history.is_cancelled = false;
+                Ok(())
+            }
+            (Command::Cancel { repository, .. }, Answer::Cancelled(true)) => {
+                self.repositories.entry(*repository).or_default().is_cancelled = true;
                 Ok(())
             }
             _ => Ok(()),
@@ -161,6 +168,7 @@ impl History {
         let unfinished = |other: &&RunHistory| other.repository == run.repository && !other.is_finished;
         ensure(!self.runs.values().any(|other| unfinished(&other)), || format!("two unfinished runs at {run}"))?;
         let history = self.repositories.entry(run.repository).or_default();
+        ensure(!history.is_cancelled, || format!("{run} began although what was asked was cancelled"))?;
         let lease = plan.epoch;
         ensure(history.epoch == lease, || format!("{run} began under the lease {lease}, which is not the newest"))?;
         ensure(plan.read_at_ms >= history.read_at_ms, || {

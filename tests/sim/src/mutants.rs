@@ -5,7 +5,7 @@
 //!
 //! | bug | planted in |
 //! |---|---|
-//! | no-epoch-check, counter-instead-of-set | `ground.rs`: commands on their way to the store of runs |
+//! | no-epoch-check, counter-instead-of-set, cancelled-sync-goes-on | `ground.rs`: commands on their way to the store of runs |
 //! | late-upsert-after-retire, retire-overwrites-a-published-mark, sweep-by-range | `records.rs`: writes and sweeps of a store |
 //! | unhide-before-sweep | `scheduler.rs`: the list of what is to be swept |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
@@ -53,6 +53,8 @@ mutants! {
     ViewFilterDropped = "view-filter-dropped",
     /// A delivery is acknowledged before its work is done.
     AckBeforeWrite = "ack-before-write",
+    /// Cancelling clears what was asked, and leaves the lease with whoever is at it.
+    CancelledSyncGoesOn = "cancelled-sync-goes-on",
     /// A new owner of a key does not reckon with what its predecessor used.
     QuotaForgotten = "quota-forgotten-by-a-new-owner",
 }

@@ -91,6 +91,10 @@ async fn delete(world: &Arc<World>, name: &RepositoryName) {
 async fn cancel(world: &Arc<World>, name: &RepositoryName) {
     let (own, id) = (Arc::clone(world), world.id(name));
     world.schedule().spawn(async move {
+        // First what is to begin: what begins before is then seen as unfinished.
+        if own.runs.cancel(&[id], "by a person", own.now()).await.is_err() {
+            return;
+        }
         let Ok(unfinished) = own.runs.unfinished().await else { return };
         for run in unfinished.into_iter().filter(|run| run.id.repository == id) {
             let _unheard = own.runs.abort(run.id, RunState::Cancelled, "by a person", own.now()).await;

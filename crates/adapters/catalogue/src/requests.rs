@@ -84,9 +84,41 @@ impl Requests for Runs {
             outcome => outcome.map(drop),
         }
     }
+
+    async fn cancel(
+        &self,
+        repositories: &[RepositoryId],
+        message: &str,
+        now_ms: i64,
+    ) -> Result<Vec<RepositoryId>, LedgerError> {
+        let failure = Some((ErrorKind::Cancelled.code().to_owned(), message.to_owned()));
+        let outcome = SyncOutcome { at_ms: now_ms, failure };
+        let mut cancelled = Vec::new();
+        for repository in self.asked_of(repositories).await? {
+            let command = Command::Cancel { repository, outcome: outcome.clone() };
+            match told::<_, LedgerError>(self.documents.change(command).await, "cancel", &repository) {
+                Ok(Answer::Cancelled(true)) => cancelled.push(repository),
+                Ok(Answer::Cancelled(false)) | Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
+                Ok(_) => return Err(unexpected("cancel", &repository)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(cancelled)
+    }
 }
 
 impl Runs {
+    /// Those of the repositories of which something may be asked: of many the others are not even written to.
+    async fn asked_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, LedgerError> {
+        if repositories.len() <= 1 {
+            return Ok(repositories.to_vec());
+        }
+        let query = RepositoryQuery::Asked { limit: i64::MAX as usize };
+        let asked = told(self.documents.repositories(query).await, "cancel", &"")?;
+        let selected: BTreeSet<RepositoryId> = repositories.iter().copied().collect();
+        Ok(asked.iter().map(|document| document.id).filter(|id| selected.contains(id)).collect())
+    }
+
     /// The repositories of all tenants that are not deleted: what a schedule goes through.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
         let documents =

@@ -190,7 +190,8 @@ impl HostingConfig {
         Some(url)
     }
 
-    pub(crate) fn organisation(&self) -> Organisation {
+    /// Whose repositories are listed.
+    pub fn organisation(&self) -> Organisation {
         let host = self.base().and_then(|url| {
             let host = url.host_str()?.to_owned();
             Some(url.port().map_or(host.clone(), |port| format!("{host}:{port}")))

@@ -1,4 +1,4 @@
-//! One process at a time owns a provider's key.
+//! One process at a time owns a key: a provider's, or the one of whoever coordinates.
 //!
 //! The key has a queue whose consumers are served one at a time: the broker gives everything to one of them, until that one
 //! is gone. Everybody who wants the key consumes the queue, and four times per heartbeat puts a token into it. Who receives
@@ -60,7 +60,7 @@ impl Drop for Ownership {
 }
 
 impl RabbitMqBroker {
-    /// Waits until the key of that name (one of `topology.owned_keys`) is ours. `NotFound` if it has no queue.
+    /// Waits until the key of that name (one of `topology.owned_keys`, or `COORDINATOR`) is ours. `NotFound` if it has no queue.
     pub async fn own(&self, key_name: &str) -> Result<Ownership, BrokerError> {
         let config = &self.shared.config;
         let (min, max) = (config.backoff_min_ms, config.backoff_max_ms);

@@ -87,6 +87,11 @@ pub enum Command {
         request: u64,
         outcome: SyncOutcome,
     },
+    /// Nobody waits for a sync any more: what was asked for is answered with this, and a sync under way begins no run.
+    Cancel {
+        repository: RepositoryId,
+        outcome: SyncOutcome,
+    },
     /// What a published run retired is out of every store.
     MarkSwept {
         run: RunId,
@@ -126,6 +131,8 @@ pub enum Answer {
     Deleted(GenerationId),
     Asked(u64),
     Dispatched(Option<Wanted>),
+    /// Whether there was anything to cancel.
+    Cancelled(bool),
     Forgotten(bool),
 }
 
@@ -147,6 +154,7 @@ impl Command {
             Command::Dispatch { .. } => "dispatch",
             Command::Dispatched { .. } => "dispatched",
             Command::Answer { .. } => "answer",
+            Command::Cancel { .. } => "cancel",
             Command::MarkSwept { .. } => "mark_swept",
             Command::ForgetAborted { .. } => "forget_aborted",
             Command::ForgetDeletion { .. } => "forget_deletion",
@@ -165,7 +173,8 @@ impl Command {
             | Command::Ask { repository: id, .. }
             | Command::Dispatch { repository: id, .. }
             | Command::Dispatched { repository: id, .. }
-            | Command::Answer { repository: id, .. } => repository(id),
+            | Command::Answer { repository: id, .. }
+            | Command::Cancel { repository: id, .. } => repository(id),
             Command::EndPart { run: id, .. }
             | Command::Sent { run: id, .. }
             | Command::SendAgain { run: id, .. }
@@ -224,6 +233,7 @@ impl Command {
                 repository.last_sync = Some(outcome.clone());
                 Ok(Answer::Done)
             }
+            Command::Cancel { outcome, .. } => cancel(documents, outcome),
             Command::MarkSwept { .. } => {
                 let run = ledger(documents)?;
                 run.is_swept |= run.published.is_some();
@@ -316,6 +326,15 @@ fn abort(documents: &mut Documents, state: RunState, message: &str, now_ms: i64)
     run.ledger.abort(&mut repository.state, state, now_ms)?;
     run.details.message = Some(message.to_owned());
     Ok(Answer::Done)
+}
+
+fn cancel(documents: &mut Documents, outcome: &SyncOutcome) -> Result<Answer, Refusal> {
+    let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
+    let was_asked_for = repository.state.cancel_requests(outcome.at_ms);
+    if was_asked_for {
+        repository.last_sync = Some(outcome.clone());
+    }
+    Ok(Answer::Cancelled(was_asked_for))
 }
 
 fn delete(documents: &mut Documents, id: RepositoryId, now_ms: i64) -> Result<Answer, Refusal> {

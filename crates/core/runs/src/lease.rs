@@ -37,6 +37,13 @@ impl LeaseState {
         Ok(())
     }
 
+    /// Takes the lease from whoever holds it.
+    pub fn revoke(&mut self, now_ms: i64) {
+        if self.is_held {
+            *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, is_held: false };
+        }
+    }
+
     /// Refuses whoever is not the newest holder.
     pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
         if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }

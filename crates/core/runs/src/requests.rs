@@ -98,6 +98,18 @@ impl RepositoryState {
         self.requests.dispatched = Some(Dispatched { number: wanted.number, at_ms: now_ms, is_sent: false });
         Some(wanted)
     }
+
+    /// Nobody waits for a sync any more, and whoever is at one loses its lease, so that it can begin no run. False, and
+    /// nothing changes, if none was asked for.
+    pub fn cancel_requests(&mut self, now_ms: i64) -> bool {
+        let Requests { wanted, dispatched, last } = self.requests;
+        if wanted.is_none() && dispatched.is_none() {
+            return false;
+        }
+        self.requests = Requests { last, ..Requests::default() };
+        self.lease.revoke(now_ms);
+        true
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +143,26 @@ mod tests {
         state.requests.dispatched(number);
         assert_eq!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_799_999, 1_800_000), None);
         assert!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_800_000, 1_800_000).is_some());
+    }
+
+    #[test]
+    fn what_is_cancelled_is_not_dispatched_and_its_sync_begins_nothing() {
+        let mut state = RepositoryState::default();
+        assert!(!state.cancel_requests(0), "nothing was asked for");
+        state.requests.ask(Lane::Bulk, false, 1);
+        assert!(state.cancel_requests(2));
+        assert_eq!(state.dispatch(3, 100), None);
+        let number = state.requests.ask(Lane::Bulk, false, 4);
+        assert!(state.dispatch(5, 100).is_some());
+        let epoch = state.lease.take(6, 100).expect("free");
+        state.requests.ask(Lane::Bulk, false, 7);
+        assert!(state.cancel_requests(8));
+        assert!(state.lease.check(epoch).is_err() && state.lease.renew(epoch, 9, 100).is_err());
+        assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
+        // Whoever asks anew waits for nobody.
+        assert!(state.requests.ask(Lane::Bulk, false, 10) > number + 1);
+        assert!(state.dispatch(11, 100).is_some());
+        assert!(state.lease.take(12, 100).expect("free") > epoch + 1);
     }
 
     #[test]

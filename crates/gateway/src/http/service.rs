@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::RunId;
+use cairn_domain::{RepositoryId, RunId};
 use cairn_ports::KeyStore;
 use cairn_search::{Caller, SearchError, SearchErrorCode, Searcher};
 
@@ -87,6 +87,11 @@ impl Agent for CallerAgent {
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
         self.check_may_index()?;
         self.indexing.cancel(run).await
+    }
+
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        self.check_may_index()?;
+        self.indexing.cancel_requests(repositories).await
     }
 
     fn may_index(&self) -> bool {

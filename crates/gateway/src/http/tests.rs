@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
-use cairn_domain::{EdgeKind, Reason, RunId, RunState, SymbolKind, Tenant};
+use cairn_domain::{EdgeKind, Reason, RepositoryId, RunId, RunState, SymbolKind, Tenant};
 use cairn_ports::KeyStore;
 use cairn_search::{Caller, CursorKey, SearchError, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryKeys};
@@ -45,6 +45,10 @@ impl Indexing for FakeIndexing {
 
     async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError> {
         self.index(searcher, IndexCall { target: asked.repository, ..IndexCall::default() }).await
+    }
+
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        Ok(Vec::new())
     }
 
     async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {

@@ -12,6 +12,7 @@ use super::answer::{Answer, Answered, Failure, Suggestion, call_text, object};
 use super::arguments::Arguments;
 use super::text::{UNTRUSTED, one_line, put_fenced, put_stamps, short_commit};
 use crate::json as as_json;
+use crate::questions::{self, CancelQuestion, Question};
 use crate::time::rfc3339;
 use crate::{Agent, IndexCall, IndexStatus, syncs};
 
@@ -361,8 +362,31 @@ fn indexed(status: &IndexStatus, stamps: &[Stamp]) -> Answer {
     Answer::new(out, json, 1)
 }
 
+/// What is asked of a repository, and its unfinished run; none if there is no such repository.
+async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<Answer>, Failure> {
+    let question = CancelQuestion { repository: Some(name.to_owned()), run_id: None };
+    let json = match questions::answer(agent, &Question::Cancel(question)).await {
+        Ok(json) => json,
+        Err(error) if error.code == SearchErrorCode::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let count = |field: &str| json[field].as_array().map_or(0, Vec::len);
+    let text = format!(
+        "{} runs are cancelled, and {} requests that had not begun; what was indexed before stays",
+        count("cancelled"),
+        count("requests")
+    );
+    Ok(Some(Answer::new(text, json, 1)))
+}
+
 async fn cancel(agent: &dyn Agent, id: &str) -> Answered {
-    let run = find_run(agent.searcher(), None, id).await?.record.id;
+    let run = match find_run(agent.searcher(), None, id).await {
+        Ok(run) => run.record.id,
+        Err(error) if error.code == SearchErrorCode::NotFound => {
+            return cancel_all(agent, id).await?.ok_or_else(|| error.into());
+        }
+        Err(error) => return Err(error.into()),
+    };
     let cancelled = agent.cancel(run).await?;
     let text = if cancelled {
         format!("run {id} is cancelled; what was indexed before stays")

@@ -104,6 +104,10 @@ impl Agent for FakeAgent {
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
         Ok(run.generation == GenerationId(1))
     }
+
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        Ok(repositories.to_vec())
+    }
 }
 
 /// A result, taken apart.
@@ -438,6 +442,10 @@ async fn indexing_takes_its_target_from_where_the_caller_works() {
     let id = agent.run_of("demo", 1);
     let cancelled = agent.call("index_repository", json!({"cancel_run": id})).await.ok();
     assert!(cancelled.text.contains(&format!("run {id} is cancelled")), "{}", cancelled.text);
+    let requested = agent.call("index_repository", json!({"cancel_run": "demo"})).await.ok();
+    assert!(requested.text.contains("and 1 requests that had not begun"), "{}", requested.text);
+    let unknown = agent.call("index_repository", json!({"cancel_run": "nowhere"})).await;
+    assert!(unknown.is_error && unknown.text.contains("there is no run `nowhere`"), "{}", unknown.text);
 }
 
 #[tokio::test]

@@ -165,7 +165,8 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
             optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
             optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
-            optional("cancel_run", Kind::Text, "end this run instead").also(&["cancel", "run_id"]),
+            optional("cancel_run", Kind::Text, "run, or repository of which nothing more shall run: end it instead")
+                .also(&["cancel", "run_id"]),
         ],
     },
     ToolSpec {

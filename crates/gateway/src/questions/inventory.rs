@@ -1,5 +1,6 @@
 //! Answers that tell what is there.
 
+use cairn_domain::RepositoryId;
 use cairn_search::{KnownRepository, NOTHING_INDEXED, RepositorySelection, SearchError, SearchErrorCode, Searcher};
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
@@ -101,9 +102,13 @@ pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Cap
 
 pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, SearchError> {
     let (searcher, selection) = (agent.searcher(), selection(question.repository.as_ref()));
-    let runs = match &question.run_id {
-        Some(id) => vec![searcher.find_run(&selection, id).await?],
-        None => searcher.unfinished_runs(&selection).await?,
+    let (runs, requests) = match &question.run_id {
+        Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
+        None => {
+            // First what is to begin: a run that begins before is then seen as unfinished.
+            let requests = cancel_requests(agent, &selection).await?;
+            (searcher.unfinished_runs(&selection).await?, requests)
+        }
     };
     let mut cancelled = Vec::new();
     for run in runs {
@@ -111,7 +116,18 @@ pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
             cancelled.push(run.id);
         }
     }
-    Ok(json!({ "cancelled": cancelled }))
+    Ok(json!({ "cancelled": cancelled, "requests": requests }))
+}
+
+/// Names of the repositories of which something was asked that has not begun.
+async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, SearchError> {
+    let searcher = agent.searcher();
+    let view = searcher.catalogue.view().await?;
+    let selected = searcher.select(&view, selection).await?;
+    let ids: Vec<RepositoryId> = selected.iter().map(|known| known.record.id).collect();
+    let cancelled = agent.cancel_requests(&ids).await?;
+    let names = selected.iter().filter(|known| cancelled.contains(&known.record.id));
+    Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
 /// The repository that is named; without a name the only one that there is.

@@ -86,13 +86,26 @@ pub struct Sync {
 
 impl Sync {
     pub async fn run(&self, request: SyncRequest) -> Result<Synced, StageError> {
+        self.run_if(request, async { Ok(true) }).await
+    }
+
+    /// The same for a request that may be taken back. `is_wanted` is asked under the lease: what is taken back before is
+    /// seen then, and what is taken back later ends the lease.
+    pub async fn run_if(
+        &self,
+        request: SyncRequest,
+        is_wanted: impl Future<Output = Result<bool, StageError>> + Send,
+    ) -> Result<Synced, StageError> {
         let asked_at = Instant::now();
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
         fail_point!("sync::leased", |said| Err(StageError::occupied(said)));
         let synced = {
             let heartbeat = self.heartbeat(lease, asked_at);
+            let synced = async {
+                if is_wanted.await? { self.under_lease(lease, request).await } else { Err(StageError::cancelled()) }
+            };
             tokio::select! {
-                synced = self.under_lease(lease, request) => synced,
+                synced = synced => synced,
                 error = heartbeat => Err(error),
             }
         };

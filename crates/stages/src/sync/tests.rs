@@ -13,14 +13,16 @@ use cairn_domain::{
     BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
     RepositoryName, Revision, RunId, RunState, Source, Tenant,
 };
+use cairn_pipeline::Syncer;
 use cairn_ports::{
     Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
-    PublishedGeneration, ReadOptions, RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader,
+    PublishedGeneration, ReadOptions, RepositoryRecord, Requests, SnapshotTree, SourceCache, SourceError, SourceReader,
     TreeEntry,
 };
 use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
+use cairn_wire::SyncJob;
 
-use super::{Sync, SyncRequest, Synced};
+use super::{Sync, SyncRequest, SyncWorker, Synced};
 use crate::{Artifacts, Toolchain};
 
 /// A remote with one file, whose content is the number of its commit.
@@ -358,4 +360,32 @@ async fn a_sync_that_lost_its_lease_begins_nothing() {
     let code = synced.err().map(|error| error.code);
     assert_eq!(code, Some("conflict"), "it began a run of what it had read under a lease that it lost");
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
+}
+
+/// A person takes the request back while the source is read.
+#[tokio::test]
+async fn a_sync_that_was_cancelled_ends_quietly_and_begins_nothing() {
+    let world = World::new().await;
+    let World { remote, runs, sync, record } = world;
+    let request = runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
+    let (clock, runtime) = (Arc::clone(&sync.clock), tokio::runtime::Handle::current());
+    let meanwhile: Meanwhile = Box::new({
+        let (runs, id) = (Arc::clone(&runs), record.id);
+        move || {
+            let cancelled = runtime.block_on(runs.cancel(&[id], "by a person", 2)).expect("cancelled");
+            assert_eq!(cancelled, [id]);
+        }
+    });
+    *remote.meanwhile.lock().expect("no panic") = Some(meanwhile);
+    let (catalogue, requests, ledger) = (runs.clone(), runs.clone(), runs.clone());
+    let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
+    let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
+    assert_eq!(worker.sync(&job).await.expect("no failure"), None);
+    assert!(runs.unfinished().await.expect("runs").is_empty(), "it began what nobody wants");
+    // Before the lease was taken, and after somebody looked at the request.
+    let asked = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
+    let error = worker.sync.run_if(asked, async { Ok(false) }).await.err().expect("it is not wanted");
+    assert_eq!(error.class, ErrorClass::Cancelled);
+    assert!(runs.unfinished().await.expect("runs").is_empty());
+    assert!(runs.lease(job.repository, 3, 1).await.is_ok(), "the lease is kept");
 }

@@ -29,7 +29,7 @@ impl Syncer for SyncWorker {
         let Some(repository) = self.catalogue.repositories(&scope).await?.pop() else { return Ok(None) };
         let request =
             SyncRequest { repository, cache: SourceCache::default(), rebuild: asked.rebuild, lane: asked.lane };
-        let run = match self.sync.run(request).await {
+        let run = match self.sync.run_if(request, self.is_awaited(job)).await {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
             Err(error) if error.code == INVALID => {
@@ -41,6 +41,8 @@ impl Syncer for SyncWorker {
             // before they could say so.
             Err(error) if error.code == ErrorKind::Conflict.code() => match self.unfinished(job).await? {
                 Some(run) => Some(run),
+                // It was cancelled, and its lease taken away.
+                None if !self.is_awaited(job).await? => return Ok(None),
                 None => return Err(StageError::occupied(error.chain())),
             },
             Err(error) => return Err(error),

@@ -29,7 +29,7 @@ pub static JOBS_IN_HAND: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     register_int_gauge_vec!("cairn_jobs_in_hand", "Jobs being worked on.", &["stage"]).expect("registered once")
 });
 
-/// Keys of providers that this process owns.
+/// Keys that this process owns: of providers, or the coordinator's.
 pub static OWNED_KEYS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_owned_keys", "Keys of providers that this process owns.").expect("registered once")
 });

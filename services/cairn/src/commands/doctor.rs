@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use cairn_ports::{Catalogue, LedgerRead};
+use cairn_search::RepositorySelection;
 use serde_json::json;
 
 use super::Outcome;
@@ -18,7 +19,7 @@ pub(crate) struct Check {
     pub fault: Option<String>,
 }
 
-pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
+pub(super) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Outcome {
     let mut checks = vec![git_check(), directory_check(local), files_check(&local.home.directory)];
     for (file, verified) in
         [("cairn.db", local.store.verify_index().await), ("vectors.db", local.store.verify_vectors().await)]
@@ -26,7 +27,8 @@ pub(super) async fn doctor(local: &Local, json: bool) -> Outcome {
         let fault = verified.err().map(|error| format!("{:#}", anyhow::Error::new(error)));
         checks.push(Check { what: format!("database {file}"), fault });
     }
-    for repository in local.searcher.repositories(&local.runs.view().await?).await? {
+    let selection = RepositorySelection(named.map(str::to_owned).into_iter().collect());
+    for repository in local.searcher.select(&local.runs.view().await?, &selection).await? {
         let fault = local
             .verify(repository.record.id)
             .await

@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::cli::{Arguments, Command};
 use crate::local::{Local, LocalAgent, find_home};
-use crate::operate::dead_letters::{self, Letters};
+use crate::operate::dead_letters::{self, Decider, Letters};
 use crate::operate::{self, wrong};
 use crate::output;
 use crate::remote::{Remote, RemoteError};
@@ -86,11 +86,12 @@ async fn dispatch(arguments: Arguments) -> Outcome {
     }
     match arguments.command {
         Command::Index(index) => index::run(&local, index, json).await,
-        Command::Doctor => doctor::doctor(&local, json).await,
+        Command::Doctor { repository } => doctor::doctor(&local, repository.as_deref(), json).await,
         Command::DeadLetters(command) => {
             let broker = local.broker();
             let (runs, clock) = (&local.runs, local.clock.as_ref());
-            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), runs, clock };
+            let ledger = Some(Decider { runs, clock });
+            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger };
             let code = dead_letters::run(&letters, command, json).await?;
             output::note(
                 "on this machine they end with their process: `cairn runs` and `cairn coverage` tell what failed",
@@ -131,7 +132,7 @@ fn only_of_clusters(command: &Command) -> Option<&'static str> {
 fn not_remote(command: &Command) -> SearchError {
     let instead = match command {
         Command::Mcp => "agents speak to the server itself, at its path `/mcp`",
-        Command::Doctor => "whoever runs the server checks it there",
+        Command::Doctor { .. } => "whoever runs the server checks it there",
         Command::Remove { .. } => "whoever runs the server removes repositories there",
         Command::Watch { .. } => "the server's scheduler follows its repositories",
         Command::Invalidate { .. } => {

@@ -23,8 +23,9 @@ pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCod
         Question::Repositories(_) => print_inventory::repositories(answer),
         Question::Status(_) => print_inventory::status(answer),
         Question::Stats(_) => print_inventory::stats(answer),
+        Question::Runs(question) if question.run_id.is_some() => print_inventory::run_with_result(answer),
         Question::Runs(_) => print_inventory::runs(answer),
-        Question::Cancel(_) => output::line(&format!("{} runs cancelled", list(answer, "cancelled").len())),
+        Question::Cancel(_) => cancelled(answer),
         Question::Coverage(question) if question.why.is_some() => print_inventory::why(answer),
         Question::Coverage(question) => print_inventory::coverage(answer, question.summary),
         Question::Secrets(_) => print_inventory::secrets(answer),
@@ -40,6 +41,13 @@ pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCod
         _ => return ExitCode::SUCCESS,
     };
     if list(answer, results).is_empty() { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
+}
+
+fn cancelled(answer: &Value) {
+    let requests: Vec<&str> = list(answer, "requests").iter().filter_map(Value::as_str).collect();
+    let begun = format!("{} runs cancelled", list(answer, "cancelled").len());
+    let more = format!(", and {} that had not begun: {}", requests.len(), requests.join(", "));
+    output::line(&if requests.is_empty() { begun } else { begun + &more });
 }
 
 fn search(answer: &Value, explain: bool) {

@@ -106,6 +106,36 @@ fn run(run: &Value) {
     output::line(&format!("{id} {name} {state} {when} {message}"));
 }
 
+/// One run, with what came of it and what went wrong.
+pub(super) fn run_with_result(answer: &Value) {
+    run(answer);
+    let result = &answer["result"];
+    for (label, name) in [
+        ("files", "files_indexed"),
+        ("symbols", "symbols"),
+        ("chunks", "chunks"),
+        ("edges", "edges"),
+        ("patterns", "patterns"),
+        ("secrets redacted", "secrets"),
+        ("parts failed", "num_failed"),
+        ("errors", "num_errors"),
+    ] {
+        let holder = if name == "num_failed" { answer } else { result };
+        output::line(&format!("{label:<18} {:>12}", number(holder, name)));
+    }
+    let errors = list(result, "errors");
+    for error in errors {
+        output::line(&format!("{} {}", styled(PATH, text(error, "file")), text(error, "message")));
+    }
+    let num_more = number(result, "num_errors").saturating_sub(errors.len() as u64);
+    if num_more > 0 {
+        output::note(&format!(
+            "{num_more} more errors; `cairn coverage {}` lists every path",
+            text(answer, "repository")
+        ));
+    }
+}
+
 pub(super) fn why(answer: &Value) {
     let path = styled(PATH, text(answer, "path"));
     output::line(&format!("{path} {}: {}", text(answer, "outcome"), text(answer, "explanation")));

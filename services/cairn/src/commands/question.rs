@@ -36,8 +36,11 @@ pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option
         Command::Repos => Question::Repositories(RepositoriesQuestion::default()),
         Command::Status => Question::Status(Nothing {}),
         Command::Stats => Question::Stats(Nothing {}),
-        Command::Runs { action: Some(RunsCommand::Cancel { repository }), .. } => {
-            Question::Cancel(CancelQuestion { repository: repository.clone(), run_id: None })
+        Command::Runs { action: Some(RunsCommand::Cancel { repository, run }), .. } => {
+            Question::Cancel(CancelQuestion { repository: repository.clone(), run_id: run.clone() })
+        }
+        Command::Runs { action: Some(RunsCommand::Show { run, repository }), .. } => {
+            Question::Runs(RunsQuestion { repository: repository.clone(), run_id: Some(run.clone()), limit: 1 })
         }
         Command::Runs { action: None, limit, repository } => {
             Question::Runs(RunsQuestion { repository: repository.clone(), run_id: None, limit: *limit })

@@ -6,11 +6,12 @@ use std::time::Duration;
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
-use cairn_ports::{Broker, Catalogue, ChunkFilter, ErrorKind, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Broker, Catalogue, ErrorKind, Ledger, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
+use crate::verify::verify;
 
 /// What to index.
 #[derive(Clone, Debug)]
@@ -201,24 +202,7 @@ impl Local {
 
     /// Reads everything that is stored of a repository and verifies it.
     pub async fn verify(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        for store in &self.stores {
-            store.verify(repository).await?;
-        }
-        let view = self.runs.view().await?;
-        let Some(published) = self.runs.published(&view, repository).await? else { return Ok(()) };
-        self.artifacts.verify(&published.manifest).await?;
-        let scope = Scope::only(Tenant::local(), [repository]);
-        let expected = &published.result;
-        let num_chunks = self.searcher.vectors.count(&view, &scope, &ChunkFilter::default()).await?;
-        anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks are there", expected.chunks);
-        let (mut num_symbols, mut from) = (0, Some(0));
-        while let Some(start) = from {
-            let page = self.searcher.names.scroll(&view, &scope, repository, start).await?;
-            num_symbols += page.items.len() as u64;
-            from = page.next;
-        }
-        anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names are there", expected.symbols);
-        Ok(())
+        verify(&self.searcher, &self.stores, &self.artifacts, repository).await
     }
 
     pub(crate) fn shared(self) -> Arc<Self> {

@@ -19,6 +19,8 @@ pub enum DeadLettersCommand {
     List {
         #[arg(long, short = 'n', default_value_t = 100)]
         limit: usize,
+        #[command(flatten)]
+        filter: LetterFilter,
     },
     /// All that is known of one, its body included.
     Show { id: String },
@@ -31,24 +33,43 @@ pub enum DeadLettersCommand {
 #[derive(Args, Debug)]
 pub struct ChosenLetters {
     /// As `list` shows them.
-    #[arg(required_unless_present = "all", value_name = "ID")]
+    #[arg(required_unless_present_any = ["all", "code", "stage", "repository"], value_name = "ID")]
     pub ids: Vec<String>,
     /// All that there are.
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
+    #[command(flatten)]
+    pub filter: LetterFilter,
+}
+
+/// Which letters are meant: those that are all of it.
+#[derive(Args, Debug, Default)]
+pub struct LetterFilter {
+    /// Given up with this code: `timeout`.
+    #[arg(long)]
+    pub code: Option<String>,
+    /// Of this stage: `embed`.
+    #[arg(long)]
+    pub stage: Option<String>,
+    /// Of this repository; its name, or the last part of it.
+    #[arg(long = "repo", value_name = "NAME")]
+    pub repository: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct EnqueueArguments {
-    /// URLs of git repositories.
-    #[arg(required_unless_present = "file", value_name = "URL")]
-    pub urls: Vec<String>,
+    /// URLs of git repositories, or names of registered ones.
+    #[arg(required_unless_present = "file", value_name = "URL|NAME")]
+    pub targets: Vec<String>,
     /// YAML list of repositories, as `cairn index` takes it. Entries with a `path` are refused: services clone by URL.
-    #[arg(long, value_name = "LIST", conflicts_with = "urls")]
+    #[arg(long, value_name = "LIST", conflicts_with = "targets")]
     pub file: Option<PathBuf>,
     /// Interactive ones pass bulk ones.
     #[arg(long, value_enum, default_value_t)]
     pub lane: LaneArgument,
+    /// Make every record anew, also of what has not changed.
+    #[arg(long)]
+    pub rebuild: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

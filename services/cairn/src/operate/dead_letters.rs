@@ -3,16 +3,18 @@
 //! A letter leaves its queue only after what replaces it is there: whoever dies in between has handed a job out twice,
 //! which every stage bears, and has lost none.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use cairn_catalogue::Runs;
-use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope};
+use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, StageName};
 use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests};
 use cairn_search::{SearchError, SearchErrorCode};
 use cairn_wire::Job;
 use serde_json::{Value, json};
 
-use super::arguments::{ChosenLetters, DeadLettersCommand};
+use super::arguments::{ChosenLetters, DeadLettersCommand, LetterFilter};
 use super::wrong;
 use crate::commands::{Outcome, code_and_message, print_dead_letters};
 use crate::output;
@@ -21,8 +23,35 @@ use crate::output;
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
+    /// None if it is not needed, or only for names and not there.
+    pub ledger: Option<Decider<'a>>,
+}
+
+/// Knows what is still awaited, and what repositories are called.
+pub(crate) struct Decider<'a> {
     pub runs: &'a Runs,
     pub clock: &'a dyn Clock,
+}
+
+/// What a command needs of catalogue and ledger.
+pub(crate) enum Need {
+    Nothing,
+    /// Names of repositories, if they are to be had.
+    Names,
+    Ledger,
+}
+
+impl DeadLettersCommand {
+    pub fn need(&self) -> Need {
+        match self {
+            DeadLettersCommand::List { filter, .. } if filter.repository.is_none() => Need::Names,
+            DeadLettersCommand::Show { .. } => Need::Names,
+            DeadLettersCommand::Drop(chosen) if chosen.filter.repository.is_none() => Need::Nothing,
+            DeadLettersCommand::List { .. } | DeadLettersCommand::Drop(_) | DeadLettersCommand::Replay(_) => {
+                Need::Ledger
+            }
+        }
+    }
 }
 
 /// What became of a letter.
@@ -35,15 +64,15 @@ enum Decision {
 
 pub(crate) async fn run(letters: &Letters<'_>, command: DeadLettersCommand, json: bool) -> Outcome {
     match command {
-        DeadLettersCommand::List { limit } => list(letters, limit, json).await,
+        DeadLettersCommand::List { limit, filter } => list(letters, limit, &filter, json).await,
         DeadLettersCommand::Show { id } => show(letters, &id, json).await,
         DeadLettersCommand::Replay(chosen) => decide(letters, &chosen, replay, json).await,
         DeadLettersCommand::Drop(chosen) => decide(letters, &chosen, forget, json).await,
     }
 }
 
-async fn list(letters: &Letters<'_>, limit: usize, json: bool) -> Outcome {
-    let mut found = letters.kept.dead_letters(limit.saturating_add(1)).await?;
+async fn list(letters: &Letters<'_>, limit: usize, filter: &LetterFilter, json: bool) -> Outcome {
+    let mut found = filtered(letters, filter, limit.saturating_add(1)).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
     let mut answers = Vec::with_capacity(found.len());
@@ -64,6 +93,41 @@ async fn show(letters: &Letters<'_>, id: &str, json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The letters that a filter lets through, oldest first; at least as many as are wanted, if there are so many.
+async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -> anyhow::Result<Vec<DeadLetter>> {
+    let LetterFilter { code, stage, repository } = filter;
+    let is_open = code.is_none() && stage.is_none() && repository.is_none();
+    let stage = stage.as_deref().map(parse_stage).transpose()?;
+    let mut found = letters.kept.dead_letters(if is_open { wanted } else { usize::MAX }).await?;
+    found.retain(|letter| stage.is_none_or(|stage| letter.stage == stage));
+    found.retain(|letter| code.as_ref().is_none_or(|code| letter.code == *code));
+    let Some(word) = repository else { return Ok(found) };
+    let (mut names, mut kept) = (BTreeMap::<RepositoryId, bool>::new(), Vec::new());
+    for letter in found {
+        let Some(job) = &letter.job else { continue };
+        let id = job.repository();
+        let is_meant = match names.get(&id) {
+            Some(is_meant) => *is_meant,
+            None => name_of(letters, job).await?.is_some_and(|name| is_called(&name, word)),
+        };
+        names.insert(id, is_meant);
+        if is_meant {
+            kept.push(letter);
+        }
+    }
+    Ok(kept)
+}
+
+fn is_called(name: &RepositoryName, word: &str) -> bool {
+    name.as_str() == word || name.as_str().rsplit('/').next() == Some(word)
+}
+
+fn parse_stage(word: &str) -> Result<StageName, SearchError> {
+    let found = StageName::ALL.iter().find(|stage| stage.as_str() == word);
+    let names = || StageName::ALL.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(", ");
+    found.copied().ok_or_else(|| wrong(format!("no stage is called `{word}`; there are: {}", names())))
+}
+
 /// Decides about each; one that fails does not keep the others.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
@@ -71,13 +135,13 @@ async fn decide<'a>(
     decision: impl AsyncFn(&'a Letters<'a>, &DeadLetter) -> anyhow::Result<Decision>,
     json: bool,
 ) -> Outcome {
-    let found = letters.kept.dead_letters(usize::MAX).await?;
+    let found = filtered(letters, &chosen.filter, usize::MAX).await?;
     let mut wanted = Vec::new();
     for id in &chosen.ids {
         let id = parse_id(id)?;
         wanted.push(found.iter().find(|letter| letter.id == id).ok_or_else(|| unknown(id))?);
     }
-    if chosen.all {
+    if chosen.ids.is_empty() {
         wanted = found.iter().collect();
     }
     let mut code = ExitCode::SUCCESS;
@@ -102,11 +166,12 @@ async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<De
     let Some(job) = &letter.job else {
         anyhow::bail!(wrong("its body is no job that this build can read; `show` prints it, `drop` forgets it"));
     };
-    let decided = if is_awaited(letters.runs, job).await? {
+    let ledger = letters.ledger.as_ref().context("replaying needs the ledger")?;
+    let decided = if is_awaited(ledger.runs, job).await? {
         letters.broker.publish(letter.lane, vec![job.clone()]).await?;
         Decision::PublishedAgain
     } else {
-        Decision::Asked(ask(letters, letter, job.repository()).await?)
+        Decision::Asked(ask(ledger, letter, job.repository()).await?)
     };
     letters.kept.take(letter.id).await?;
     Ok(decided)
@@ -126,8 +191,8 @@ async fn is_awaited(runs: &Runs, job: &Job) -> anyhow::Result<bool> {
 }
 
 /// The files that failed count as changed in the next run.
-async fn ask(letters: &Letters<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
-    match letters.runs.ask(repository, letter.lane, false, letters.clock.now_ms()).await {
+async fn ask(ledger: &Decider<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
+    match ledger.runs.ask(repository, letter.lane, false, ledger.clock.now_ms()).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
             anyhow::bail!(wrong("its repository was removed, so nobody waits for it: `drop` forgets it"))
         }
@@ -167,7 +232,7 @@ fn unknown(id: MessageId) -> SearchError {
 
 async fn as_json(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Value> {
     let name = match &letter.job {
-        Some(job) => name_of(letters.runs, job).await?,
+        Some(job) => name_of(letters, job).await?,
         None => None,
     };
     let (part, generation, request) = match &letter.job {
@@ -191,8 +256,9 @@ async fn as_json(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<V
     }))
 }
 
-/// None for a repository that was removed.
-async fn name_of(runs: &Runs, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
-    let found = runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;
+/// None for a repository that was removed, or if names are not to be had.
+async fn name_of(letters: &Letters<'_>, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
+    let Some(ledger) = &letters.ledger else { return Ok(None) };
+    let found = ledger.runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;
     Ok(found.into_iter().next().map(|record| record.name))
 }

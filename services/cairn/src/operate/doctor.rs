@@ -1,15 +1,45 @@
 //! `cairn doctor` against a cluster.
 
+use std::sync::Arc;
+
+use cairn_names::NameIndex;
+use cairn_neo4j::Neo4jGraph;
+use cairn_ports::{BlobStore, Catalogue, Generations};
+use cairn_stages::Artifacts;
+
 use super::installation::Installation;
 use super::survey::{self, Finding, State};
 use crate::commands::Outcome;
 use crate::commands::doctor::{Check, report};
+use crate::verify::verify;
 
-/// Each dependency: whether it answers, which it is, whether it is prepared.
-pub(super) async fn doctor(installation: &Installation, json: bool) -> Outcome {
+/// Each dependency: whether it answers, which it is, whether it is prepared. And all that is stored of the repository that
+/// is named: reading that of every one would take a cluster hours.
+pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> Outcome {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
-    Ok(report(&findings.iter().map(check).collect::<Vec<_>>(), json))
+    let mut checks: Vec<Check> = findings.iter().map(check).collect();
+    // Servers that do not answer are told already, and the rest would say it again.
+    if let Some(name) = named
+        && checks.iter().all(|check| check.fault.is_none())
+    {
+        checks.push(stored(installation, name).await?);
+    }
+    Ok(report(&checks, json))
+}
+
+async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check> {
+    let (runs, clock) = installation.ledger().await?;
+    let searcher = installation.searcher(&runs, &clock).await?;
+    let record = searcher.select_one(&runs.view().await?, name).await?.record;
+    let blobs: Arc<dyn BlobStore> = Arc::new(installation.blobs()?);
+    let graph: Arc<dyn Generations> = Arc::new(Neo4jGraph::new(installation.neo4j()?));
+    let stores: [Arc<dyn Generations>; 3] =
+        [graph, Arc::new(installation.vectors()?.0), Arc::new(NameIndex::new(Arc::clone(&blobs)))];
+    let verified = verify(&searcher, &stores, &Artifacts::new(blobs), record.id).await;
+    let remedy = format!("`cairn enqueue --rebuild {}` has it written anew", record.name);
+    let fault = verified.err().map(|error| format!("{error:#}; {remedy}"));
+    Ok(Check { what: format!("stored data of {}", record.name), fault })
 }
 
 fn check(finding: &Finding) -> Check {

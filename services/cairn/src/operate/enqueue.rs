@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use cairn_config::{ListedRepository, Location, parse_repository_list};
-use cairn_domain::{Lane, RepositoryName, Tenant};
+use cairn_domain::{Lane, RepositoryName, Scope, Source, Tenant};
 use cairn_gateway::{IndexStatus, LedgerIndexing, json as as_json};
 use cairn_ports::RepositoryRecord;
+use cairn_search::named;
 use cairn_wire::RequestSettings;
 
 use super::arguments::EnqueueArguments;
@@ -26,9 +27,11 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
     let entries = entries(&arguments)?;
     let (runs, clock) = installation.ledger().await?;
     let indexing = installation.indexing(&runs, &clock);
+    let (tenant, lane, rebuild) = (&installation.tenant, arguments.lane.into(), arguments.rebuild);
+    let asking = Asking { indexing, tenant, lane, rebuild };
     let (several, mut worst) = (entries.len() > 1, ExitCode::SUCCESS);
     for Entry { place, listed } in entries {
-        let asked = ask(&indexing, &installation.tenant, listed, arguments.lane.into()).await;
+        let asked = asking.ask(listed).await;
         match asked {
             Ok(asked) => show(&asked, json),
             // One that is refused does not keep the others out.
@@ -47,7 +50,7 @@ fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
         // The text itself may hold a credential: refusals do not repeat it.
         let of_url =
             |(number, url): (usize, &String)| Entry { place: format!("URL {}", number + 1), listed: plain(url) };
-        return Ok(arguments.urls.iter().enumerate().map(of_url).collect());
+        return Ok(arguments.targets.iter().enumerate().map(of_url).collect());
     };
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("reading {name}"))?;
@@ -65,23 +68,42 @@ fn plain(url: &str) -> ListedRepository {
     ListedRepository { line: None, location, name: None, branch: None, include, exclude, include_override }
 }
 
-async fn ask(
-    indexing: &LedgerIndexing,
-    tenant: &Tenant,
-    listed: ListedRepository,
+/// How all that is typed at once is asked for.
+struct Asking<'a> {
+    indexing: LedgerIndexing,
+    tenant: &'a Tenant,
     lane: Lane,
-) -> anyhow::Result<IndexStatus> {
-    let record = record(indexing, tenant, listed)?;
-    Ok(indexing.register(record, lane).await?)
+    rebuild: bool,
 }
 
-/// What the cloner will be allowed to fetch; a name that leads to a private address it alone can tell.
-fn record(indexing: &LedgerIndexing, tenant: &Tenant, listed: ListedRepository) -> anyhow::Result<RepositoryRecord> {
-    let Location::Url(url) = listed.location else {
-        anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
-    };
-    let located = (indexing.locate)(&url).map_err(wrong)?;
-    let (source, name) = located.ok_or_else(|| wrong(cairn_git::InvalidUrl::Malformed.to_string()))?;
+impl Asking<'_> {
+    async fn ask(&self, listed: ListedRepository) -> anyhow::Result<IndexStatus> {
+        let Location::Url(text) = &listed.location else {
+            anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
+        };
+        // What the cloner will be allowed to fetch; a name that leads to a private address it alone can tell.
+        match (self.indexing.locate)(text).map_err(wrong)? {
+            Some((source, name)) => {
+                let record = record(self.tenant, source, name, listed);
+                Ok(self.indexing.register(record, self.lane, self.rebuild).await?)
+            }
+            None => Ok(self.indexing.ask(&self.known(text).await?, self.lane, self.rebuild).await?),
+        }
+    }
+
+    /// The registered repository of that name. The text is not repeated: it may be an address with a slip in it, and a
+    /// credential.
+    async fn known(&self, name: &str) -> anyhow::Result<RepositoryRecord> {
+        let registered = self.indexing.catalogue.repositories(&Scope::all(self.tenant.clone())).await?;
+        match named(&registered, |record| record, name)[..] {
+            [found] => Ok(found.clone()),
+            [] => anyhow::bail!(wrong("not a URL, nor the name of a repository; `cairn repos` shows their names")),
+            _ => anyhow::bail!(wrong("it names several repositories; write the name of one in full")),
+        }
+    }
+}
+
+fn record(tenant: &Tenant, source: Source, name: RepositoryName, listed: ListedRepository) -> RepositoryRecord {
     let settings = RequestSettings {
         include: listed.include,
         exclude: listed.exclude,
@@ -89,11 +111,11 @@ fn record(indexing: &LedgerIndexing, tenant: &Tenant, listed: ListedRepository) 
         max_file_size: None,
     };
     let name = listed.name.map_or(name, RepositoryName::new);
-    Ok(RepositoryRecord {
+    RepositoryRecord {
         branch: listed.branch,
         settings: settings.to_json(),
         ..RepositoryRecord::new(tenant.clone(), name, source)
-    })
+    }
 }
 
 fn show(asked: &IndexStatus, json: bool) {

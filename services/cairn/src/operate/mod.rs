@@ -13,13 +13,17 @@ mod survey;
 mod topology;
 
 use std::path::Path;
+use std::sync::Arc;
 
+use cairn_catalogue::Runs;
+use cairn_ports::Clock;
 use cairn_search::{SearchError, SearchErrorCode};
 
 use crate::cli::{Arguments, Command};
 use crate::commands::Outcome;
-use arguments::TopologyCommand;
-use dead_letters::Letters;
+use crate::output;
+use arguments::{DeadLettersCommand, TopologyCommand};
+use dead_letters::{Decider, Letters, Need};
 use installation::Installation;
 
 /// Does what the command says to the cluster whose settings are in the file.
@@ -31,16 +35,34 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> Outcome {
         Command::Topology(TopologyCommand::Apply) => topology::apply(&installation, json).await,
         Command::Topology(TopologyCommand::Check) => topology::check(&installation, json).await,
         Command::DeadLetters(command) => {
+            let ledger = ledger_for(&installation, &command).await?;
             let broker = installation.broker().await?;
-            let (runs, clock) = installation.ledger().await?;
-            let letters = Letters { kept: &broker, broker: &broker, runs: &runs, clock: clock.as_ref() };
-            dead_letters::run(&letters, command, json).await
+            let ledger = ledger.as_ref().map(|(runs, clock)| Decider { runs, clock: clock.as_ref() });
+            dead_letters::run(&Letters { kept: &broker, broker: &broker, ledger }, command, json).await
         }
         Command::Enqueue(arguments) => enqueue::enqueue(&installation, arguments, json).await,
         Command::Keys(command) => keys::run(&installation, named.is_some(), command, json).await,
-        Command::Doctor => doctor::doctor(&installation, json).await,
+        Command::Doctor { repository } => doctor::doctor(&installation, repository.as_deref(), json).await,
         Command::Remove { repository } => remove::remove(&installation, &repository, json).await,
         command => questions::ask(&installation, &command, json).await,
+    }
+}
+
+/// Catalogue and ledger, if the command cannot do without them, or if they are there.
+async fn ledger_for(
+    installation: &Installation,
+    command: &DeadLettersCommand,
+) -> anyhow::Result<Option<(Arc<Runs>, Arc<dyn Clock>)>> {
+    match (command.need(), installation.ledger()) {
+        (Need::Nothing, _) => Ok(None),
+        (Need::Names, connecting) => match connecting.await {
+            Ok(ledger) => Ok(Some(ledger)),
+            Err(error) => {
+                output::note(&format!("repositories are shown without their names: {error:#}"));
+                Ok(None)
+            }
+        },
+        (Need::Ledger, connecting) => Ok(Some(connecting.await?)),
     }
 }
 

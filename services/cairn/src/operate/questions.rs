@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_catalogue::Runs;
-use cairn_domain::{RunId, Tenant};
+use cairn_domain::{RepositoryId, RunId, Tenant};
 use cairn_gateway::{Agent, IndexCall, IndexStatus, Indexing, LedgerIndexing, questions};
 use cairn_search::{SearchError, Searcher};
 
@@ -40,6 +40,10 @@ impl Agent for OperatorAgent {
 
     async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
         self.indexing.cancel(run).await
+    }
+
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+        self.indexing.cancel_requests(repositories).await
     }
 }
 

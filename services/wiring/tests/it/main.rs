@@ -2,5 +2,6 @@
 
 mod documented;
 mod key;
+mod organisations;
 mod registration;
 mod replica;

@@ -8,7 +8,7 @@ use cairn_domain::{ArtifactRef, PartId, RepositoryName, RunId, RunState, Scope, 
 use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
 use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
-use cairn_search::{Allowed, Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Allowed, Caller, CursorKey, RepositorySelection, SearchError, SearchErrorCode, Searcher};
 use cairn_testkit::{FakeIndex, ManualClock, MemoryRuns};
 use cairn_wire::{RequestSettings, RunResult};
 
@@ -89,6 +89,7 @@ impl Service {
             started_at_ms: 0,
         };
         let run = self.runs.begin(lease, new).await?;
+        self.runs.renew(lease, 0, 0).await?;
         self.runs.answer(record.id, request, None, 2_000).await?;
         Ok(run)
     }
@@ -124,6 +125,40 @@ async fn an_unknown_address_is_registered_and_asked_for() -> Result<()> {
         ensure!(service.index(target).await?.request == Some(request), "{target} is another request");
     }
     ensure!(service.registered().await?.len() == 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_taken_back_stands_as_cancelled() -> Result<()> {
+    let service = Service::of(&["github.com/acme/*"]).await?;
+    let asked = service.index(SHOP).await?;
+    let ids = [service.registered().await?[0].id];
+    ensure!(service.indexing.cancel_requests(&ids).await? == ids);
+    let stands = service.progress(&asked).await?;
+    ensure!((stands.state, stands.request) == (RunState::Cancelled, None), "{stands:?}");
+    ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "it is cancelled twice");
+    let again = service.index(SHOP).await?;
+    ensure!(service.progress(&again).await?.state == RunState::Running, "it cannot be asked for again");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_old_run_is_found_if_its_repository_is_named() -> Result<()> {
+    let service = Service::of(&["github.com/acme/*"]).await?;
+    let record = service.register("github.com/acme/shop", SHOP).await?;
+    let mut runs = Vec::new();
+    for _ in 0..51 {
+        let run = service.begin(&record, 0, runs.last().copied()).await?;
+        service.publish(run, 1).await?;
+        runs.push(run);
+    }
+    let (all, shop) = (RepositorySelection::default(), RepositorySelection(vec!["shop".to_owned()]));
+    let id = |run: usize| service.searcher.run_id(runs[run]);
+    ensure!(service.searcher.find_run(&all, &id(1)).await?.record.id == runs[1]);
+    let lost = service.searcher.find_run(&all, &id(0)).await.expect_err("all runs of all repositories are read");
+    let hint = lost.hint.clone().unwrap_or_default();
+    ensure!(lost.code == SearchErrorCode::NotFound && hint.contains("name the repository"), "{lost:?}");
+    ensure!(service.searcher.find_run(&shop, &id(0)).await?.record.id == runs[0]);
     Ok(())
 }
 

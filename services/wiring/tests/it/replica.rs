@@ -19,7 +19,7 @@ use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_servers::{FaultProxy, Vhost, given};
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport, RunResult};
-use cairn_wiring::{Key, OwnersWork, Signals};
+use cairn_wiring::{OwnersWork, Owning, Signals};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -140,8 +140,9 @@ impl Replica {
         let config = RunnerConfig { concurrency: 4, deadline: Duration::from_secs(60), ladder: RetryLadder::cluster() };
         let clock = Arc::new(ManualClock::new(0));
         let runner = Runner::new(broker.clone(), Arc::clone(&cluster.runs), None, clock, config);
-        let key = Key { name: KEY.to_owned(), embedder: Arc::clone(&embedder) };
-        let owners = OwnersWork { key, workers: vec![Worker::Stage(Arc::new(EmbedText(Arc::clone(&embedder))))] };
+        let (key, owning) = (KEY.to_owned(), Owning::Provider(Arc::clone(&embedder)));
+        let workers = vec![Worker::Stage(Arc::new(EmbedText(Arc::clone(&embedder))) as Arc<dyn Stage>)];
+        let owners = OwnersWork { key, owning, workers };
         let ((drain, draining), (_, leaving)) = (watch::channel(false), watch::channel(false));
         let working = tokio::spawn(owners.run(Arc::clone(&broker), runner, Signals { draining, leaving }));
         Ok(Self { proxy, embedder, broker, drain, working })

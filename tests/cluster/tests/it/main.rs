@@ -3,6 +3,7 @@
 mod end_to_end;
 mod equality;
 mod isolation;
+mod operations;
 mod questions;
 mod registering;
 mod scale;

@@ -159,6 +159,10 @@ fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
             Answer::Dispatched(state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_under_way)))
         }),
         Command::ForgetAborted { .. } | Command::ForgetDeletion { .. } => Some(Answer::Forgotten(true)),
+        Command::Cancel { outcome, .. } => documents
+            .repository
+            .as_ref()
+            .map(|repository| Answer::Cancelled(repository.last_sync.as_ref() == Some(outcome))),
         Command::Renew { .. } | Command::Abort { .. } => Some(Answer::Done),
         Command::Register { .. }
         | Command::Sent { .. }

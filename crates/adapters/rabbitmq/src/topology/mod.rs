@@ -21,6 +21,9 @@ pub use inspect::{Inspected, inspect};
 pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
 pub use plan::Topology;
 
+/// The key that whoever coordinates owns. It is always there, and no provider's.
+pub const COORDINATOR: &str = "coordinator";
+
 /// What the topology is made of.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -58,6 +61,9 @@ impl TopologyConfig {
         let keys = self.owned_keys.iter().map(|key| ("owned_keys", key));
         for (name, word) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
             faults.push(format!("`topology.{name}`: `{word}` has other characters than letters, digits, `-` and `_`"));
+        }
+        if self.owned_keys.iter().any(|key| key == COORDINATOR) {
+            faults.push(format!("`topology.owned_keys`: `{COORDINATOR}` is the coordinator's own; take another name"));
         }
         if self.capacity == 0 {
             faults.push("`topology.capacity` must be at least 1".to_owned());

@@ -3,8 +3,8 @@
 use cairn_domain::StageName;
 use serde_json::{Value, json};
 
-use super::TopologyConfig;
 use super::names::{Names, Source, label};
+use super::{COORDINATOR, TopologyConfig};
 
 /// So many that the broker never gives a message up by itself: isolating suspects is ours, and the default of 4.x (20) would
 /// dead-letter innocent messages while connections flap. Set explicitly because 3.10 knows no value for "never".
@@ -71,7 +71,7 @@ impl Topology {
             topology.add_stage(&names, config, *stage);
         }
         topology.add_queue(names.dead_queue(), &names.dead_exchange(), "");
-        for key in &config.owned_keys {
+        for key in config.owned_keys.iter().map(String::as_str).chain([COORDINATOR]) {
             topology.queues.push(Queue { name: names.owner_queue(key), has_single_active_consumer: true });
         }
         topology
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn every_queue_has_exactly_one_policy() {
         let topology = topology();
-        assert_eq!(topology.queues.len(), 9 * 7 + 3);
+        assert_eq!(topology.queues.len(), 9 * 7 + 4);
         for queue in &topology.queues {
             let matching = topology
                 .policies

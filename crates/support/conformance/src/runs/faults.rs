@@ -41,6 +41,7 @@ enum Fault {
     DispatchesTwice,
     ForgetsWhatWasDispatched,
     LosesAnswers,
+    CancelsTheAsking,
     DispatchesBackwards,
     WorksOnEndedParts,
     ForgetsWhatWasAborted,
@@ -48,7 +49,7 @@ enum Fault {
     LimitsAllTogether,
 }
 
-const ALL: [(&str, Fault); 28] = [
+const ALL: [(&str, Fault); 29] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -72,6 +73,7 @@ const ALL: [(&str, Fault); 28] = [
     ("dispatches a request twice", Fault::DispatchesTwice),
     ("forgets what the broker has confirmed", Fault::ForgetsWhatWasDispatched),
     ("loses answers", Fault::LosesAnswers),
+    ("cancels what was asked, not the sync under way", Fault::CancelsTheAsking),
     ("dispatches the newest first", Fault::DispatchesBackwards),
     ("lets ended parts be worked on", Fault::WorksOnEndedParts),
     ("forgets what was aborted", Fault::ForgetsWhatWasAborted),
@@ -324,5 +326,21 @@ impl Requests for Faulty<dyn RunStore, Fault> {
             Fault::LosesAnswers => Ok(()),
             _ => self.inner.answer(repository, request, failure, now_ms).await,
         }
+    }
+
+    async fn cancel(
+        &self,
+        repositories: &[RepositoryId],
+        message: &str,
+        now_ms: i64,
+    ) -> Result<Vec<RepositoryId>, LedgerError> {
+        if self.fault == Fault::CancelsTheAsking {
+            // What is under way goes on.
+            for repository in repositories {
+                self.inner.answer(*repository, u64::MAX, None, now_ms).await?;
+            }
+            return Ok(repositories.to_vec());
+        }
+        self.inner.cancel(repositories, message, now_ms).await
     }
 }

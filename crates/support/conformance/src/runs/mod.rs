@@ -55,6 +55,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         a_request_is_dispatched_once_and_answered,
         what_the_broker_has_is_not_dispatched_again_soon,
         what_is_asked_meanwhile_is_done_afterwards,
+        what_is_cancelled_begins_no_run,
         interactive_requests_are_dispatched_first_and_in_bounds,
         published_generations_are_swept_after_the_grace_period,
         aborted_generations_are_hidden_until_they_are_swept,

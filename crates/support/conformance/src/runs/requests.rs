@@ -88,6 +88,38 @@ pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunSt
     Ok(())
 }
 
+pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "cancelled");
+    let id = |name: &str| runs.case.repository(name);
+    runs.register(&["idle", "waiting", "working"]).await?;
+    store.ask(id("waiting"), Lane::Bulk, false, 0).await?;
+    let number = store.ask(id("working"), Lane::Bulk, false, 0).await?;
+    dispatch(&runs, 1).await?;
+    let lease = store.lease(id("working"), 2, 60_000).await?;
+    let all = ["idle", "nowhere", "waiting", "working"].map(id);
+    let mut cancelled = store.cancel(&all, "by a person", 3).await?;
+    cancelled.sort();
+    let mut expected = ["waiting", "working"].map(id);
+    expected.sort();
+    expect_eq!(cancelled, expected);
+    expect_eq!(store.asked(id("working"), number).await?, None);
+    expect_kind!(store.renew(lease, 4, 60_000).await, Conflict);
+    expect_kind!(store.begin(lease, runs.new_run("working", None, &[], 4)).await, Conflict);
+    expect_eq!(dispatch(&runs, 99_999).await?, []);
+    expect_eq!(store.cancel(&[id("working")], "again", 5).await?, []);
+    expect_eq!(store.cancel(&[id("nowhere")], "never", 5).await?, []);
+    let failure = Some(("cancelled".to_owned(), "by a person".to_owned()));
+    for record in store.repositories(&runs.case.scope()).await? {
+        let sync = record.last_sync.map(|sync| (sync.at_ms, sync.failure));
+        expect_eq!(sync, (record.id != id("idle")).then(|| (3, failure.clone())));
+    }
+    // Whoever asks anew waits for nobody.
+    store.ask(id("working"), Lane::Bulk, false, 6).await?;
+    expect_eq!(dispatch(&runs, 7).await?.len(), 1);
+    runs.begin("working", None, &[], 8).await?;
+    Ok(())
+}
+
 pub(super) async fn interactive_requests_are_dispatched_first_and_in_bounds(store: &dyn RunStore) -> Result<()> {
     let runs = Runs::new(store, "lanes");
     runs.register(&["a", "b", "c"]).await?;

@@ -1,0 +1,35 @@
+//! All that is stored of a repository, read and verified: here and in a cluster by the same rules.
+
+use std::sync::Arc;
+
+use cairn_domain::{RepositoryId, Scope};
+use cairn_ports::{ChunkFilter, Generations};
+use cairn_search::Searcher;
+use cairn_stages::Artifacts;
+
+/// Every store verifies what it has; then what is published must be there, whole. An error says what is damaged.
+pub(crate) async fn verify(
+    searcher: &Searcher,
+    stores: &[Arc<dyn Generations>],
+    artifacts: &Artifacts,
+    repository: RepositoryId,
+) -> anyhow::Result<()> {
+    for store in stores {
+        store.verify(repository).await?;
+    }
+    let view = searcher.catalogue.view().await?;
+    let Some(published) = searcher.catalogue.published(&view, repository).await? else { return Ok(()) };
+    artifacts.verify(&published.manifest).await?;
+    let scope = Scope::only(searcher.caller.tenant.clone(), [repository]);
+    let expected = &published.result;
+    let num_chunks = searcher.vectors.count(&view, &scope, &ChunkFilter::default()).await?;
+    anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks are there", expected.chunks);
+    let (mut num_symbols, mut from) = (0, Some(0));
+    while let Some(start) = from {
+        let page = searcher.names.scroll(&view, &scope, repository, start).await?;
+        num_symbols += page.items.len() as u64;
+        from = page.next;
+    }
+    anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names are there", expected.symbols);
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Organisations of which some cannot even be asked for.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use cairn_catalogue::Runs;
+use cairn_config::Sources;
+use cairn_ports::Clock;
+use cairn_testkit::{ManualClock, MemoryRuns};
+use cairn_wiring::OrganisationConfig;
+
+/// Answers every request with an empty list.
+fn empty_service() -> Result<SocketAddr> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let address = listener.local_addr()?;
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let Ok(mut connection) = connection else { return };
+            let mut request = [0; 4096];
+            let _asked = connection.read(&mut request);
+            let headers = "content-type: application/json\r\ncontent-length: 2\r\nconnection: close";
+            let _answered = connection.write_all(format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n[]").as_bytes());
+        }
+    });
+    Ok(address)
+}
+
+fn organisation(owner: &str, hosting: &str) -> Result<OrganisationConfig> {
+    let text = format!("tenant = \"acme\"\n[hosting]\nkind = \"github\"\nowner = \"{owner}\"\n{hosting}");
+    Ok(toml::from_str(&text)?)
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_asked_for_keeps_no_other_from_being_listed() -> Result<()> {
+    let address = empty_service()?;
+    let good = format!("url = \"http://{address}\"");
+    let organisations = [
+        organisation("unset", &format!("{good}\ntoken = {{ env = \"CAIRN_TEST_TOKEN_THAT_NOBODY_SETS\" }}"))?,
+        organisation("lost", &format!("{good}\ntoken = {{ file = \"/nowhere/token\" }}"))?,
+        organisation("good", &good)?,
+    ];
+    let sources = Sources { allow_http: true, allow_private_addresses: true, ..Sources::default() };
+    let (runs, clock) = (Arc::new(Runs::new(Arc::new(MemoryRuns::new()))), Arc::new(ManualClock::new(1_000)));
+    let clock: Arc<dyn Clock> = clock;
+    let discovered = cairn_wiring::discover(&organisations, &sources, runs.clone(), Arc::clone(&clock)).await?;
+    let names = |is_ok: bool| {
+        let of_outcome = discovered.iter().filter(|found| found.outcome.is_ok() == is_ok);
+        of_outcome.map(|found| found.organisation.name.as_str()).collect::<Vec<_>>()
+    };
+    ensure!(names(true) == ["good"] && names(false) == ["unset", "lost"], "{discovered:?}");
+    let told = format!("{:?}", discovered[0].outcome);
+    ensure!(told.contains("CAIRN_TEST_TOKEN_THAT_NOBODY_SETS"), "the failure does not say what is missing: {told}");
+    // An address that the operator's rules refuse.
+    let discovered = cairn_wiring::discover(&organisations[2..], &Sources::default(), runs, clock).await?;
+    ensure!(discovered.len() == 1 && discovered[0].outcome.is_err(), "{discovered:?}");
+    Ok(())
+}

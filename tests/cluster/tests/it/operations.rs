@@ -1,0 +1,136 @@
+//! What whoever runs a cluster sees of its processes: which coordinator is at work, whether stores are there, that one drains.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{Ground, Servers};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, Tenant};
+use cairn_ports::Broker;
+use cairn_servers::{Direction, FaultProxy, Rules, get};
+use cairn_wire::{Job, SyncJob};
+use tokio::time::{Instant, sleep};
+use toml::{Table, toml};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(50);
+
+async fn owned(ground: &Ground, scheduler: &str) -> Result<u64> {
+    ground.cluster.metric(scheduler, "cairn_owned_keys").await
+}
+
+/// The scheduler that is at work, when one is.
+async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        for scheduler in schedulers {
+            if owned(ground, scheduler).await? == 1 {
+                return Ok(scheduler);
+            }
+        }
+        ensure!(Instant::now() < deadline, "nobody coordinates");
+        sleep(POLL).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_coordinator_is_at_work_and_another_takes_over() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    // Who owns a key is decided anew in parts of a heartbeat.
+    let settings = toml! { [rabbitmq]
+    heartbeat_seconds = 4 };
+    let mut ground = Ground::prepare(&servers, &settings).await?;
+    for scheduler in ["scheduler-1", "scheduler-2"] {
+        ground.cluster.start(scheduler, &[]).await?;
+    }
+    let first = active(&ground, &["scheduler-1", "scheduler-2"]).await?;
+    let other = if first == "scheduler-1" { "scheduler-2" } else { "scheduler-1" };
+    ensure!(owned(&ground, other).await? == 0, "both are at work");
+    let log = std::fs::read_to_string(ground.cluster.log(other))?;
+    ensure!(log.contains("stands by") && !log.contains("owns the key"), "{log}");
+    ground.cluster.process(first)?.kill().await?;
+    ensure!(active(&ground, &[other]).await? == other);
+    // One that is told to stop hands over as well.
+    ground.cluster.start("scheduler-3", &[]).await?;
+    ensure!(owned(&ground, "scheduler-3").await? == 0, "a newcomer takes the key away");
+    ground.cluster.stop(other).await?;
+    active(&ground, &["scheduler-3"]).await?;
+    Ok(())
+}
+
+/// What `/readyz` says, when it says so.
+async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let answer = get(address, "/readyz").await;
+        let said = answer.unwrap_or_else(|error| error.to_string());
+        if is_it(&said) {
+            return Ok(said);
+        }
+        ensure!(Instant::now() < deadline, "readiness says {said}");
+        sleep(POLL).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_is_gone_is_told_by_readiness() -> Result<()> {
+    let Some(given) = Servers::given() else { return Ok(()) };
+    let (qdrant, s3) = (FaultProxy::start(&given.qdrant).await?, FaultProxy::start(&given.s3).await?);
+    let servers = Servers { qdrant: qdrant.url(&given.qdrant)?, s3: s3.url(&given.s3)?, ..given };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    ground.cluster.start("query", &[]).await?;
+    ground.cluster.start("graph-writer", &[]).await?;
+    let (query, writer) = (address(&ground, "query")?, address(&ground, "graph-writer")?);
+    qdrant.set(Rules { responses: Direction::HANG, ..Rules::PASS });
+    let said = readiness(&query, |said| said.contains("Qdrant")).await?;
+    let body = said.split_once("answers 503: ").context("another status")?.1;
+    ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "an address is told: {body}");
+    ensure!(get(&query, "/healthz").await? == "ok\n", "a store's absence is mended by no restart");
+    ensure!(get(&writer, "/readyz").await? == "ok\n", "it uses no Qdrant");
+    qdrant.set(Rules::PASS);
+    readiness(&query, |said| said == "ok\n").await?;
+    s3.set(Rules::RESET);
+    for idle in [&query, &writer] {
+        readiness(idle, |said| said.contains("S3")).await?;
+    }
+    s3.set(Rules::PASS);
+    for idle in [&query, &writer] {
+        readiness(idle, |said| said == "ok\n").await?;
+    }
+    Ok(())
+}
+
+fn address(ground: &Ground, replica: &str) -> Result<String> {
+    Ok(format!("http://{}", ground.cluster.address(replica)?))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_drains_says_so_until_its_end() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let settings = toml! { [pipeline]
+    drain_seconds = 600 };
+    let mut ground = Ground::prepare(&servers, &settings).await?;
+    // What it has in hand lasts longer than this test does.
+    let sleeps = "pipeline::before_sync:0:sleep=600000".to_owned();
+    ground.cluster.start("cloner", &[("CAIRN_FAIL_AT", sleeps)]).await?;
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("nowhere"));
+    let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository, request: 1 });
+    let broker = ground.inside.cluster.broker()?;
+    broker.publish(Lane::Bulk, vec![job]).await?;
+    let deadline = Instant::now() + PATIENCE;
+    while ground.cluster.metric("cloner", "cairn_jobs_in_hand").await? == 0 {
+        ensure!(Instant::now() < deadline, "nobody takes the job");
+        sleep(POLL).await;
+    }
+    let address = address(&ground, "cloner")?;
+    let cloner = ground.cluster.process("cloner")?;
+    let drains = async {
+        readiness(&address, |said| said.contains("draining")).await?;
+        get(&address, "/healthz").await?;
+        get(&address, "/metrics").await
+    };
+    tokio::select! {
+        stopped = cloner.stop() => anyhow::bail!("it has not drained: {stopped:?}"),
+        metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "no metrics while it drains"),
+    }
+    cloner.kill().await
+}
