@@ -14,7 +14,7 @@ use crate::{SearchError, SearchErrorCode};
 const LIFE_MS: i64 = 10 * 60 * 1000;
 const TAG_BYTES: usize = 16;
 const QUESTION_BYTES: usize = 16;
-const BODY_BYTES: usize = QUESTION_BYTES + 3 * 8;
+const BODY_BYTES: usize = QUESTION_BYTES + 4 * 8;
 const REPEAT: &str = "repeat the search without `cursor` to start from the first page";
 
 /// The key that cursors are sealed with. Every replica that answers the same callers has the same.
@@ -37,8 +37,10 @@ impl CursorKey {
 /// What a cursor says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cursor {
-    /// Of the question that the pages answer.
+    /// Of the question that the pages answer, but for the moment that it may name.
     pub question: Digest,
+    /// The moment since when, in seconds since 1970, as it was for the first page: `20h` ago is another one by the next page.
+    pub since: i64,
     /// The publication whose view the pages read.
     pub seq: PublishedSeq,
     /// Results on the pages before.
@@ -51,7 +53,7 @@ impl Cursor {
         let mut body = [0; BODY_BYTES];
         let (question, numbers) = body.split_at_mut(QUESTION_BYTES);
         question.copy_from_slice(short(&self.question));
-        let values = [self.seq.0, self.offset, self.issued_at_ms.cast_unsigned()];
+        let values = [self.since.cast_unsigned(), self.seq.0, self.offset, self.issued_at_ms.cast_unsigned()];
         for (place, value) in numbers.chunks_exact_mut(8).zip(values) {
             place.copy_from_slice(&value.to_le_bytes());
         }
@@ -65,7 +67,7 @@ impl Cursor {
         text: &str,
         key: CursorKey,
         caller: &Caller,
-        question: Digest,
+        (question, since): (Digest, i64),
         now_ms: i64,
     ) -> Result<Self, SearchError> {
         let Some(mut body) = opened(text, key, caller) else {
@@ -77,8 +79,12 @@ impl Cursor {
         }
         let mut values = numbers.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
         let mut value = || values.next().unwrap_or_default();
-        let cursor =
-            Self { question, seq: PublishedSeq(value()), offset: value(), issued_at_ms: value().cast_signed() };
+        let first_since = value().cast_signed();
+        let (seq, offset, issued_at_ms) = (PublishedSeq(value()), value(), value().cast_signed());
+        let cursor = Self { question, since: first_since, seq, offset, issued_at_ms };
+        if !(0..=LIFE_MS / 1000).contains(&since.saturating_sub(first_since)) {
+            return Err(invalid("the cursor belongs to another `since`"));
+        }
         if now_ms - cursor.issued_at_ms > LIFE_MS {
             return Err(expired());
         }
@@ -156,11 +162,11 @@ mod tests {
     const QUESTION: Digest = Digest([1; 32]);
 
     fn cursor() -> Cursor {
-        Cursor { question: QUESTION, seq: PublishedSeq(3), offset: 20, issued_at_ms: 1_000 }
+        Cursor { question: QUESTION, since: 5_000, seq: PublishedSeq(3), offset: 20, issued_at_ms: 1_000 }
     }
 
     fn open(text: &str) -> Result<Cursor, SearchError> {
-        Cursor::open(text, KEY, &Caller::local(), QUESTION, 2_000)
+        Cursor::open(text, KEY, &Caller::local(), (QUESTION, 5_000), 2_000)
     }
 
     #[test]
@@ -168,7 +174,7 @@ mod tests {
         let text = cursor().seal(KEY, &Caller::local());
         assert_eq!(open(&text), Ok(cursor()));
         let check = |text: &str, key, caller: &Caller, question, now_ms, expect: &str| {
-            let error = Cursor::open(text, key, caller, question, now_ms).expect_err("refused");
+            let error = Cursor::open(text, key, caller, (question, 5_000), now_ms).expect_err("refused");
             assert_eq!(error.code, SearchErrorCode::InvalidCursor);
             assert!(error.message.contains(expect), "{}", error.message);
         };
@@ -186,6 +192,21 @@ mod tests {
         for other in &others {
             check(&text, KEY, other, QUESTION, 2_000, "not one");
         }
+    }
+
+    #[test]
+    fn pages_go_on_from_the_moment_of_the_first() {
+        let text = cursor().seal(KEY, &Caller::local());
+        let check = |since: i64, is_taken: bool| {
+            let opened = Cursor::open(&text, KEY, &Caller::local(), (QUESTION, since), 2_000);
+            assert_eq!(opened.map(|cursor| cursor.since).ok(), is_taken.then_some(5_000), "{since}");
+        };
+        check(5_000, true);
+        check(5_001, true);
+        check(5_600, true);
+        check(5_601, false);
+        check(4_999, false);
+        check(i64::MIN, false);
     }
 
     #[test]

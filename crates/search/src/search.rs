@@ -65,14 +65,18 @@ impl Searcher {
         check(request)?;
         let question = question_digest(request);
         let now_ms = self.clock.now_ms();
+        let mut request = request.clone();
         let (view, offset) = match &request.cursor {
             Some(text) => {
-                let cursor = Cursor::open(text, self.cursor_key, &self.caller, question, now_ms)?;
+                let asked = (question, request.filter.since.unwrap_or_default());
+                let cursor = Cursor::open(text, self.cursor_key, &self.caller, asked, now_ms)?;
+                request.filter.since = request.filter.since.map(|_| cursor.since);
                 let view = self.catalogue.view_at(cursor.seq).await?.ok_or_else(expired)?;
                 (view, usize::try_from(cursor.offset).unwrap_or(usize::MAX))
             }
             None => (self.catalogue.view().await?, 0),
         };
+        let request = &request;
         let selected = self.select(&view, &request.repositories).await?;
         self.check_model(&selected)?;
         let ranked = self.ranked(&view, &selected, request).await?;
@@ -85,7 +89,8 @@ impl Searcher {
             cut = Cut::Limit { num_left };
         }
         let end = offset + found.len();
-        let cursor = Cursor { question, seq: view.seq, offset: end as u64, issued_at_ms: now_ms };
+        let since = request.filter.since.unwrap_or_default();
+        let cursor = Cursor { question, since, seq: view.seq, offset: end as u64, issued_at_ms: now_ms };
         let more = end < num_results && !found.is_empty();
         let (mut hidden_by_scope, mut nothing_found) = (None, None);
         if num_results == 0 {
@@ -244,7 +249,8 @@ fn check(request: &SearchRequest) -> Result<(), SearchError> {
     filter.paths.iter().try_for_each(|glob| bounds::glob("paths", glob).map(drop))
 }
 
-/// Everything that decides which results there are and in which order, but not how many fit on a page.
+/// Everything that decides which results there are and in which order, but not how many fit on a page. Of a moment, whether one is
+/// named: which it is moves with the clock where it is so long ago, and the cursor says it.
 fn question_digest(request: &SearchRequest) -> Digest {
     let SearchRequest { query, repositories, filter, limit: _, max_tokens: _, cursor: _ } = request;
     let texts = |digester: Digester, texts: &[String]| digester.list(texts, |digester, text| digester.text(text));
@@ -252,8 +258,5 @@ fn question_digest(request: &SearchRequest) -> Digest {
     let digester = texts(texts(digester, &filter.languages), &filter.paths);
     let digester = digester.list(&filter.kinds, |digester, kind| digester.text(kind.as_str()));
     let digester = texts(texts(digester, &filter.module_prefixes), &filter.tags);
-    digester
-        .number(filter.include_tests as u64)
-        .option(filter.since, |digester, since| digester.number(since as u64))
-        .digest()
+    digester.number(filter.include_tests as u64).number(filter.since.is_some().into()).digest()
 }
