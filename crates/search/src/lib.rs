@@ -30,7 +30,7 @@ pub use graph::{EdgeDraw, GraphAnswer, GraphEdge, GraphRequest, Relation, Sample
 pub use inventory::{Coverage, Why};
 pub use nothing::{NothingFound, RelatedModule, Restriction};
 pub use patterns::PatternAnswer;
-pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp};
+pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, Stamp, named};
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 

@@ -78,13 +78,7 @@ impl Searcher {
         }
         let mut selected: Vec<KnownRepository> = Vec::new();
         for word in &selection.0 {
-            let glob = matcher(word);
-            // A name in full means nothing else, whatever was called so before.
-            let in_full = known.iter().find(|known| known.record.name.as_str() == word);
-            let matches: Vec<&KnownRepository> = match in_full {
-                Some(found) => vec![found],
-                None => known.iter().filter(|known| names(&known.record, word, glob.as_ref())).collect(),
-            };
+            let matches = named(&known, |known| &known.record, word);
             if matches.is_empty() {
                 return Err(unknown_repository(word, &known));
             }
@@ -146,6 +140,16 @@ impl Searcher {
         };
         Ok(shown.into_iter().map(stamp).collect())
     }
+}
+
+/// Those of the repositories that a word means.
+pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, word: &str) -> Vec<&'a T> {
+    // A name in full means nothing else, whatever was called so before.
+    if let Some(found) = known.iter().find(|known| record(known).name.as_str() == word) {
+        return vec![found];
+    }
+    let glob = matcher(word);
+    known.iter().filter(|known| names(record(known), word, glob.as_ref())).collect()
 }
 
 /// The last part of a name, a former name, or a glob over the name.

@@ -12,8 +12,10 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, RepositorySelection, SearchError, SearchErrorCode, Searcher};
 
-/// Runs of a repository that are looked through for the one that is asked about.
-const RUNS_SEARCHED: usize = 1_000;
+/// Runs of each repository that are looked through for the one that is asked about.
+const RUNS_SEARCHED: usize = 50;
+/// The same if its repository is named.
+const RUNS_SEARCHED_OF_ONE: usize = 1_000;
 const RUN_ID_DIGITS: usize = 12;
 
 /// A run with what callers call it.
@@ -71,14 +73,21 @@ impl Searcher {
     pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, SearchError> {
         bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
-        for known in self.select(&view, selection).await? {
-            let runs = self.ledger.runs(Some(known.record.id), RUNS_SEARCHED).await?;
-            if let Some(found) = runs.into_iter().find(|run| self.run_id(run.id) == id) {
-                return Ok(self.known_run(&known, found));
-            }
+        let selected = self.select(&view, selection).await?;
+        let is_named = !selection.0.is_empty();
+        let limit = if is_named { RUNS_SEARCHED_OF_ONE } else { RUNS_SEARCHED };
+        if let Some(found) = self.known_runs(&selected, limit).await?.into_iter().find(|run| run.id == id) {
+            return Ok(found);
         }
         let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run `{id}`"));
-        Err(error.hint("the newest runs are listed without `run_id`").next(NextCall {
+        let hint = if is_named {
+            "the newest runs are listed without `run_id`".to_owned()
+        } else {
+            format!(
+                "of each repository the newest {RUNS_SEARCHED} runs are looked through; name the repository for an older one"
+            )
+        };
+        Err(error.hint(hint).next(NextCall {
             tool: "index_status",
             reason: "lists the newest runs".to_owned(),
             arguments: Vec::new(),
