@@ -112,8 +112,11 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
     });
 }
 
+/// A key's name, and what whoever owns it does.
+type OwnedKey = (String, Owning);
+
 /// What embeds passages, and the key that must be owned for it.
-pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<(String, Owning)>)> {
+pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));
     };

@@ -103,7 +103,7 @@ impl Owning {
         if let Owning::Coordinator(coordinator) = self {
             coordinator.run().await;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -66,7 +66,7 @@ fn parts() -> (String, Vec<(String, String)>) {
     for paragraph in FILE.split("\n\n") {
         match paragraph.strip_prefix(VARIANT) {
             Some(variant) => {
-                variants.push((variant.lines().next().unwrap_or_default().to_owned(), paragraph.to_owned()))
+                variants.push((variant.lines().next().unwrap_or_default().to_owned(), paragraph.to_owned()));
             }
             None => base += &format!("{paragraph}\n\n"),
         }
