@@ -182,7 +182,7 @@ pub enum Command {
         after_help = "Examples:\n  cairn dead-letters list --cluster cluster.toml\n  cairn dead-letters replay --code timeout --stage embed --cluster cluster.toml"
     )]
     DeadLetters(DeadLettersCommand),
-    /// Register repositories with a cluster, or name registered ones, and ask for their syncs.
+    /// Ask a cluster for syncs of repositories, and register new ones.
     #[command(
         after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue service --rebuild --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
     )]
