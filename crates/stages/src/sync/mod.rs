@@ -205,7 +205,8 @@ impl Sync {
             tools: self.tools.clone(),
             settings: Arc::new(effective),
             circumstances: self.circumstances(request),
-            previous: Arc::clone(previous),
+            // A rebuild reads everything again: what was packed before may be lost.
+            previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
             tree: Arc::clone(&tree),
         };
         let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Ground, Servers};
-use cairn_domain::{Lane, RepositoryId, RepositoryName, Tenant};
+use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_ports::Broker;
 use cairn_servers::{Direction, FaultProxy, Rules, get};
+use cairn_testkit::work_tree::{commit, repository, write};
 use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
@@ -133,4 +134,34 @@ async fn a_process_that_drains_says_so_until_its_end() -> Result<()> {
         metrics = drains => ensure!(metrics?.contains("cairn_jobs_in_hand"), "no metrics while it drains"),
     }
     cloner.kill().await
+}
+
+/// What an operator does about an artifact that is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_damaged_is_named_and_a_rebuild_mends_it() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    let source = repository();
+    for n in 0..5 {
+        write(source.path(), &format!("src/m{n}.py"), format!("def f{n}(x):\n    return x + {n}\n"));
+    }
+    commit(source.path(), "start");
+    ground.cluster.start_all().await?;
+    let source = Source::Url { url: format!("file://{}", source.path().display()) };
+    let asked = ground.inside.enqueue("r", source, Lane::Bulk).await?;
+    ground.inside.settled(&[asked], PATIENCE).await?;
+    ensure!(ground.cluster.cairn(&["doctor", "--repo", "r"])?.contains("ok    stored data of r"));
+    let blobs = &ground.inside.cluster.blobs;
+    for pack in blobs.list("packs/").await? {
+        blobs.delete(&pack.key).await?;
+    }
+    let doctor = ground.cluster.try_cairn(&["doctor", "--repo", "r"])?;
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    ensure!(!doctor.status.success() && said.contains("`cairn enqueue --rebuild r`"), "{said}");
+    let request = ground.cluster.cairn(&["enqueue", "r", "--rebuild", "--json"])?;
+    let request: serde_json::Value = serde_json::from_str(&request)?;
+    let request = request["request"].as_u64().context("no request")?;
+    ground.inside.settled(&[(asked.0, request)], PATIENCE).await?;
+    ground.cluster.cairn(&["doctor", "--repo", "r"])?;
+    Ok(())
 }
