@@ -13,3 +13,4 @@ pub mod time;
 
 pub use agent::{Agent, Caps, IndexCall, IndexStatus};
 pub use indexing::{AskedFor, Indexing, LedgerIndexing, Locate};
+pub use syncs::news as sync_news;

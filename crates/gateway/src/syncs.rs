@@ -21,16 +21,21 @@ pub(crate) fn last(record: &RepositoryRecord) -> Option<Value> {
 }
 
 /// What is worth saying of a sync: that it waits, how the one before it failed, or both; none if all is well.
-pub(crate) fn news(record: &RepositoryRecord) -> Option<String> {
-    let failed = failure(record).map(|failure| format!("the last sync failed ({failure})"));
-    let waits = record.sync_pending.then(|| "a sync is asked for and has not ended yet".to_owned());
+pub fn news(failure: Option<&str>, is_pending: bool) -> Option<String> {
+    let failed = failure.map(|failure| format!("the last sync failed ({failure})"));
+    let waits = is_pending.then(|| "a sync is asked for and has not ended yet".to_owned());
     let news: Vec<String> = failed.into_iter().chain(waits).collect();
     (!news.is_empty()).then(|| news.join("; "))
 }
 
+/// The news of a repository's sync.
+pub(crate) fn news_of(record: &RepositoryRecord) -> Option<String> {
+    news(failure(record).as_deref(), record.sync_pending)
+}
+
 /// The repositories of which there is news, at most so many.
 pub(crate) fn unsettled(known: &[KnownRepository], limit: usize) -> Vec<Value> {
-    let unsettled = known.iter().map(|known| &known.record).filter(|record| news(record).is_some()).take(limit);
+    let unsettled = known.iter().map(|known| &known.record).filter(|record| news_of(record).is_some()).take(limit);
     let sync = |record: &RepositoryRecord| {
         json!({
             "repository": record.name.as_str(),

@@ -84,8 +84,9 @@ impl Connection {
         self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await
     }
 
+    /// Writes go through the highest replica that is alive; `Strong` waits for the highest one, dead or not.
     pub(crate) fn ordering(&self) -> Option<WriteOrdering> {
-        Some(WriteOrdering { r#type: WriteOrderingType::Strong.into() })
+        Some(WriteOrdering { r#type: WriteOrderingType::Medium.into() })
     }
 }
 

@@ -83,7 +83,7 @@ fn repository_line(known: &KnownRepository) -> String {
 
 /// What is to be said of its sync, behind what is said of itself.
 fn sync_news(known: &KnownRepository) -> String {
-    syncs::news(&known.record).map(|news| format!("; {}", one_line(&news))).unwrap_or_default()
+    syncs::news_of(&known.record).map(|news| format!("; {}", one_line(&news))).unwrap_or_default()
 }
 
 /// What people wrote about it at its host: their text, and on this one line.

@@ -1,5 +1,6 @@
 //! What is there, on the terminal.
 
+use cairn_gateway::sync_news;
 use serde_json::Value;
 
 use super::field::{counts, flag, list, number, text};
@@ -9,7 +10,7 @@ pub(super) fn repositories(answer: &Value) {
     let repositories = list(answer, "repositories");
     for repository in repositories {
         let published = &repository["published"];
-        let news = sync_news(&repository["last_sync"], flag(repository, "sync_pending"));
+        let news = sync_news(repository["last_sync"]["failure"].as_str(), flag(repository, "sync_pending"));
         let state = if published.is_null() {
             news.map_or("not indexed yet".to_owned(), |news| format!("not indexed yet: {news}"))
         } else {
@@ -43,7 +44,7 @@ pub(super) fn status(answer: &Value) {
         output::line(&format!("running {name} run {}: {progress}", text(run, "run_id")));
     }
     for repository in list(answer, "repositories") {
-        let news = sync_news(&repository["last_sync"], flag(repository, "sync_pending"));
+        let news = sync_news(repository["last_sync"]["failure"].as_str(), flag(repository, "sync_pending"));
         let state = match (repository["published"]["state"].as_str(), news) {
             (_, Some(news)) => news,
             (None, None) => "not indexed yet".to_owned(),
@@ -85,17 +86,9 @@ pub(super) fn runs(answer: &Value) {
         output::note("there are no runs");
     }
     for sync in list(answer, "syncs") {
-        let news = sync_news(&sync["last_sync"], flag(sync, "pending")).unwrap_or_default();
+        let news = sync_news(sync["last_sync"]["failure"].as_str(), flag(sync, "pending")).unwrap_or_default();
         output::note(&format!("{} {news}", styled(NAME, text(sync, "repository"))));
     }
-}
-
-/// What is to be said of a sync: how the last one failed, and that one waits.
-fn sync_news(last: &Value, is_pending: bool) -> Option<String> {
-    let failed = last["failure"].as_str().map(|failure| format!("the last sync failed ({failure})"));
-    let waits = is_pending.then(|| "a sync is asked for and has not ended yet".to_owned());
-    let news: Vec<String> = failed.into_iter().chain(waits).collect();
-    (!news.is_empty()).then(|| news.join("; "))
 }
 
 fn run(run: &Value) {
