@@ -16,8 +16,8 @@ use crate::sizes::lines;
 
 pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
     let field = Field::start().await?;
-    let ground = field.cluster().await?;
-    let root = ground.directory.path();
+    let mut ground = field.cluster().await?;
+    let root = ground.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     println!(
         "| repository | lines | files | chunks | edges | cluster | local mode | ratio |\n|---|---|---|---|---|---|---|---|"
@@ -26,12 +26,13 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
         let path = path.canonicalize().with_context(|| format!("no folder {}", path.display()))?;
         let name = name(&path)?;
         let copy = root.join(name);
-        git(root, &["clone", "-q", &path.to_string_lossy(), name]);
+        git(&root, &["clone", "-q", &path.to_string_lossy(), name]);
         compare(&ground, &local, name, &copy).await?;
         change(&copy)?;
         compare(&ground, &local, name, &copy).await?;
     }
     println!("all fingerprints are equal, also after 1 % of the files were deleted, 1 % renamed, 1 % edited");
+    ground.done();
     Ok(())
 }
 

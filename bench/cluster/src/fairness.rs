@@ -34,7 +34,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
 
 /// Seconds that the small ones wait, sorted.
 async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>) -> Result<Vec<f64>> {
-    let ground = field.cluster().await?;
+    let mut ground = field.cluster().await?;
     let mut asked = Vec::new();
     if let Some(huge) = huge {
         asked.push(ask(&ground, "huge", huge).await?);
@@ -54,6 +54,7 @@ async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>)
         waits.push((ended_ms - asked_ms) as f64 / 1000.0);
     }
     waits.sort_by(f64::total_cmp);
+    ground.done();
     Ok(waits)
 }
 

@@ -35,9 +35,10 @@ impl Field {
         self.directory.path().join(server)
     }
 
-    /// A cluster with one of each service, in a space of its own.
+    /// A cluster with one of each service, in a space of its own. Its logs stay if a measurement fails.
     pub(crate) async fn cluster(&self) -> Result<Ground> {
         let mut ground = Ground::prepare(&self.servers, &Table::new()).await?;
+        ground.keep();
         ground.cluster.start_all().await?;
         Ok(ground)
     }

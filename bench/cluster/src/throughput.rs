@@ -49,5 +49,6 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
         println!("bytes per line in {server}: {:.0}", grown as f64 / num_lines as f64);
     }
     println!("MiB at most: {memory:?}");
+    ground.done();
     Ok(())
 }

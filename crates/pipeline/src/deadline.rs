@@ -1,7 +1,44 @@
 //! The end of a handler's time: after it, nothing more is sent to a store.
 
 use std::future::poll_fn;
+use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
+
+use crate::StageError;
+
+/// A handler looks so many times within its deadline whether its run is still active.
+const LOOKS: u32 = 3;
+
+/// Until when a handler may write: so long after it was last seen that its run is active. What a run leaves behind may be swept
+/// that long after its end, however long its handlers took.
+pub struct Deadline {
+    lasts: Duration,
+    seen_at: Mutex<Duration>,
+}
+
+impl Deadline {
+    /// Times are those of one monotonic clock, from before it was asked how things stand: a process may stand still in between.
+    pub fn new(asked_at: Duration, lasts: Duration) -> Self {
+        Self { lasts, seen_at: Mutex::new(asked_at) }
+    }
+
+    pub fn is_past(&self, now: Duration) -> bool {
+        now >= *self.seen_at.lock().unwrap_or_else(PoisonError::into_inner) + self.lasts
+    }
+
+    /// The run is still active. What is past stays so.
+    fn prolong(&self, asked_at: Duration) {
+        if !self.is_past(asked_at) {
+            *self.seen_at.lock().unwrap_or_else(PoisonError::into_inner) = asked_at;
+        }
+    }
+
+    /// Between two looks.
+    pub fn pause(&self) -> Duration {
+        self.lasts / LOOKS
+    }
+}
 
 /// Does not go on with a handler that is late, and says `None`. A timer alone would look after the handler has gone one step
 /// further: a process that stood still would send one more write when it wakes.
@@ -10,11 +47,53 @@ pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output 
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
 }
 
+/// Goes on with a handler while its run is active, for `longest` at most: a large repository takes its time, and what hangs
+/// ends. `pause` waits until the next look; `is_active` says `None` where nobody could be asked.
+pub async fn while_active<T, P, A>(
+    deadline: &Deadline,
+    longest: Duration,
+    now: impl Fn() -> Duration,
+    pause: impl Fn() -> P,
+    is_active: impl Fn() -> A,
+    handler: impl Future<Output = Result<T, StageError>>,
+) -> Result<T, StageError>
+where
+    P: Future<Output = ()>,
+    A: Future<Output = Option<bool>>,
+{
+    let started = now();
+    let is_late = || deadline.is_past(now()) || now() >= started + longest;
+    let looking = async {
+        while !is_late() {
+            pause().await;
+            let asked_at = now();
+            match is_active().await {
+                Some(true) => deadline.prolong(asked_at),
+                Some(false) => return StageError::cancelled(),
+                None => {}
+            }
+        }
+        StageError::timed_out(now() - started)
+    };
+    tokio::select! {
+        biased;
+        worked = in_time(is_late, handler) => worked.unwrap_or_else(|| Err(StageError::timed_out(now() - started))),
+        ended = looking => Err(ended),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::future::{pending, ready};
+
+    use cairn_ports::ErrorClass;
+    use tokio::time::{Instant, sleep};
 
     use super::*;
+
+    const LASTS: Duration = Duration::from_secs(300);
+    const LONGEST: Duration = Duration::from_secs(1200);
 
     #[tokio::test]
     async fn a_handler_that_wakes_late_goes_no_further() {
@@ -30,5 +109,50 @@ mod tests {
         assert_eq!(in_time(|| now.get() > 100, handler).await, None);
         assert_eq!(num_writes.get(), 2);
         assert_eq!(in_time(|| false, async { 7 }).await, Some(7));
+    }
+
+    /// Runs a handler, whose run is seen to be so at every look. Gives what came of it, and when.
+    async fn handled(
+        seen: Option<bool>,
+        handler: impl Future<Output = Result<u8, StageError>>,
+    ) -> (Result<u8, ErrorClass>, u64) {
+        let started = Instant::now();
+        let deadline = Deadline::new(Duration::ZERO, LASTS);
+        let (now, pause) = (|| started.elapsed(), || sleep(deadline.pause()));
+        let worked = while_active(&deadline, LONGEST, now, pause, || ready(seen), handler).await;
+        (worked.map_err(|error| error.class), started.elapsed().as_secs())
+    }
+
+    async fn takes(seconds: u64) -> Result<u8, StageError> {
+        sleep(Duration::from_secs(seconds)).await;
+        Ok(7)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_takes_its_time_while_its_run_is_active() {
+        assert_eq!(handled(Some(true), takes(1000)).await, (Ok(7), 1000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_hangs_ends() {
+        assert_eq!(handled(Some(true), pending()).await, (Err(ErrorClass::Transient), 1200));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_is_over_ends_its_handlers() {
+        assert_eq!(handled(Some(false), takes(1000)).await, (Err(ErrorClass::Cancelled), 100));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_cannot_ask_has_the_deadline() {
+        assert_eq!(handled(None, takes(299)).await, (Ok(7), 299));
+        assert_eq!(handled(None, takes(1000)).await, (Err(ErrorClass::Transient), 300));
+    }
+
+    #[test]
+    fn what_is_past_stays_so() {
+        let deadline = Deadline::new(Duration::ZERO, LASTS);
+        deadline.prolong(Duration::from_secs(301));
+        assert!(deadline.is_past(Duration::from_secs(301)));
     }
 }

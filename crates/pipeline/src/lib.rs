@@ -19,7 +19,7 @@ mod syncer;
 mod trace;
 
 pub use coordinator::{DispatchBounds, dispatch, relay, send_again};
-pub use deadline::in_time;
+pub use deadline::{Deadline, in_time, while_active};
 pub use error::StageError;
 pub use reconcile::reconcile;
 pub use runner::{Runner, RunnerConfig, Worker};

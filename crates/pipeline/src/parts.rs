@@ -1,11 +1,13 @@
 //! From a job to the part that it ends and the jobs that follow.
 
+use std::time::Duration;
+
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
 use cairn_faults::{fail_point, poison_point};
-use cairn_ports::{ErrorKind, Ledger, LedgerRead};
+use cairn_ports::{ErrorKind, Ledger, LedgerRead, Standing};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
-use crate::deadline::in_time;
+use crate::deadline::{Deadline, while_active};
 use crate::runner::Runner;
 use crate::{Stage, StageError, Syncer, Task, trace};
 
@@ -28,18 +30,35 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
             standing => standing?,
         };
-        if standing.state != RunState::Running || standing.is_ended {
+        if is_over(&standing) {
             return Err(StageError::cancelled());
         }
         fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
         poison_point!("{} of run {}", job.part, job.run);
         let task = Task::new(job, standing.aborted);
-        let is_late = || self.clock.monotonic() >= started + self.config.deadline;
-        let worked = tokio::time::timeout(self.config.deadline, in_time(is_late, stage.run(&task))).await;
-        let mut report = worked.ok().flatten().unwrap_or_else(|| Err(StageError::timed_out(self.config.deadline)))?;
+        let mut report = self.work_while_active(started, job, stage.run(&task)).await?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
         fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
         self.end(lane, job, PartEnd::Done, &report).await
+    }
+
+    async fn work_while_active(
+        &self,
+        started: Duration,
+        job: &PartJob,
+        working: impl Future<Output = Result<PartReport, StageError>>,
+    ) -> Result<PartReport, StageError> {
+        let deadline = Deadline::new(started, self.config.deadline);
+        let now = || self.clock.monotonic();
+        let pause = || tokio::time::sleep(deadline.pause());
+        let is_active = || async {
+            let is_over = tokio::time::timeout(deadline.pause(), self.is_part_over(job)).await.ok()?;
+            is_over
+                .inspect_err(|error| tracing::info!(job = %job.part, run = %job.run, "{}", error.chain()))
+                .ok()
+                .map(|is_over| !is_over)
+        };
+        while_active(&deadline, self.config.longest, now, pause, is_active, working).await
     }
 
     /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's
@@ -102,7 +121,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     /// that somebody answered, handed out while its worker was started again and again; or nothing is known of it.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
         match self.ledger.standing(job.run, job.part).await {
-            Ok(standing) => Ok(standing.state != RunState::Running || standing.is_ended),
+            Ok(standing) => Ok(is_over(&standing)),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(true),
             Err(error) => Err(error.into()),
         }
@@ -114,6 +133,10 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             _ => Ok(()),
         }
     }
+}
+
+fn is_over(standing: &Standing) -> bool {
+    standing.state != RunState::Running || standing.is_ended
 }
 
 /// A pack that cannot be parsed costs its files, which are listed. Without the other stages a generation would show

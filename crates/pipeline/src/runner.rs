@@ -24,8 +24,10 @@ const SUSPECT_DELIVERIES: u32 = 2;
 pub struct RunnerConfig {
     /// Jobs of one stage that are worked on at a time.
     pub concurrency: usize,
-    /// How long a handler may write to stores.
+    /// How long a handler may write to stores after it was last seen that its run is active.
     pub deadline: Duration,
+    /// How long a handler may take in all. Shorter than the broker waits for an answer.
+    pub longest: Duration,
     pub ladder: RetryLadder,
 }
 

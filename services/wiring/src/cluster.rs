@@ -198,6 +198,7 @@ fn runner_config(config: &PipelineConfig) -> RunnerConfig {
     RunnerConfig {
         concurrency: config.concurrency,
         deadline: Duration::from_secs(config.deadline_seconds),
+        longest: Duration::from_secs(config.longest_seconds),
         ladder: RetryLadder { delays, ..RetryLadder::cluster() },
     }
 }

@@ -68,8 +68,11 @@ impl Default for HttpConfig {
 pub struct PipelineConfig {
     /// Jobs of one stage in one process.
     pub concurrency: usize,
-    /// How long a handler may write to stores. Shorter than the grace before sweeping.
+    /// How long a handler may write to stores after it was last seen that its run is active, at which it looks three times
+    /// within it. Shorter than the grace before sweeping.
     pub deadline_seconds: u64,
+    /// How long a handler may take in all. Two thirds of what RabbitMQ waits for an answer (`consumer_timeout`) at most.
+    pub longest_seconds: u64,
     /// How long a process that is told to stop finishes what it has in hand.
     pub drain_seconds: u64,
     /// Parts of one run that may be in flight.
@@ -99,6 +102,7 @@ impl Default for PipelineConfig {
         Self {
             concurrency: 4,
             deadline_seconds: 300,
+            longest_seconds: 1200,
             drain_seconds: 60,
             window: 64,
             runs_in_flight: 256,
@@ -209,6 +213,9 @@ impl PipelineConfig {
         ];
         for (name, _) in positive.into_iter().filter(|(_, value)| *value == 0) {
             faults.push(format!("`{name}` must be at least 1"));
+        }
+        if self.longest_seconds < self.deadline_seconds {
+            faults.push("`longest_seconds` must be at least `deadline_seconds`".to_owned());
         }
         if self.lease_ms < 1_000 {
             faults.push("`lease_ms` must be at least 1000".to_owned());

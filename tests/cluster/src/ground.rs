@@ -15,6 +15,7 @@ pub struct Ground {
     pub inside: Inside,
     pub space: Space,
     pub directory: TempDir,
+    is_kept: bool,
     /// What the cluster has in Qdrant, deleted after its services have ended.
     _collections: Collections,
     /// Clusters come one after the other: two at once would only wait for each other's processors.
@@ -26,13 +27,25 @@ static TURN: Mutex<()> = Mutex::const_new(());
 impl Ground {
     pub async fn prepare(servers: &Servers, overrides: &Table) -> Result<Self> {
         let turn = TURN.lock().await;
-        let mut directory = tempfile::tempdir()?;
-        directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
+        let directory = tempfile::tempdir()?;
         let space = Space::create(servers).await?;
         let collections = Collections::under(&servers.qdrant, &format!("{}-", space.collection_prefix));
         let cluster = LocalCluster::prepare(directory.path(), servers, &space, overrides)?;
         let inside = Inside::open(&cluster.settings()).await?;
-        Ok(Self { cluster, inside, space, directory, _collections: collections, _turn: turn })
+        let mut ground =
+            Self { cluster, inside, space, directory, is_kept: false, _collections: collections, _turn: turn };
+        ground.done();
+        Ok(ground)
+    }
+
+    /// Leaves the folder, with the logs in it, unless it is said that all is `done`.
+    pub fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// Nobody has to look at the logs.
+    pub fn done(&mut self) {
+        self.is_kept = std::env::var_os("CAIRN_KEEP").is_some();
     }
 
     /// What local mode, which no fault meets, makes of repositories as they are now: fingerprints of an index of that name.
@@ -47,10 +60,8 @@ impl Ground {
 impl Drop for Ground {
     /// A failing test leaves its logs.
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if self.is_kept || std::thread::panicking() {
             self.directory.disable_cleanup(true);
-        }
-        if self.directory.path().exists() {
             eprintln!("logs: {}", self.directory.path().display());
         }
     }

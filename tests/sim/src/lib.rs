@@ -5,7 +5,7 @@
 //! any time. Then it heals, and all must come right within bounded time.
 //!
 //! What decides is the production code: `Command::apply` behind `cairn_catalogue::Runs`, `Registry::view`, `View::sees`,
-//! `Staging::may_retire`, `Sweep::generations`, `in_time`, `settlement`, `Limiter`. Two shells could not be driven, since they wait on
+//! `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`, `Limiter`. Two shells could not be driven, since they wait on
 //! tokio's clock: the runner and sync. `worker` and `cloner` repeat their order of calls and nothing else.
 //!
 //! What must hold is kept in `history`, which knows none of that code, and is checked after every command and write, by

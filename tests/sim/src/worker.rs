@@ -1,6 +1,6 @@
 //! Workers of parts.
 //!
-//! The runner waits on tokio's clock, so its order is repeated here: is the run active, work under a deadline, end the part,
+//! The runner waits on tokio's clock, so its order is repeated here: is the run active, work while it is, end the part,
 //! publish what follows, answer. A worker may end or stand still between any two of these, and what it had sent to a
 //! store arrives all the same; but it sends nothing after its deadline.
 
@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
-use cairn_pipeline::{StageError, Task, in_time};
-use cairn_ports::{Catalogue, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PublishedGeneration};
+use cairn_pipeline::{Deadline, StageError, Task, while_active};
+use cairn_ports::{
+    Catalogue, ErrorClass, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PublishedGeneration, Standing,
+};
 use cairn_wire::{Job, PartJob, RunResult};
 
 use crate::broker;
@@ -17,27 +19,37 @@ use crate::records::Write;
 use crate::source::{Manifest, Plan, artifact};
 use crate::world::World;
 
-const DEADLINE_MS: i64 = 300_000;
+const DEADLINE: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(1200);
 /// What was sent arrives within this time, or not at all.
 const LONGEST_WAY_MS: u64 = 20_000;
 
 pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
-    let until_ms = world.now() + DEADLINE_MS;
-    let standing = match world.runs.standing(job.run, job.part).await {
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
-        standing => standing?,
-    };
-    if standing.state != RunState::Running || standing.is_ended {
-        return Ok(());
-    }
+    let now = || Duration::from_millis(world.now().unsigned_abs());
+    let deadline = Deadline::new(now(), DEADLINE);
+    let Some(standing) = active(world, job).await? else { return Ok(()) };
     let Some(plan) = world.ground.history().plan(&job.plan.key).cloned() else {
         return Err(StageError::permanent("corrupt", "no plan"));
     };
     let task = Task::new(job, standing.aborted);
     let part = Part { world, plan, task };
-    let worked = in_time(|| world.now() > until_ms, part.run()).await;
-    worked.unwrap_or_else(|| Err(StageError::timed_out(Duration::from_millis(DEADLINE_MS as u64))))?;
-    end(world, job, PartEnd::Done).await
+    let pause = || world.schedule().sleep(deadline.pause().as_millis() as u64);
+    let is_active = || async { active(world, job).await.ok().map(|standing| standing.is_some()) };
+    match while_active(&deadline, LONGEST, now, pause, is_active, part.run()).await {
+        Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
+        worked => {
+            worked?;
+            end(world, job, PartEnd::Done).await
+        }
+    }
+}
+
+/// How things stand for a part that somebody waits for.
+async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<Standing>, StageError> {
+    match world.runs.standing(job.run, job.part).await {
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+        standing => Ok(Some(standing?).filter(|standing| standing.state == RunState::Running && !standing.is_ended)),
+    }
 }
 
 /// A part that is given up: files that cannot be parsed are listed, without the other stages the run comes to nothing.

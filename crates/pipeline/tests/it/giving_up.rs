@@ -97,6 +97,7 @@ enum Meanwhile {
     Nothing,
     ACopyEndsThePart,
     TheRunIsCancelled,
+    TheRunIsCancelledAndItHangs,
 }
 
 struct Failing {
@@ -122,6 +123,10 @@ impl Stage for Failing {
             Meanwhile::TheRunIsCancelled => {
                 self.runs.abort(task.run, RunState::Cancelled, "by a person", 1).await?;
             }
+            Meanwhile::TheRunIsCancelledAndItHangs => {
+                self.runs.abort(task.run, RunState::Cancelled, "by a person", 1).await?;
+                std::future::pending::<()>().await;
+            }
         }
         Err(BlobStoreError::new(ErrorKind::Conflict, "stage", "generation 7 of all").into())
     }
@@ -140,7 +145,7 @@ async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Ou
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
     let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still });
     let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
-    let config = RunnerConfig { concurrency: 1, deadline: DEADLINE, ladder: RetryLadder::local() };
+    let config = RunnerConfig { concurrency: 1, deadline: DEADLINE, longest: DEADLINE, ladder: RetryLadder::local() };
     let runner = Runner::new(broker.clone(), ledger, None, clock, config);
     let stage = Arc::new(Failing { runs: Arc::clone(&runs), meanwhile, num_begun: AtomicUsize::new(0) });
     let run = begun(&runs, "r", &[StageName::Link, StageName::Publish]).await?;
@@ -185,6 +190,14 @@ async fn a_part_of_a_cancelled_run_makes_no_dead_letter() -> anyhow::Result<()> 
     let outcomes = work(Meanwhile::TheRunIsCancelled, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
     assert_eq!(outcomes.message.as_deref(), Some("by a person"));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_hangs_ends_with_its_run() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::TheRunIsCancelledAndItHangs, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
     Ok(())
 }
 

@@ -53,7 +53,12 @@ impl Broker for OneSuspect {
 async fn answer_to(job: Job) -> Settlement {
     let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), answers: Mutex::default() });
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
-    let config = RunnerConfig { concurrency: 1, deadline: Duration::from_secs(60), ladder: RetryLadder::local() };
+    let config = RunnerConfig {
+        concurrency: 1,
+        deadline: Duration::from_secs(60),
+        longest: Duration::from_secs(60),
+        ladder: RetryLadder::local(),
+    };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
     runner.run(vec![Script::new(&[]).worker()]).await.expect("it runs until the broker has no more");
     broker.answers.lock().expect("no panic").pop().expect("an answer")

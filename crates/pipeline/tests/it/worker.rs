@@ -72,7 +72,7 @@ pub fn runner() -> (Arc<LocalBroker>, Arc<Runner<Runs>>) {
     let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
     let deadline = std::time::Duration::from_secs(60);
-    let config = RunnerConfig { concurrency: 2, deadline, ladder: RetryLadder::local() };
+    let config = RunnerConfig { concurrency: 2, deadline, longest: deadline, ladder: RetryLadder::local() };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
     (broker, runner)
 }

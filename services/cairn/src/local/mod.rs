@@ -40,8 +40,10 @@ pub const PARSE_WORKER: &str = "parse-worker";
 /// A process that was killed keeps the next one waiting no longer than this.
 pub(crate) const LEASE_MS: i64 = 2_000;
 
-/// How long the handler of a part may write.
+/// How long the handler of a part may write after it was last seen that its run is active.
 const PART_DEADLINE: Duration = Duration::from_secs(600);
+/// How long it may take in all: nobody waits for its answer but who started it.
+const LONGEST_PART: Duration = Duration::from_hours(6);
 
 /// Everything of one index directory.
 pub struct Local {
@@ -172,8 +174,12 @@ impl Local {
     }
 
     fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<Runs>> {
-        let config =
-            RunnerConfig { concurrency: self.num_workers, deadline: PART_DEADLINE, ladder: RetryLadder::local() };
+        let config = RunnerConfig {
+            concurrency: self.num_workers,
+            deadline: PART_DEADLINE,
+            longest: LONGEST_PART,
+            ladder: RetryLadder::local(),
+        };
         let broker: Arc<dyn Broker> = broker.clone();
         Runner::new(broker, Arc::clone(&self.runs), None, Arc::clone(&self.clock), config)
     }

@@ -137,7 +137,8 @@ impl Replica {
         let urls = vec![proxy.url(cluster.vhost.url())?.into()];
         let broker = Arc::new(RabbitMqBroker::new(RabbitMqConfig { urls, ..cluster.config.clone() })?);
         let embedder = Arc::new(HttpEmbedder::new(provider(cluster)?, Share::Whole)?);
-        let config = RunnerConfig { concurrency: 4, deadline: Duration::from_secs(60), ladder: RetryLadder::cluster() };
+        let deadline = Duration::from_secs(60);
+        let config = RunnerConfig { concurrency: 4, deadline, longest: deadline, ladder: RetryLadder::cluster() };
         let clock = Arc::new(ManualClock::new(0));
         let runner = Runner::new(broker.clone(), Arc::clone(&cluster.runs), None, clock, config);
         let (key, owning) = (KEY.to_owned(), Owning::Provider(Arc::clone(&embedder)));

@@ -82,7 +82,7 @@ impl Bench {
     pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
         let mut ground = Ground::prepare(&servers, settings).await?;
         // A case that fails by an error leaves its logs as well.
-        ground.directory.disable_cleanup(true);
+        ground.keep();
         Ok(Self { ground, servers, workload, asked: Vec::new(), probe: None })
     }
 
@@ -252,7 +252,7 @@ impl Bench {
             Some(probe) => probe.stop().await?,
             None => 0,
         };
-        self.ground.directory.disable_cleanup(std::env::var_os("CAIRN_KEEP").is_some());
+        self.ground.done();
         println!("{case}: seed {}, {num_answers} answers read, {verdict:?}", self.workload.seed());
         Ok(verdict)
     }
