@@ -6,11 +6,16 @@
 use std::env;
 use std::io::{self, Write};
 
+use url::Url;
+
 pub const RABBITMQ_URL: &str = "CAIRN_RABBITMQ_URL";
 pub const RABBITMQ_MANAGEMENT_URL: &str = "CAIRN_RABBITMQ_MANAGEMENT_URL";
 pub const S3_URL: &str = "CAIRN_S3_URL";
 pub const QDRANT_URL: &str = "CAIRN_QDRANT_URL";
 pub const NEO4J_URL: &str = "CAIRN_NEO4J_URL";
+
+const AMQP_PORT: u16 = 5672;
+const MANAGEMENT_ABOVE: u16 = 10_000;
 
 /// `amqp://USER:PASSWORD@HOST:PORT/VHOST`. None: say nothing and return, the test is left out.
 #[track_caller]
@@ -18,10 +23,25 @@ pub fn rabbitmq_url() -> Option<String> {
     url(RABBITMQ_URL)
 }
 
-/// `http://USER:PASSWORD@HOST:PORT`
+/// `http://USER:PASSWORD@HOST:PORT`; where none is given, that of the broker's own host.
 #[track_caller]
 pub fn rabbitmq_management_url() -> Option<String> {
+    if env::var_os(RABBITMQ_MANAGEMENT_URL).is_none()
+        && let Some(beside) = url(RABBITMQ_URL).as_deref().and_then(management_beside)
+    {
+        return Some(beside);
+    }
     url(RABBITMQ_MANAGEMENT_URL)
+}
+
+/// Where RabbitMQ has its management interface unless told otherwise: 10,000 ports above the other.
+pub(crate) fn management_beside(rabbitmq_url: &str) -> Option<String> {
+    let mut url = Url::parse(rabbitmq_url).ok()?;
+    let port = url.port().unwrap_or(AMQP_PORT).checked_add(MANAGEMENT_ABOVE)?;
+    url.set_port(Some(port)).ok()?;
+    url.set_path("");
+    url.set_query(None);
+    Some(url.as_str().replacen(url.scheme(), "http", 1))
 }
 
 /// `http://KEY:SECRET@HOST:PORT`
@@ -98,5 +118,13 @@ mod tests {
             let message = decide(RABBITMQ_URL, false, url).expect_err("no address");
             assert!(message.contains("CAIRN_RABBITMQ_URL") && message.contains("make test"), "{message}");
         }
+    }
+
+    #[test]
+    fn the_management_interface_is_beside_the_broker() {
+        let beside = |url| management_beside(url).expect("an address");
+        assert_eq!(beside("amqp://u:p%40@rabbit:5672/%2f"), "http://u:p%40@rabbit:15672");
+        assert_eq!(beside("amqp://rabbit"), "http://rabbit:15672");
+        assert_eq!(management_beside("rabbit"), None);
     }
 }
