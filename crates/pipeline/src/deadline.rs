@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use cairn_domain::StageName;
+
 use crate::StageError;
 
 /// A handler looks so many times within its deadline whether its run is still active.
@@ -32,6 +34,12 @@ impl Deadline {
         if !self.is_past(asked_at) {
             *self.seen_at.lock().unwrap_or_else(PoisonError::into_inner) = asked_at;
         }
+    }
+
+    /// How long a handler of the stage may take in all, if others may take as long as `longest`. Publishing writes at what time it
+    /// does: readers are promised that what was published before stays for so long after it.
+    pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
+        if stage == StageName::Publish { self.lasts } else { longest }
     }
 
     /// Between two looks.

@@ -58,7 +58,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                 .ok()
                 .map(|is_over| !is_over)
         };
-        while_active(&deadline, self.config.longest, now, pause, is_active, working).await
+        let longest = deadline.in_all(job.part.stage, self.config.longest);
+        while_active(&deadline, longest, now, pause, is_active, working).await
     }
 
     /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's

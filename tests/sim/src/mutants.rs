@@ -10,6 +10,7 @@
 //! | unhide-before-sweep | `scheduler.rs`: the list of what is to be swept |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
 //! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
+//! | publishing-takes-its-time | `worker.rs`: how long a handler may take |
 //! | ack-before-write | `broker.rs`: answering a delivery |
 //! | quota-forgotten-by-a-new-owner | `quota.rs`: taking a key over |
 
@@ -53,6 +54,8 @@ mutants! {
     ViewFilterDropped = "view-filter-dropped",
     /// A delivery is acknowledged before its work is done.
     AckBeforeWrite = "ack-before-write",
+    /// A publication may be written long after the time that stands in it.
+    PublishingTakesItsTime = "publishing-takes-its-time",
     /// Cancelling clears what was asked, and leaves the lease with whoever is at it.
     CancelledSyncGoesOn = "cancelled-sync-goes-on",
     /// A new owner of a key does not reckon with what its predecessor used.

@@ -15,6 +15,7 @@ use cairn_ports::{
 use cairn_wire::{Job, PartJob, RunResult};
 
 use crate::broker;
+use crate::mutants::Mutant;
 use crate::records::Write;
 use crate::source::{Manifest, Plan, artifact};
 use crate::world::World;
@@ -35,7 +36,9 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     let part = Part { world, plan, task };
     let pause = || world.schedule().sleep(deadline.pause().as_millis() as u64);
     let is_active = || async { active(world, job).await.ok().map(|standing| standing.is_some()) };
-    match while_active(&deadline, LONGEST, now, pause, is_active, part.run()).await {
+    let is_patient = world.ground.has(Mutant::PublishingTakesItsTime);
+    let longest = if is_patient { LONGEST } else { deadline.in_all(job.part.stage, LONGEST) };
+    match while_active(&deadline, longest, now, pause, is_active, part.run()).await {
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
         worked => {
             worked?;
