@@ -13,6 +13,7 @@ use axum::routing::get;
 use cairn_catalogue::Runs;
 use cairn_pipeline::Runner;
 use cairn_rabbitmq::RabbitMqBroker;
+use cairn_telemetry::metrics::{BROKER_GAUGES, export};
 
 use crate::Probes;
 use crate::topology::Lacking;
@@ -52,6 +53,7 @@ impl Health {
     ) -> Self {
         let (broker, runner, lacking, probes) =
             (Arc::clone(broker), Arc::clone(runner), lacking.clone(), probes.clone());
+        export_standing(&broker);
         let alive: Check = {
             let broker = Arc::clone(&broker);
             Arc::new(move || if broker.health().is_alive() { Vec::new() } else { faults(&broker) })
@@ -96,6 +98,21 @@ impl Health {
         tracing::info!(address = %listener.local_addr()?, "health and metrics");
         Ok(axum::serve(listener, self.router()).await?)
     }
+}
+
+/// How this process stands with the broker, among its metrics. A broker that is gone has nothing.
+fn export_standing(broker: &Arc<RabbitMqBroker>) {
+    let broker = Arc::downgrade(broker);
+    export(&BROKER_GAUGES, move || {
+        let Some(broker) = broker.upgrade() else { return vec![0; BROKER_GAUGES.len()] };
+        let health = broker.health();
+        vec![
+            health.connected_since.is_some().into(),
+            health.is_blocked.into(),
+            health.num_consumers_attached as u64,
+            health.num_consumers_wanted as u64,
+        ]
+    });
 }
 
 /// What is wrong with the connections to RabbitMQ, if something is.

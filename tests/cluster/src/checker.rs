@@ -11,10 +11,14 @@ use cairn_wiring::EmbeddingConfig;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use crate::objects::Objects;
+use crate::resources::{left_behind, num_connections, peak_memory_bytes};
 use crate::{Ground, Raw, Servers, Workload};
 
 /// How long after the fault has healed everything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
+/// What is left behind for longer stays.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
 /// Runs of a repository that are looked at: more than any case begins.
 const MANY_RUNS: usize = 1000;
@@ -50,6 +54,9 @@ pub struct Verdict {
     pub num_nodes: u64,
     pub num_edges: u64,
     pub num_dead_letters: u64,
+    pub num_objects: usize,
+    pub num_connections: usize,
+    pub peak_memory_bytes: u64,
     /// From the healing to the last publication and empty queues.
     pub healed_after: Duration,
 }
@@ -66,6 +73,7 @@ impl<'a> Checker<'a> {
         let num_dead_letters = self.queues_empty(healed_at + PATIENCE).await?;
         let mut verdict = Verdict { num_dead_letters, healed_after: healed_at.elapsed(), ..Verdict::default() };
         self.parts_ended(asked, &mut verdict).await?;
+        self.ground.inside.each_was_published_once().await?;
         let expected = self.ground.index_locally("undisturbed", workload)?;
         let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
@@ -74,6 +82,10 @@ impl<'a> Checker<'a> {
             ensure!(found == expected, "after the fault {found:#}\nundisturbed {expected:#}");
         }
         self.nothing_else(&expected, &mut verdict).await?;
+        verdict.num_objects = self.no_orphans().await?;
+        self.nothing_held(&mut verdict).await?;
+        // By now the broker's counts are no older than what was looked at before.
+        self.queues_empty(Instant::now()).await?;
         Ok(verdict)
     }
 
@@ -122,7 +134,10 @@ impl<'a> Checker<'a> {
                     run.state,
                     run.message
                 );
-                for part in self.ground.inside.cluster.runs.parts(run.id).await? {
+                let parts = self.ground.inside.cluster.runs.parts(run.id).await?;
+                let (found, planned) = (parts.len(), run.num_parts);
+                ensure!(found == planned as usize, "run {:?} has {found} parts of {planned}", run.id);
+                for part in parts {
                     verdict.num_parts += 1;
                     let end = part.end.as_ref();
                     ensure!(end.is_some(), "part {:?} of a finished run is open", part.id);
@@ -160,6 +175,35 @@ impl<'a> Checker<'a> {
             if Instant::now() > deadline {
                 bail!("(points, nodes, edges) are {found:?} after sweeping, and {wanted:?} are expected");
             }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Every object is one that a live record refers to. Gives how many there are.
+    async fn no_orphans(&self) -> Result<usize> {
+        let objects = Objects::new(&self.ground.inside);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let orphans = objects.orphans().await?;
+            if orphans.is_empty() {
+                return objects.count().await;
+            }
+            ensure!(Instant::now() < deadline, "nothing refers to these objects after sweeping: {orphans:?}");
+            sleep(POLL).await;
+        }
+    }
+
+    /// Connections are those that there were, no process had more memory than its limit, and nothing temporary is left.
+    async fn nothing_held(&self, verdict: &mut Verdict) -> Result<()> {
+        verdict.peak_memory_bytes = peak_memory_bytes(&self.ground.cluster)?;
+        let (wanted, deadline) = (num_connections(&self.ground.cluster), Instant::now() + LEFT_BEHIND);
+        loop {
+            let (connections, left) = (self.raw.num_connections().await?, left_behind(&self.ground.cluster));
+            if connections == wanted && left.is_empty() {
+                verdict.num_connections = connections;
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "{connections} connections of {wanted}; left behind: {left:?}");
             sleep(POLL).await;
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use cairn_servers::{ServerProcess, free_ports, get};
+use cairn_servers::{ServerProcess, free_ports, get, look};
 use tokio::task::JoinSet;
 use toml::Table;
 
@@ -23,6 +23,10 @@ const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = 
 
 /// Long enough for anybody; the address tells who it is.
 const CURSOR_KEY_BYTES: usize = 32;
+
+/// Pages on which services say how they are.
+const ALIVE: &str = "/healthz";
+const READY: &str = "/readyz";
 
 /// A replica of a service, and variables of its own.
 pub type Wanted = (String, Vec<(&'static str, String)>);
@@ -62,7 +66,14 @@ impl LocalCluster {
 
     /// Starts a service and waits until it is ready. `replica` tells several of one service apart: `embedder-2`.
     pub async fn start(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
-        let service = self.starting(replica, variables)?.await?;
+        let service = self.starting(replica, variables, READY)?.await?;
+        self.services.insert(replica.to_owned(), service);
+        Ok(())
+    }
+
+    /// The same for one that may lack what it needs to be ready: waits until it is alive.
+    pub async fn start_alive(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
+        let service = self.starting(replica, variables, ALIVE)?.await?;
         self.services.insert(replica.to_owned(), service);
         Ok(())
     }
@@ -71,7 +82,7 @@ impl LocalCluster {
     pub async fn start_together(&mut self, wanted: Vec<Wanted>) -> Result<Vec<(String, Result<()>)>> {
         let mut starting = JoinSet::new();
         for (replica, variables) in wanted {
-            let service = self.starting(&replica, &variables)?;
+            let service = self.starting(&replica, &variables, READY)?;
             starting.spawn(async move { (replica, service.await) });
         }
         let mut outcomes = Vec::new();
@@ -87,24 +98,27 @@ impl LocalCluster {
         &self,
         replica: &str,
         variables: &[(&str, String)],
+        page: &str,
     ) -> Result<impl Future<Output = Result<Service>> + Send + use<>> {
         let service = replica.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
         let [port, questions_port] = free_ports()?;
         let (address, questions) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{questions_port}"));
         let mut command = Command::new(program(&format!("cairn-{service}"))?);
+        fs::create_dir_all(self.temporary(replica))?;
         command
+            .env("TMPDIR", self.temporary(replica))
             .env("CAIRN_CLUSTER_CONFIG", self.settings())
             .env("CAIRN__HTTP__LISTEN", &address)
-            .env("CAIRN__CACHE_DIRECTORY", self.directory.join("cache").join(replica))
+            .env("CAIRN__CACHE_DIRECTORY", self.cache(replica))
             .envs(variables.iter().map(|(name, value)| (*name, value.as_str())));
         match service {
             "scheduler" => command.arg("run"),
             "query" => command.env("CAIRN__QUERY__LISTEN", &questions),
             _ => &mut command,
         };
-        let (name, log, ready) = (replica.to_owned(), self.log(replica), format!("http://{address}/readyz"));
+        let (name, log, page) = (replica.to_owned(), self.log(replica), format!("http://{address}{page}"));
         Ok(async move {
-            let process = ServerProcess::start_over_http(&name, command, log, &ready).await?;
+            let process = ServerProcess::start_over_http(&name, command, log, &page).await?;
             Ok(Service { process, address, questions })
         })
     }
@@ -113,6 +127,26 @@ impl LocalCluster {
     pub async fn start_all(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), Vec::new()));
         self.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)
+    }
+
+    /// Names of the services that were started and not stopped.
+    pub fn replicas(&self) -> impl Iterator<Item = &str> {
+        self.services.keys().map(String::as_str)
+    }
+
+    /// Of those that work on jobs, and so have something to do with the broker.
+    pub fn workers(&self) -> impl Iterator<Item = &str> {
+        self.replicas().filter(|replica| !replica.starts_with("query"))
+    }
+
+    /// Where a replica keeps its clones.
+    pub fn cache(&self, replica: &str) -> PathBuf {
+        self.directory.join("cache").join(replica)
+    }
+
+    /// Where a replica makes what it needs for a moment.
+    pub fn temporary(&self, replica: &str) -> PathBuf {
+        self.directory.join("temporary").join(replica)
     }
 
     /// What a service printed, of all its starts.
@@ -129,6 +163,22 @@ impl LocalCluster {
     /// `HOST:PORT` of a running service's health and metrics.
     pub fn address(&self, replica: &str) -> Result<&str> {
         Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
+    }
+
+    /// Whether a service says that it is alive.
+    pub async fn is_alive(&self, replica: &str) -> Result<bool> {
+        Ok(look(&format!("http://{}", self.address(replica)?), ALIVE).await?.0 == 200)
+    }
+
+    /// Why a service is not ready; none if it is.
+    pub async fn not_ready(&self, replica: &str) -> Result<Option<String>> {
+        let (status, said) = look(&format!("http://{}", self.address(replica)?), READY).await?;
+        Ok((status != 200).then_some(said))
+    }
+
+    /// The most memory that each running service, or a child of it, has had, in bytes.
+    pub fn peak_memory(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.services.iter().map(|(replica, service)| (replica.as_str(), service.process.peak_memory_bytes()))
     }
 
     /// The process of a service, to kill, freeze or restart it.

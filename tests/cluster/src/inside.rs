@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::auth::{KeyRequest, issue};
 use cairn_neo4j::{Neo4jKeys, Neo4jRuns};
-use cairn_ports::{Catalogue, KeyStore, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments};
+use cairn_ports::{
+    Catalogue, KeyStore, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments, RunRecord,
+};
 use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
 use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
 use tokio::time::{Instant, sleep};
@@ -98,6 +100,19 @@ impl Inside {
     /// How the newest run of a repository ended.
     pub async fn last_state(&self, repository: RepositoryId) -> Result<Option<RunState>> {
         Ok(self.cluster.runs.runs(Some(repository), 1).await?.first().map(|run| run.state))
+    }
+
+    /// Each publication takes the next number: there are as many as runs that ended as published. Gives how many that is.
+    pub async fn each_was_published_once(&self) -> Result<u64> {
+        let mut num_published = 0;
+        for repository in self.cluster.runs.all_repositories().await? {
+            let runs = self.cluster.runs.runs(Some(repository), usize::MAX).await?;
+            let is_published = |run: &&RunRecord| matches!(run.state, RunState::Published | RunState::Partial);
+            num_published += runs.iter().filter(is_published).count() as u64;
+        }
+        let num_publications = self.cluster.runs.view().await?.seq.0;
+        ensure!(num_publications == num_published, "{num_published} runs were published {num_publications} times");
+        Ok(num_published)
     }
 
     /// The epoch of whoever holds the lease on syncing a repository, or held it last.

@@ -28,10 +28,12 @@ impl Probe {
         Self { is_over, reading }
     }
 
-    /// How many answers were read, all of them sound.
+    /// How many answers were read, all of them sound; there were some.
     pub async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
-        self.reading.await?
+        let num_answers = self.reading.await??;
+        ensure!(num_answers > 0, "nothing was answered all the time");
+        Ok(num_answers)
     }
 }
 

@@ -1,14 +1,19 @@
 //! What lies in the stores, counted past the adapters and their filters.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use cairn_domain::StageName;
 use cairn_servers::{Collections, Vhost};
 use neo4rs::{ConfigBuilder, Graph, Query};
 use qdrant_client::Qdrant;
 use qdrant_client::qdrant::CountPointsBuilder;
+use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
 use crate::{Servers, Space};
+
+/// In the names of queues that say who owns a key.
+const OWNERS: &str = ".owner.";
 
 /// Clients of a cluster's servers.
 pub struct Raw {
@@ -93,30 +98,99 @@ impl Raw {
 
     /// Jobs in all queues but those of dead letters, and in these. Tokens for the ownership of keys are no jobs.
     pub async fn messages(&self) -> Result<(u64, u64)> {
-        let vhost = self.space.vhost.as_ref().context("the cluster has no vhost of its own")?;
-        let (mut waiting, mut dead) = (0, 0);
-        for queue in queues(vhost).await? {
-            let num_messages = queue["messages"].as_u64().unwrap_or_default();
-            let is_of = |kind: &str| queue["name"].as_str().is_some_and(|name| name.contains(kind));
-            if is_of(".owner.") {
-                continue;
-            }
-            let is_dead = is_of("dead");
-            *(if is_dead { &mut dead } else { &mut waiting }) += num_messages;
-        }
-        Ok((waiting, dead))
+        let queues = self.queues().await?;
+        let count = |is_wanted: fn(&&Queue) -> bool| queues.iter().filter(is_wanted).map(|queue| queue.messages).sum();
+        Ok((count(|queue| !queue.is_owners() && !queue.is_dead()), count(|queue| queue.is_dead())))
+    }
+
+    /// The queues of the cluster. Their counts are up to five seconds old.
+    pub async fn queues(&self) -> Result<Vec<Queue>> {
+        Ok(serde_json::from_str(&self.of_vhost("queues").await?)?)
+    }
+
+    /// Those of a stage, of whatever kind.
+    pub async fn queues_of(&self, stage: StageName) -> Result<Vec<Queue>> {
+        let start = format!("cairn.{}.", stage.as_str());
+        let queues = self.queues().await?.into_iter().filter(|queue| queue.name.starts_with(&start));
+        let queues: Vec<Queue> = queues.collect();
+        ensure!(!queues.is_empty(), "no queue of {stage:?}");
+        Ok(queues)
+    }
+
+    /// The consumers of the cluster, with their prefetch.
+    pub async fn consumers(&self) -> Result<Vec<Consumer>> {
+        Ok(serde_json::from_str(&self.of_vhost("consumers").await?)?)
+    }
+
+    async fn of_vhost(&self, what: &str) -> Result<String> {
+        let vhost = self.vhost()?;
+        vhost.request("GET", &format!("/api/{what}/{}", vhost.name()), "").await
+    }
+
+    fn vhost(&self) -> Result<&Vhost> {
+        self.space.vhost.as_ref().context("the cluster has no vhost of its own")
     }
 
     /// Connections to the cluster's vhost.
     pub async fn num_connections(&self) -> Result<usize> {
-        let vhost = self.space.vhost.as_ref().context("the cluster has no vhost of its own")?;
+        let vhost = self.vhost()?;
         let said = vhost.request("GET", &format!("/api/vhosts/{}/connections", vhost.name()), "").await?;
         let connections: Vec<Value> = serde_json::from_str(&said)?;
         Ok(connections.len())
     }
 }
 
-async fn queues(vhost: &Vhost) -> Result<Vec<Value>> {
-    let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
-    Ok(serde_json::from_str(&said)?)
+/// A queue, as the broker's management API tells of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Queue {
+    pub name: String,
+    /// Those that wait and those in somebody's hands. None of a queue that was just made.
+    #[serde(default)]
+    pub messages: u64,
+    #[serde(default, rename = "messages_unacknowledged")]
+    pub unanswered: u64,
+    #[serde(default, rename = "consumers")]
+    pub num_consumers: usize,
+    /// The node that leads it.
+    pub leader: Option<String>,
+}
+
+impl Queue {
+    pub fn is_dead(&self) -> bool {
+        self.name.contains("dead")
+    }
+
+    /// Whether it says who owns a key, and holds no jobs.
+    pub fn is_owners(&self) -> bool {
+        self.name.contains(OWNERS)
+    }
+
+    /// Whether workers take jobs from it.
+    pub fn is_of_work(&self) -> bool {
+        [".interactive.", ".bulk.", ".suspect."].iter().any(|kind| self.name.contains(kind))
+    }
+
+    /// Whether its jobs are those that went unanswered before.
+    pub fn is_of_suspects(&self) -> bool {
+        self.name.contains(".suspect.")
+    }
+}
+
+/// A consumer, as the broker's management API tells of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Consumer {
+    pub queue: QueueName,
+    #[serde(rename = "prefetch_count")]
+    pub prefetch: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct QueueName {
+    pub name: String,
+}
+
+impl QueueName {
+    pub fn is_owners(&self) -> bool {
+        self.name.contains(OWNERS)
+    }
 }

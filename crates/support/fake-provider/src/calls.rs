@@ -11,6 +11,8 @@ pub struct Call {
     pub at: Duration,
     pub key: String,
     pub num_texts: usize,
+    /// Of a call that is no question: texts whose vectors an earlier call had got, and which are paid for again.
+    pub num_repeated: usize,
     /// Counted in the texts, whatever became of the call.
     pub tokens: u64,
     /// None: the connection ended without an answer.
@@ -25,6 +27,8 @@ pub struct Call {
 pub struct Report {
     pub num_calls: usize,
     pub num_texts: usize,
+    /// Texts that were paid for again.
+    pub num_repeated: usize,
     pub tokens: u64,
     /// Calls by status; `0` are those without an answer.
     pub statuses: BTreeMap<u16, usize>,
@@ -48,6 +52,7 @@ impl Report {
         Self {
             num_calls: calls.len(),
             num_texts: calls.iter().map(|call| call.num_texts).sum(),
+            num_repeated: calls.iter().map(|call| call.num_repeated).sum(),
             tokens: calls.iter().map(|call| call.tokens).sum(),
             statuses,
             num_early: calls.iter().filter(|call| call.is_early).count(),
@@ -81,6 +86,7 @@ mod tests {
             at: Duration::from_secs(at),
             key: key.to_owned(),
             num_texts: 1,
+            num_repeated: 0,
             tokens,
             status: (tokens > 0).then_some(200),
             is_question: false,

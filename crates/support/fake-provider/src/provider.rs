@@ -1,6 +1,6 @@
 //! The provider: a request and a time in, a reply out.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use crate::calls::{Call, Report};
@@ -40,6 +40,8 @@ pub struct Provider {
     /// When a key may call again, as it was told.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
+    /// Texts of which somebody got the vector.
+    answered: HashSet<String>,
 }
 
 impl Provider {
@@ -51,6 +53,7 @@ impl Provider {
             usage: HashMap::new(),
             not_before: HashMap::new(),
             calls: Vec::new(),
+            answered: HashSet::new(),
         }
     }
 
@@ -82,6 +85,9 @@ impl Provider {
         let key = request.key.unwrap_or_default().to_owned();
         let wanted = self.settings.shape.parse(request.body);
         let tokens = wanted.as_ref().map_or(0, |wanted| wanted.texts.iter().map(|text| num_tokens(text)).sum());
+        let is_question = wanted.as_ref().is_ok_and(|wanted| wanted.is_question);
+        let is_repeated = |text: &&String| !is_question && self.answered.contains(*text);
+        let num_repeated = wanted.as_ref().map_or(0, |wanted| wanted.texts.iter().filter(is_repeated).count());
         let reply = match &wanted {
             Ok(wanted) => self.reply(now, request, wanted, tokens),
             Err(error) => self.refusal(422, &format!("the body is not understood: {error}")),
@@ -92,7 +98,8 @@ impl Provider {
         self.calls.push(Call {
             at: now,
             num_texts: wanted.as_ref().map_or(0, |wanted| wanted.texts.len()),
-            is_question: wanted.is_ok_and(|wanted| wanted.is_question),
+            num_repeated,
+            is_question,
             key,
             tokens,
             status,
@@ -122,10 +129,13 @@ impl Provider {
         if let Fault::Outage { ms } = fault {
             self.outage_until = now + Duration::from_millis(ms);
         }
-        match self.objection(wanted, tokens) {
-            Some(reply) => reply,
-            None => self.faulty(&fault, wanted, tokens),
+        if let Some(reply) = self.objection(wanted, tokens) {
+            return reply;
         }
+        if matches!(fault, Fault::None | Fault::Slow { .. }) {
+            self.answered.extend(wanted.texts.iter().cloned());
+        }
+        self.faulty(&fault, wanted, tokens)
     }
 
     /// What a provider finds wrong with a request that it understands.
@@ -309,6 +319,9 @@ mod tests {
         provider.script([Fault::Status(500), Fault::None, Fault::Outage { ms: 2000 }]);
         let found: Vec<u16> = (0..6).map(|at| status(&mut provider, at, "k", "{\"inputs\":[\"a\"]}")).collect();
         assert_eq!(found, [500, 200, 0, 0, 200, 200]);
+        // What came to nothing before was not paid for; the three that came after the first vector were.
+        let repeated: Vec<usize> = provider.calls().iter().map(|call| call.num_repeated).collect();
+        assert_eq!(repeated, [0, 0, 1, 1, 1, 1]);
         assert!(provider.is_script_used_up());
     }
 }

@@ -39,6 +39,20 @@ fn stats(folder: &Path) -> Vec<(String, String)> {
     numbers.filter_map(with_stat).collect()
 }
 
+/// The most memory that any process of the group has had so far, in bytes: of those that live.
+pub(crate) fn peak_memory_bytes(group: u32) -> u64 {
+    let processes = stats(Path::new("/proc")).into_iter().filter(|(_, stat)| group_of(stat) == Some(group));
+    let statuses = processes.filter_map(|(process, _)| fs::read_to_string(format!("/proc/{process}/status")).ok());
+    statuses.filter_map(|status| peak_of(&status)).max().unwrap_or_default()
+}
+
+/// `VmHWM:     5120 kB`; a zombie has none.
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
 /// State, parent, group and so on; the name before them may hold anything.
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.rsplit_once(") ")?.1.split(' '))
@@ -68,6 +82,13 @@ mod tests {
         check("71 (beam.smp) S 69 70 69 0 -1", Some(70));
         check("71 (a) b) c) R 69 70 69 0 -1", Some(70));
         check("", None);
+    }
+
+    #[test]
+    fn the_peak_of_memory_is_read() {
+        assert_eq!(peak_of("Name:\tcat\nVmPeak:\t 9000 kB\nVmHWM:\t    5120 kB\nVmRSS:\t 1 kB\n"), Some(5120 * 1024));
+        assert_eq!(peak_of("Name:\tcat\nState:\tZ (zombie)\n"), None);
+        assert!(peak_memory_bytes(rustix::process::getpgrp().as_raw_nonzero().get().unsigned_abs()) > 0);
     }
 
     #[test]

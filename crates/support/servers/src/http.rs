@@ -57,9 +57,15 @@ fn parse(answer: &str) -> Option<Response> {
     Some(Response { status, body: body.to_owned() })
 }
 
+/// Status and body of a page below `http://HOST:PORT`.
+pub async fn look(server: &str, path: &str) -> Result<(u16, String)> {
+    let Response { status, body } = send(server, "GET", path, "").await?;
+    Ok((status, body))
+}
+
 /// The body of a page below `http://HOST:PORT`, which must be there.
 pub async fn get(server: &str, path: &str) -> Result<String> {
-    let Response { status, body } = send(server, "GET", path, "").await?;
+    let (status, body) = look(server, path).await?;
     ensure!(status == 200, "{server}{path} answers {status}: {body}");
     Ok(body)
 }

@@ -35,7 +35,7 @@ pub use collections::{Collections, QDRANT_PATIENCE};
 pub use detached::{down, keep, up};
 pub use fault_proxy::{Direction, FaultProxy, Flow, Rules};
 pub use fleet::Fleet;
-pub use http::get;
+pub use http::{get, look};
 pub use http_proxy::{Exchange, HttpProxy, HttpRequest, Refusal, Treatment};
 pub use loopback::free_ports;
 pub use management::Vhost;

@@ -71,6 +71,11 @@ impl ServerProcess {
         self.running.as_ref().map(|running| running.leader.id())
     }
 
+    /// The most memory that the process or one of its children has had, in bytes.
+    pub fn peak_memory_bytes(&self) -> u64 {
+        self.pid().map_or(0, group::peak_memory_bytes)
+    }
+
     /// Whether the process has ended by itself, or was killed from elsewhere.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(!self.lives()?)

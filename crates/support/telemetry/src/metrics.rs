@@ -75,6 +75,15 @@ pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
         .expect("registered once")
 });
 
+/// How this process stands with the broker: both connections, an alarm that stops publishing (an alert belongs on it), and the
+/// consumers that it has beside those that it wants.
+pub const BROKER_GAUGES: [Reading; 4] = [
+    ("cairn_broker_connected", "1 while both connections to the broker are up.", Kind::Gauge),
+    ("cairn_broker_blocked", "1 while an alarm of the broker stops publishing.", Kind::Gauge),
+    ("cairn_broker_consumers_attached", "Consumers that are attached.", Kind::Gauge),
+    ("cairn_broker_consumers_wanted", "Consumers that should be attached.", Kind::Gauge),
+];
+
 /// How a number of somebody else's is to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use cairn_cluster::{Checker, Ground, Probe, STANDARD, Servers, Traces, Verdict, Wanted, Workload};
+use cairn_cluster::{Checker, Ground, Probe, Raw, STANDARD, Servers, Traces, Verdict, Wanted, Workload};
 use cairn_domain::RepositoryId;
 use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
@@ -20,6 +20,8 @@ pub(crate) struct Bench {
     pub(crate) servers: Servers,
     pub(crate) workload: Workload,
     pub(crate) asked: Vec<(RepositoryId, u64)>,
+    /// Of every service.
+    pub(crate) variables: Vec<(&'static str, String)>,
     probe: Option<Probe>,
 }
 
@@ -83,7 +85,7 @@ impl Bench {
         let mut ground = Ground::prepare(&servers, settings).await?;
         // A case that fails by an error leaves its logs as well.
         ground.keep();
-        Ok(Self { ground, servers, workload, asked: Vec::new(), probe: None })
+        Ok(Self { ground, servers, workload, asked: Vec::new(), variables: Vec::new(), probe: None })
     }
 
     /// Starts one of each service, and has everything indexed once.
@@ -108,11 +110,17 @@ impl Bench {
         self.ground.cluster.start(replica, &variables).await
     }
 
+    /// The same for a service that cannot be ready: waits until it is alive.
+    pub(crate) async fn start_alive(&mut self, replica: &str) -> Result<()> {
+        let variables = self.observed(replica, &[]);
+        self.ground.cluster.start_alive(replica, &variables).await
+    }
+
     /// Variables of a service in this bench, and those of its faults.
     fn observed(&self, replica: &str, faults: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let log = self.points(replica).display().to_string();
         let mut variables = vec![("CAIRN_POINTS_LOG", log), ("CAIRN_SWEEP_GRACE_MS", "2000".to_owned())];
-        variables.extend(faults.iter().cloned());
+        variables.extend(self.variables.iter().chain(faults).cloned());
         variables
     }
 
@@ -229,8 +237,13 @@ impl Bench {
         }
     }
 
+    /// Clients of the cluster's servers.
+    pub(crate) fn raw(&self) -> Result<Raw> {
+        Raw::open(&self.servers, &self.ground.space)
+    }
+
     /// Sum of a metric over services.
-    pub(crate) async fn metric(&self, replicas: &[&str], start: &str) -> Result<u64> {
+    pub(crate) async fn metric(&self, replicas: impl IntoIterator<Item = &str>, start: &str) -> Result<u64> {
         let mut sum = 0;
         for replica in replicas {
             sum += self.ground.cluster.metric(replica, start).await?;

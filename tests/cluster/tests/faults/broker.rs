@@ -4,77 +4,169 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{STANDARD, Servers};
-use cairn_ports::Outbox;
+use cairn_cluster::{Queue, STANDARD, Servers};
+use cairn_domain::{Lane, StageName};
+use cairn_ports::{Broker, Ledger, LedgerRead, Outbox};
 use cairn_servers::{RabbitMq, Vhost};
+use cairn_wire::Job;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
-use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
+use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+use crate::flood::Flood;
+use crate::standing::{NUM_SOURCES, Standing, all_are_alive_and_not_ready, has_attached, num_attached};
 
-/// Case 7: the broker's memory alarm blocks publishers for a minute under load.
+const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
+const RETRIES: &str = "cairn_jobs_total{answer=\"retry\"";
+const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
+const RETURNED: &str = "cairn_broker_total{what=\"returned\"";
+const STALLED: &str = "cairn_coordinated_total{what=\"stalled runs\"";
+const ALARM: Duration = Duration::from_secs(60);
+/// Consumers answer in each of them while the alarm is on.
+const WINDOW: Duration = Duration::from_secs(5);
+/// From the moment that a queue is there again.
+const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
+const UNBOUND: Duration = Duration::from_secs(30);
+const AWAY: Duration = Duration::from_secs(600);
+/// Without its broker a worker is ready for so long (`not_ready_after_ms`), and some more until it is asked.
+const STILL_READY: Duration = Duration::from_secs(15);
+/// From the moment that the broker is there again.
+const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers go on answering, workers say that they are
+/// blocked, and nothing is taken for lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_memory_alarm_goes_off() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let directory = tempdir()?;
     let broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
-    let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
+    let mut bench = Bench::prepare(servers, &without_reconciler(), 5).await?;
     bench.begin().await?;
+    bench.ground.cluster.stop("cloner").await?;
     bench.change().await?;
+    // More than one hand answers in a minute.
+    let num_waiting = Flood::publish(&bench, 40).await?;
+    bench.start("cloner", &[("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
+    bench.under_way(usize::MAX).await?;
+    let before = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
     broker.rabbitmqctl(&["set_vm_memory_high_watermark", "0"]).await?;
-    sleep(Duration::from_secs(60)).await;
+    is_blocked(&bench).await?;
+    let slowest = answers_go_on(&bench).await?;
     broker.rabbitmqctl(&["set_vm_memory_high_watermark", "0.4"]).await?;
+    bench.ground.inside.settled(&bench.asked, 3 * PATIENCE).await?;
+    println!("{num_waiting} jobs waited; in {WINDOW:?} of the alarm at least {slowest} were answered");
+    let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
+    ensure!(after == before, "answers lost and attempts failed were {before:?}, now {after:?}");
     bench.check("the memory alarm goes off", 0).await?;
+    ensure!(Standing::of(&bench).await?.num_blocked == 0, "a worker still says that it is blocked");
     Ok(())
 }
 
-/// Case 9: queues are deleted under their consumers, with all that is in them, and made again by `cairn topology apply`.
+async fn sum(bench: &Bench, metric: &str) -> Result<u64> {
+    bench.metric(bench.ground.cluster.workers(), metric).await
+}
+
+/// Looks at each window of the alarm. Gives the fewest answers in one.
+async fn answers_go_on(bench: &Bench) -> Result<u64> {
+    let (since, mut answered, mut fewest) = (Instant::now(), sum(bench, ACKS).await?, u64::MAX);
+    while since.elapsed() < ALARM {
+        sleep(WINDOW).await;
+        let now = sum(bench, ACKS).await?;
+        ensure!(now > answered, "nothing was answered for {WINDOW:?} while publishers were blocked");
+        ensure!(Standing::of(bench).await?.num_blocked > 0, "no worker says any more that it is blocked");
+        (answered, fewest) = (now, fewest.min(now - answered));
+    }
+    Ok(fewest)
+}
+
+/// Waits until a worker has met the alarm.
+async fn is_blocked(bench: &Bench) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while Standing::of(bench).await?.num_blocked == 0 {
+        ensure!(Instant::now() < deadline, "no worker says that it is blocked");
+        sleep(POLL).await;
+    }
+    Ok(())
+}
+
+/// Case 9: queues are deleted under their consumers, with all that is in them, and made again by `cairn topology apply`. The
+/// reconciler hands out again what was in them.
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_are_deleted() -> Result<()> {
+    const PARSER: &str = "parser-1";
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
+    bench.ground.cluster.stop("parser").await?;
+    // Time to delete the queues while jobs are in them.
+    let sleeps = ("CAIRN_FAIL_AT", "pipeline::before_work:0:sleep=5000".to_owned());
+    bench.start(PARSER, &[sleeps, ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
+    let stalled = bench.metric(["scheduler"], STALLED).await?;
+    let num_attached = num_attached(&bench, PARSER).await?;
     bench.change().await?;
+    bench.passes(PARSER, "pipeline::before_work").await?;
     let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
-    for queue in queues(&vhost, "parse").await? {
-        vhost.request("DELETE", &format!("/api/queues/{}/{queue}", vhost.name()), "").await?;
+    for queue in bench.raw()?.queues_of(StageName::Parse).await? {
+        vhost.request("DELETE", &format!("/api/queues/{}/{}", vhost.name(), queue.name), "").await?;
     }
     bench.ground.cluster.cairn(&["topology", "apply"])?;
+    let wanted = num_attached + NUM_SOURCES;
+    let attached_after = has_attached(&bench, PARSER, wanted, Instant::now(), CONSUMED_WITHIN).await?;
+    bench.settle().await?;
+    let num_runs = bench.metric(["scheduler"], STALLED).await? - stalled;
+    println!("consumers are attached {attached_after:?} after; jobs of {num_runs} runs were handed out again");
+    ensure!(num_runs > 0, "the reconciler had nothing to do");
     bench.check("queues are deleted", 0).await?;
     Ok(())
 }
 
-/// Case 10: work queues are unbound for half a minute: what is published comes back, and is published again.
+/// Case 10: work queues are unbound for half a minute: what is published comes back, counts as returned (an alert belongs on
+/// that), and is published again.
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_are_unbound() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
+    let before = sum(&bench, RETURNED).await?;
+    ensure!(before == 0, "{before} messages came back although queues are bound");
     let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
     let mut num_unbound = 0;
-    for queue in queues(&vhost, "parse").await? {
-        let said = vhost.request("GET", &format!("/api/queues/{}/{queue}/bindings", vhost.name()), "").await?;
-        for binding in serde_json::from_str::<Vec<Value>>(&said)? {
-            let text = |name: &str| binding[name].as_str().unwrap_or_default().to_owned();
-            let (source, key) = (text("source"), text("properties_key"));
-            if !source.is_empty() {
-                let path = format!("/api/bindings/{}/e/{source}/q/{queue}/{key}", vhost.name());
-                vhost.request("DELETE", &path, "").await?;
-                num_unbound += 1;
-            }
-        }
+    for queue in bench.raw()?.queues_of(StageName::Parse).await? {
+        num_unbound += unbind(&vhost, &queue).await?;
     }
     ensure!(num_unbound > 0, "nothing was bound");
     bench.change().await?;
-    sleep(Duration::from_secs(30)).await;
+    sleep(UNBOUND).await;
     bench.ground.cluster.cairn(&["topology", "apply"])?;
+    let num_returned = sum(&bench, RETURNED).await?;
+    println!("{num_returned} messages came back");
+    ensure!(num_returned > 0, "no message came back");
     bench.check("queues are unbound", 0).await?;
     Ok(())
 }
 
-/// Case 12: the exchange of dead letters is missing when services start: they wait, not ready, and say which it is.
+async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
+    let said = vhost.request("GET", &format!("/api/queues/{}/{}/bindings", vhost.name(), queue.name), "").await?;
+    let mut num_unbound = 0;
+    for binding in serde_json::from_str::<Vec<Value>>(&said)? {
+        let text = |name: &str| binding[name].as_str().unwrap_or_default().to_owned();
+        let (source, key) = (text("source"), text("properties_key"));
+        if !source.is_empty() {
+            let path = format!("/api/bindings/{}/e/{source}/q/{}/{key}", vhost.name(), queue.name);
+            vhost.request("DELETE", &path, "").await?;
+            num_unbound += 1;
+        }
+    }
+    Ok(num_unbound)
+}
+
+/// Case 12: the exchange of dead letters is missing when services start: they wait, not ready, and say which it is. They take
+/// nothing, so nothing can be dropped.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_dead_letter_exchange_is_missing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -88,39 +180,106 @@ async fn the_dead_letter_exchange_is_missing() -> Result<()> {
     let dead = names.into_iter().find(|name| name.contains("dead")).context("an exchange of dead letters")?;
     vhost.request("DELETE", &format!("/api/exchanges/{}/{dead}", vhost.name()), "").await?;
     bench.change().await?;
-    // The bench waits for readiness, which must not come.
-    let started = bench.start("parser", &[]).await;
-    let refused = format!("{:#}", started.err().context("the parser is ready without the exchange")?);
-    ensure!(refused.contains(dead), "the log does not name `{dead}`: {refused}");
+    let num_jobs = bench.workload.repositories().count() as u64;
+    wait_to_be_parsed(&bench, num_jobs).await?;
+    bench.start_alive("parser").await?;
+    names_what_is_missing(&bench, dead).await?;
+    // Long enough for the broker to tell of whoever would take something.
+    let since = Instant::now();
+    while since.elapsed() < UNBOUND {
+        let reasons = bench.ground.cluster.not_ready("parser").await?;
+        ensure!(
+            reasons.is_some_and(|reasons| reasons.contains(dead)),
+            "the parser does not wait for `{dead}` any more"
+        );
+        for queue in bench.raw()?.queues_of(StageName::Parse).await? {
+            ensure!(queue.num_consumers == 0, "{} is consumed", queue.name);
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+    wait_to_be_parsed(&bench, num_jobs).await?;
     bench.ground.cluster.cairn(&["topology", "apply"])?;
-    bench.start("parser", &[]).await?;
     bench.check("the dead-letter exchange is missing", 0).await?;
     Ok(())
 }
 
-/// Case 13: every job comes again and again, in any order.
+/// Waits until as many jobs are in the queues from which the parser takes them.
+async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
+    let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
+    loop {
+        let queues = raw.queues_of(StageName::Parse).await?;
+        let found: u64 = queues.iter().filter(|queue| queue.is_of_work()).map(|queue| queue.messages).sum();
+        if found == num_jobs {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "{found} jobs of {num_jobs} wait to be parsed");
+        sleep(POLL).await;
+    }
+}
+
+async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let reasons = bench.ground.cluster.not_ready("parser").await?;
+        let reasons = reasons.context("the parser is ready without the exchange")?;
+        if reasons.contains(&format!("exchange `{exchange}`")) {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "`{exchange}` is not named: {reasons}");
+        sleep(POLL).await;
+    }
+}
+
+/// Case 13: every job comes two to four times, in any order, from the outbox and beside it. Whatever comes again is answered, and
+/// done once.
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_are_doubled() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    let mut num_again = 0;
+    let broker = bench.ground.inside.cluster.broker()?;
+    let mut rng = StdRng::seed_from_u64(bench.workload.seed());
+    let answered = sum(&bench, ACKS).await?;
+    let (mut num_again, mut num_copies, mut doubled) = (0, 0, BTreeSet::new());
     for _ in 0..5 {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
             let cluster = &bench.ground.inside.cluster;
             num_again += cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
+            let copies = copies(&bench, &mut doubled, &mut rng).await?;
+            num_copies += copies.len() as u64;
+            broker.publish(Lane::Bulk, copies).await?;
             sleep(POLL).await;
         }
     }
-    ensure!(num_again > 0, "no job was sent again");
-    println!("{num_again} times the jobs of a run were sent again");
+    drop(broker);
     bench.check("jobs are doubled", 0).await?;
+    let num_answered = sum(&bench, ACKS).await? - answered;
+    println!(
+        "{num_again} times the jobs of a run were sent again, {num_copies} copies beside them; {num_answered} answered"
+    );
+    ensure!(num_again > 0 && num_copies > 0, "no job came twice");
+    ensure!(num_answered >= num_copies + doubled.len() as u64, "a job that came several times was answered less often");
     Ok(())
 }
 
-/// Case 4: the broker is away for ten minutes. Nobody gives up, and nobody has to be started again.
+/// Every job that is out and was not doubled before, one to three times more, in any order.
+async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng) -> Result<Vec<Job>> {
+    let (runs, mut copies) = (&bench.ground.inside.cluster.runs, Vec::new());
+    for run in runs.unfinished().await? {
+        for part in runs.ready(run.id).await? {
+            let job = Job::Part(run.job(part));
+            if doubled.insert(job.to_string()) {
+                copies.extend(std::iter::repeat_n(job, rng.random_range(1..=3)));
+            }
+        }
+    }
+    copies.shuffle(rng);
+    Ok(copies)
+}
+
+/// Case 4: the broker is away for ten minutes. Workers live on, and ask for no work; nobody has to be started again.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_broker_is_away_for_long() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -134,23 +293,22 @@ async fn the_broker_is_away_for_long() -> Result<()> {
     }
     let mut bench = Bench::prepare(servers, &settings, 3).await?;
     bench.begin().await?;
+    let standing = Standing::of(&bench).await?;
     bench.change().await?;
+    bench.under_way(usize::MAX).await?;
     broker.kill().await?;
-    sleep(Duration::from_secs(600)).await;
+    let since = Instant::now();
+    sleep(STILL_READY).await;
+    while since.elapsed() < AWAY {
+        all_are_alive_and_not_ready(&bench).await?;
+        sleep(Duration::from_secs(5)).await;
+    }
     for service in STANDARD {
         ensure!(!bench.ground.cluster.process(service)?.has_ended()?, "{service} has ended");
     }
     broker.restart().await?;
+    let attached_after = standing.is_back(&bench, Instant::now(), ATTACHED_WITHIN).await?;
+    println!("all {} consumers are attached {attached_after:?} after the broker is back", standing.num_attached);
     bench.check("the broker is away for long", 0).await?;
     Ok(())
-}
-
-/// Names of the queues of a stage.
-async fn queues(vhost: &Vhost, stage: &str) -> Result<Vec<String>> {
-    let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
-    let queues: Vec<Value> = serde_json::from_str(&said)?;
-    let names = queues.iter().filter_map(|queue| queue["name"].as_str());
-    let of_stage: Vec<String> = names.filter(|name| name.contains(stage)).map(str::to_owned).collect();
-    ensure!(!of_stage.is_empty(), "no queue of {stage}");
-    Ok(of_stage)
 }

@@ -54,6 +54,7 @@ async fn two_generations_at_once() -> Result<()> {
         bench.ground.cluster.stop_together(["scheduler-1", "scheduler-2"]).await?;
     }
     ensure!(num_cancelled_runs > 0, "every generation was published before it could be cancelled");
+    drop(broker);
     bench.start("scheduler", &[]).await?;
     let traces = Traces { num_cancelled_runs, ..Traces::default() };
     bench.check_traces("two generations at once", traces).await?;

@@ -5,20 +5,24 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{STANDARD, Servers};
-use cairn_domain::RepositoryId;
+use cairn_cluster::{Queue, Servers};
+use cairn_domain::{RepositoryId, StageName};
 use cairn_ports::LedgerRead;
 use cairn_servers::{FaultProxy, RabbitMq, Rules};
-use serde_json::Value;
 use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+use crate::standing::{has_all_consumers, num_attached};
 
 const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
-const ATTACHED: &str = "cairn_broker_total{what=\"attached\"";
+const PARSED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"parse\"";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
+/// Twice the heartbeat of the settings, and what it takes to look.
+const DETECTED_WITHIN: Duration = Duration::from_millis(2 * 5_000 + 500);
+/// From the moment that a consumer was lost.
+const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 /// Longer than the broker waits for an answer.
 const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
@@ -40,7 +44,7 @@ async fn confirms_are_lost() -> Result<()> {
         sleep(Duration::from_secs(1)).await;
         proxy.set(Rules::PASS);
         bench.settle().await?;
-        num_unconfirmed = bench.metric(&STANDARD[..6], UNCONFIRMED).await?;
+        num_unconfirmed = bench.metric(bench.ground.cluster.workers(), UNCONFIRMED).await?;
     }
     let num_twice = num_answers_too_many(&bench).await?;
     println!("{num_unconfirmed} messages published again for want of a confirm, {num_twice} jobs done a second time");
@@ -65,7 +69,7 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     for run in bench.ground.inside.cluster.runs.runs(None, usize::MAX).await? {
         num_jobs += u64::from(run.num_parts);
     }
-    Ok(bench.metric(&STANDARD[..6], ACKS).await?.saturating_sub(num_jobs))
+    Ok(bench.metric(bench.ground.cluster.workers(), ACKS).await?.saturating_sub(num_jobs))
 }
 
 /// Case 6: a cloner's connections to broker and database hang in the middle of a sync, and nobody tells it. Both sides give the
@@ -94,6 +98,7 @@ async fn connections_hang() -> Result<()> {
     let hung_at = Instant::now();
     bench.start("cloner-2", &[]).await?;
     let detected_after = loses_both_connections(&bench, "cloner-1", hung_at).await?;
+    ensure!(detected_after <= DETECTED_WITHIN, "given up {detected_after:?} after it hung");
     bench.settle().await?;
     let others = epochs(&bench).await?;
     ensure!(leased.iter().zip(&others).all(|(leased, other)| other > leased), "{others:?} after {leased:?}");
@@ -155,39 +160,64 @@ async fn a_handler_takes_too_long() -> Result<()> {
     bench.ground.cluster.stop("parser").await?;
     let sleeps = format!("pipeline::before_work:0:sleep={}", HANDLER_SLEEPS.as_millis());
     bench.start("parser", &[("CAIRN_FAIL_AT", sleeps)]).await?;
-    let num_attached = bench.ground.cluster.metric("parser", ATTACHED).await?;
+    let (num_before, parsed) = (num_attached(&bench, "parser").await?, bench.metric(["parser"], PARSED).await?);
     bench.change().await?;
     bench.passes("parser", "pipeline::before_work").await?;
     let started = Instant::now();
-    bench.ground.inside.settled(&bench.asked, 3 * HANDLER_SLEEPS).await?;
+    let lacked_for = lacks_a_consumer(&bench, "parser", started + 3 * HANDLER_SLEEPS).await?;
     let done_after = started.elapsed();
-    ensure!(bench.ground.cluster.metric("parser", ATTACHED).await? > num_attached, "no consumer was attached anew");
+    ensure!(num_attached(&bench, "parser").await? > num_before, "no consumer was attached anew");
+    ensure!(lacked_for <= CONSUMED_WITHIN, "the consumer was away for {lacked_for:?}");
     has_nothing_in_hand(&bench, "parser").await?;
     ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
+    let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
+    ensure!(num_parsed == num_parts, "{num_parts} parts were answered {num_parsed} times");
     // Long enough for a consumer that was attached and gets nothing to show.
     sleep(Duration::from_secs(90)).await;
     bench.change().await?;
     bench.settle().await?;
     all_are_consumed(&bench).await?;
-    println!("all was done {:.0} s after a handler fell asleep for 120 s", done_after.as_secs_f64());
+    println!(
+        "all was done {done_after:.0?} after a handler fell asleep for {HANDLER_SLEEPS:?}; no consumer for {lacked_for:?}"
+    );
     bench.check("a handler takes too long", 0).await?;
     Ok(())
 }
 
+/// Waits until all is done. Gives the longest time for which the worker lacked a consumer meanwhile.
+async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Result<Duration> {
+    let (mut longest, mut since) = (Duration::ZERO, None);
+    while !bench.ground.inside.is_settled(&bench.asked).await? {
+        let is_whole = has_all_consumers(bench, worker).await?;
+        since = if is_whole { None } else { since.or_else(|| Some(Instant::now())) };
+        longest = longest.max(since.map_or(Duration::ZERO, |since| since.elapsed()));
+        ensure!(Instant::now() < deadline, "not done in time: no consumer for {longest:?}");
+        sleep(POLL).await;
+    }
+    Ok(longest)
+}
+
+/// Of the newest run of each repository.
+async fn num_parse_parts(bench: &Bench) -> Result<u64> {
+    let (runs, mut num_parts) = (&bench.ground.inside.cluster.runs, 0);
+    for repository in runs.all_repositories().await? {
+        let newest = runs.runs(Some(repository), 1).await?.pop().context("a run")?;
+        let parts = runs.parts(newest.id).await?;
+        num_parts += parts.iter().filter(|part| part.id.stage == StageName::Parse).count() as u64;
+    }
+    Ok(num_parts)
+}
+
 /// Waits until every queue that the parser works on has its consumer.
 async fn all_are_consumed(bench: &Bench) -> Result<()> {
-    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
-    let deadline = Instant::now() + PATIENCE;
+    let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {
-        let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
-        let queues: Vec<Value> = serde_json::from_str(&said)?;
-        let of_work = |source| queues.iter().find(|queue| queue["name"] == format!("cairn.parse.{source}.v1"));
-        let num_consumers = |source| of_work(source).and_then(|queue| queue["consumers"].as_u64());
-        let found = ["interactive", "bulk", "suspect"].map(num_consumers);
-        if found == [Some(1); 3] {
+        let mut queues = raw.queues_of(StageName::Parse).await?;
+        queues.retain(Queue::is_of_work);
+        if queues.iter().all(|queue| queue.num_consumers == 1) {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "consumers of interactive, bulk and suspects: {found:?}");
+        ensure!(Instant::now() < deadline, "not every queue has one consumer: {queues:?}");
         sleep(POLL).await;
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::Servers;
-use cairn_servers::{RabbitCluster, Vhost};
-use serde_json::Value;
+use cairn_cluster::{Raw, Servers};
+use cairn_servers::RabbitCluster;
 use tempfile::tempdir;
 
 use crate::bench::{Bench, hasty, is_long};
@@ -24,12 +23,12 @@ async fn the_leader_is_lost() -> Result<()> {
     let servers = Servers { rabbitmq: urls.concat(), rabbitmq_peers: peers, management, ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
-    let vhost = bench.ground.space.vhost.clone().context("a vhost")?;
+    let raw = bench.raw()?;
     let mut lost: BTreeMap<usize, usize> = BTreeMap::new();
     for _ in 0..NUM_ROUNDS {
         bench.change().await?;
         bench.under_way(usize::MAX).await?;
-        let leader = leader(&vhost).await?;
+        let leader = leader(&raw).await?;
         *lost.entry(leader).or_default() += 1;
         nodes[leader].kill().await?;
         // What two nodes can do is done by two.
@@ -45,12 +44,11 @@ async fn the_leader_is_lost() -> Result<()> {
 }
 
 /// The number of the node that leads most of the queues.
-async fn leader(vhost: &Vhost) -> Result<usize> {
-    let said = vhost.request("GET", &format!("/api/queues/{}", vhost.name()), "").await?;
+async fn leader(raw: &Raw) -> Result<usize> {
     let mut led: BTreeMap<String, usize> = BTreeMap::new();
-    for queue in serde_json::from_str::<Vec<Value>>(&said)? {
-        let leader = queue["leader"].as_str().with_context(|| format!("{queue} has no leader"))?;
-        *led.entry(leader.to_owned()).or_default() += 1;
+    for queue in raw.queues().await? {
+        let leader = queue.leader.with_context(|| format!("{} has no leader", queue.name))?;
+        *led.entry(leader).or_default() += 1;
     }
     let (leader, _) = led.into_iter().max_by_key(|(_, num_led)| *num_led).context("no queues")?;
     // c1@localhost is the first.

@@ -4,6 +4,7 @@
 
 mod bench;
 mod broker;
+mod flood;
 mod generations;
 mod hangs;
 mod kills;
@@ -12,6 +13,7 @@ mod poison;
 mod provider;
 mod quota;
 mod servers;
+mod standing;
 mod stores;
 mod storm;
 mod zombies;

@@ -1,7 +1,7 @@
 //! A job that kills whoever takes it.
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Raw, Servers, Traces, Workload};
+use cairn_cluster::{Servers, Traces, Workload};
 use cairn_domain::{PartEnd, RepositoryId, RunState, StageName};
 use cairn_ports::{LedgerRead, RunRecord};
 use serde_json::Value;
@@ -39,6 +39,7 @@ async fn a_job_kills_its_worker() -> Result<()> {
     let num_deaths = bench.keep_running("parser", &variables).await?;
     ensure!(num_deaths == NUM_DEATHS, "the worker died {num_deaths} times");
     only_the_poison_failed(&bench, &run).await?;
+    bench.ground.inside.each_was_published_once().await?;
     its_files_alone_are_absent(&bench, &before).await?;
     heal(&mut bench, victim).await?;
     let traces = Traces { num_failed_parts: 1, ..Traces::default() };
@@ -48,7 +49,7 @@ async fn a_job_kills_its_worker() -> Result<()> {
 
 /// Waits until there is nothing to do but to parse, one part of each repository. Gives the run of one.
 async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> {
-    let raw = Raw::open(&bench.servers, &bench.ground.space)?;
+    let raw = bench.raw()?;
     let deadline = Instant::now() + PATIENCE;
     loop {
         let (num_waiting, _) = raw.messages().await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_cluster::{Raw, Servers};
+use cairn_cluster::Servers;
 use cairn_domain::{Lane, RunState, Source, Tenant};
 use cairn_fake_provider::{Call, FakeServer, Fault, Provider, Report, Settings, Shape};
 use cairn_gateway::auth::KeyRequest;
@@ -28,6 +28,10 @@ const TOKENS: u64 = 60_000;
 const REQUESTS: u64 = 600;
 const MEASURED: Duration = Duration::from_secs(300);
 const OUTAGE: Duration = Duration::from_secs(300);
+const NUM_FILES: usize = 10;
+/// Texts of a repository, which are the most of a job.
+const TEXTS_OF_A_JOB: usize = 200;
+const NUM_KILLS: u32 = 2;
 /// How long a backlog may take to be worked off.
 const BACKLOG: Duration = Duration::from_secs(900);
 
@@ -53,8 +57,8 @@ async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
     corpus.ask(&mut bench).await?;
     let began = first_call(&provider).await?;
     let asking = ask_questions(&bench).await?;
-    for kill in 1..=2 {
-        sleep_until(&provider, began + MEASURED * kill / 3).await;
+    for kill in 1..=NUM_KILLS {
+        sleep_until(&provider, began + MEASURED * kill / (NUM_KILLS + 1)).await;
         let owner = owner(&bench).await?;
         bench.ground.cluster.process(owner)?.kill().await?;
         println!("{owner} is killed");
@@ -73,6 +77,11 @@ async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
     ensure!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "a window was exceeded");
     ensure!(share >= 0.9, "{share} of the tokens used");
     bench.ground.inside.settled(&bench.asked, BACKLOG).await?;
+    let num_repeated = provider.provider().report().num_repeated;
+    let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
+    println!("{num_repeated} texts were paid for again");
+    let in_hand = NUM_KILLS as usize * usize::from(prefetch) * TEXTS_OF_A_JOB;
+    ensure!(num_repeated <= in_hand, "{num_repeated} texts were paid for again, {in_hand} were in hand");
     all_is_well(&bench).await
 }
 
@@ -101,7 +110,7 @@ async fn an_outage_costs_no_part_and_few_calls() -> Result<()> {
     let report = provider.provider().report();
     let num_lost = report.num_calls - report.statuses.get(&200).copied().unwrap_or_default();
     let collection = bench.ground.inside.stores.vectors.collection_name();
-    let num_texts = Raw::open(&bench.servers, &bench.ground.space)?.points(collection).await? as usize;
+    let num_texts = bench.raw()?.points(collection).await? as usize;
     println!("{num_lost} calls came to nothing, {num_texts} texts; {report:?}");
     ensure!(num_lost * 10 <= report.num_calls, "{num_lost} of {} calls came to nothing", report.num_calls);
     ensure!(report.num_texts * 10 <= num_texts * 11, "{} texts were sent for {num_texts}", report.num_texts);
@@ -140,7 +149,7 @@ impl Corpus {
 
 fn repository_of_functions(number: usize) -> TempDir {
     let directory = repository();
-    for file in 0..10 {
+    for file in 0..NUM_FILES {
         let function = |function: usize| {
             let name = format!("r{number}_f{file}_{function}");
             format!(
@@ -149,7 +158,11 @@ fn repository_of_functions(number: usize) -> TempDir {
                  return sorted(found)[:limit_{name}]\n\n\n"
             )
         };
-        write(directory.path(), &format!("app/file_{file}.py"), (0..20).map(function).collect::<String>());
+        write(
+            directory.path(),
+            &format!("app/file_{file}.py"),
+            (0..TEXTS_OF_A_JOB / NUM_FILES).map(function).collect::<String>(),
+        );
     }
     commit(directory.path(), "functions");
     directory
@@ -227,7 +240,7 @@ async fn all_is_well(bench: &Bench) -> Result<()> {
         let state = bench.ground.inside.last_state(repository).await?;
         ensure!(state == Some(RunState::Published), "a run ended as {state:?}");
     }
-    let (_, dead) = Raw::open(&bench.servers, &bench.ground.space)?.messages().await?;
+    let (_, dead) = bench.raw()?.messages().await?;
     ensure!(dead == 0, "{dead} letters are dead");
     Ok(())
 }

@@ -1,35 +1,64 @@
 //! Servers that die under load.
 
-use anyhow::Result;
-use cairn_cluster::Servers;
-use cairn_servers::{Neo4j, RabbitMq};
-use tempfile::tempdir;
-use tokio::time::sleep;
+use std::time::Duration;
 
-use crate::bench::{Bench, hasty, is_long};
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::Servers;
+use cairn_domain::StageName;
+use cairn_ports::LedgerRead;
+use cairn_servers::{Direction, FaultProxy, Neo4j, RabbitMq, Rules};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tempfile::tempdir;
+use tokio::time::{Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE, hasty, is_long};
+use crate::flood::Flood;
+use crate::standing::{PrefetchWatch, Standing};
+
+const SYNCS_ANSWERED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"sync\"";
+/// From the moment that the broker is there again.
+const RECONNECTED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Case 3: the broker is killed while everything publishes, and comes back 5 seconds later.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_broker_is_killed() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
-    let mut broker = RabbitMq::start(directory.path()).await?;
+    // What it tells of its queues is a second old, not five.
+    let mut broker = RabbitMq::start_with(directory.path(), "collect_statistics_interval = 1000").await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
+    let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
+    let watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
+    let standing = Standing::of(&bench).await?;
+    let answered = bench.metric(["cloner"], SYNCS_ANSWERED).await?;
+    let (mut num_confirmed, mut slowest) = (0, Duration::ZERO);
     for _ in 0..if is_long() { 20 } else { 2 } {
         bench.change().await?;
         bench.under_way(usize::MAX).await?;
+        let flood = Flood::begin(&bench, num_confirmed).await?;
         broker.kill().await?;
-        sleep(std::time::Duration::from_secs(5)).await;
+        flood.stop();
+        sleep(Duration::from_secs(5)).await;
         broker.restart().await?;
+        slowest = slowest.max(standing.is_back(&bench, Instant::now(), RECONNECTED_WITHIN).await?);
+        num_confirmed += flood.num_confirmed().await?;
         bench.settle().await?;
     }
+    let held = watch.stop().await?;
     bench.check("the broker is killed", 0).await?;
+    let num_answered = bench.metric(["cloner"], SYNCS_ANSWERED).await? - answered;
+    println!(
+        "connected again after {slowest:?} at most; {held:?}; {num_answered} syncs answered, {num_confirmed} of a flood"
+    );
+    ensure!(num_answered >= num_confirmed, "{num_confirmed} jobs were confirmed and {num_answered} answered");
     Ok(())
 }
 
-/// Case 14: the database is killed while the last two parts of a run end.
+/// Case 14: the database is killed while the last two parts of a run are written and ended. In each round every run is published
+/// once.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_database_is_killed() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -37,14 +66,45 @@ async fn the_database_is_killed() -> Result<()> {
     let mut database = Neo4j::start(directory.path()).await?;
     let servers = Servers { neo4j: database.url().to_owned(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
+    // Services hear of it later than it does what they ask for.
+    let line = FaultProxy::start(database.url()).await?;
+    bench.variables = vec![("CAIRN__NEO4J__URL", format!("bolt://{}", line.address()))];
     bench.begin().await?;
-    for _ in 0..if is_long() { 100 } else { 2 } {
-        bench.change().await?;
-        bench.under_way(2).await?;
+    let mut rng = StdRng::seed_from_u64(bench.workload.seed());
+    let num_rounds = if is_long() { 100 } else { 2 };
+    for round in 0..num_rounds {
+        last_two_are_open(&mut bench).await?;
+        line.set(Rules { responses: Direction::delayed_by(Duration::from_millis(50)), ..Rules::PASS });
+        sleep(Duration::from_millis(rng.random_range(0..200))).await;
         database.kill().await?;
+        // Nobody listens where it was.
+        line.set(Rules::REFUSE);
         database.restart().await?;
+        line.set(Rules::PASS);
         bench.settle().await?;
+        let published = bench.ground.inside.each_was_published_once().await;
+        published.with_context(|| format!("in round {round}"))?;
     }
+    println!("{num_rounds} rounds, the database was killed {num_rounds} times with two parts open at most");
     bench.check("the database is killed", 0).await?;
     Ok(())
+}
+
+/// Changes everything until a run has no more than two open parts beside its publication.
+async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        bench.change().await?;
+        while !bench.ground.inside.is_settled(&bench.asked).await? {
+            let runs = &bench.ground.inside.cluster.runs;
+            for run in runs.unfinished().await? {
+                let parts = runs.parts(run.id).await?;
+                let open = parts.iter().filter(|part| part.end.is_none() && part.id.stage != StageName::Publish);
+                if matches!(open.count(), 1..=2) {
+                    return Ok(());
+                }
+            }
+            ensure!(Instant::now() < deadline, "no run comes to its last two parts");
+        }
+    }
 }

@@ -39,7 +39,7 @@ async fn writers_deadlock() -> Result<()> {
     for writer in &WRITERS[1..] {
         bench.start(writer, &[]).await?;
     }
-    let raw = Arc::new(Raw::open(&bench.servers, &bench.ground.space)?);
+    let raw = Arc::new(bench.raw()?);
     let keys = raw.nodes_of_most_repositories(NUM_KEYS).await?;
     ensure!(keys.len() == NUM_KEYS, "only {} nodes", keys.len());
     let storm = Storm::start(&raw, &keys);
@@ -48,7 +48,7 @@ async fn writers_deadlock() -> Result<()> {
         bench.settle().await?;
     }
     let num_deadlocks = storm.stop().await?;
-    let num_retries = bench.metric(&WRITERS, "cairn_jobs_total{answer=\"retry\"").await?;
+    let num_retries = bench.metric(WRITERS, "cairn_jobs_total{answer=\"retry\"").await?;
     println!("{num_deadlocks} deadlocks, {num_retries} jobs tried again");
     ensure!(num_deadlocks > 0, "nobody met");
     ensure!(num_retries == 0, "{num_retries} jobs had a transaction that did not succeed within its tries");

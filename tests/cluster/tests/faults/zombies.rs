@@ -76,7 +76,7 @@ async fn is_refused(bench: &Bench) -> Result<()> {
         ensure!(Instant::now() < deadline, "the zombie gave back a lease that is another's");
         sleep(POLL).await;
     }
-    while bench.metric(&[ZOMBIE], LOST).await? == 0 || bench.metric(&[ZOMBIE], IN_HAND).await? > 0 {
+    while bench.metric([ZOMBIE], LOST).await? == 0 || bench.metric([ZOMBIE], IN_HAND).await? > 0 {
         ensure!(Instant::now() < deadline, "the zombie still has a job in hand, or could answer one");
         sleep(POLL).await;
     }

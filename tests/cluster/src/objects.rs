@@ -1,0 +1,184 @@
+//! What lies in the bucket, held against what live records refer to.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use cairn_domain::{ArtifactRef, ContentHash, GenerationId, RepositoryId, RepositoryScope, RunState, Scope, Tenant};
+use cairn_ports::{Catalogue, LedgerRead, VectorStore};
+use cairn_stages::Sweep;
+use cairn_wire::{ArtifactKind, LinkState, decode};
+
+use crate::Inside;
+
+/// What is younger may be of a sync that has not begun its run. Services of the fault cases sweep with the same.
+const GRACE_MS: i64 = 2_000;
+/// A service that is killed while it tests the bucket leaves its tests; the next one after this time removes them.
+const TESTS_KEPT_MS: i64 = 3_600_000;
+/// Runs of a repository that are looked at: more than any case begins.
+const MANY_RUNS: usize = 1000;
+
+/// The bucket of a cluster in which nothing is under way.
+pub(crate) struct Objects<'a> {
+    inside: &'a Inside,
+    sweep: Sweep,
+}
+
+/// What records that live refer to.
+#[derive(Default)]
+struct Live {
+    keys: BTreeSet<String>,
+    published: BTreeSet<(RepositoryId, GenerationId)>,
+}
+
+impl<'a> Objects<'a> {
+    pub fn new(inside: &'a Inside) -> Self {
+        let cluster = &inside.cluster;
+        let sweep = Sweep {
+            artifacts: cluster.artifacts.clone(),
+            sweeping: cluster.runs.clone(),
+            clock: cluster.clock.clone(),
+            cache: inside.stores.cache.clone(),
+            stores: inside.stores.generations(cluster),
+            grace_ms: GRACE_MS,
+        };
+        Self { inside, sweep }
+    }
+
+    /// Sweeps, and gives the keys of objects to which no live record refers although they are old enough.
+    pub async fn orphans(&self) -> Result<Vec<String>> {
+        self.sweep.artifacts().await?;
+        let live = self.live().await?;
+        let now_ms = self.inside.cluster.clock.now_ms();
+        let is_old = |modified_at: i64, kept_ms: i64| modified_at * 1000 + kept_ms < now_ms;
+        let mut orphans = Vec::new();
+        for object in self.inside.cluster.blobs.list("").await? {
+            let kept_ms = if object.key.starts_with("self-test/") { TESTS_KEPT_MS } else { GRACE_MS };
+            if is_old(object.modified_at, kept_ms) && !live.has(&object.key)? {
+                orphans.push(object.key);
+            }
+        }
+        Ok(orphans)
+    }
+
+    /// How many objects there are, when there is no orphan among them: those with vectors all have one of a chunk that readers see.
+    pub async fn count(&self) -> Result<usize> {
+        let blobs = &self.inside.cluster.blobs;
+        self.sweep.vectors(&Tenant::local()).await?;
+        let before = blobs.list("").await?.len();
+        let seen = self.contents().await?;
+        let cache = &self.inside.stores.cache;
+        let num_cached = cache.sweep(&Tenant::local(), &|key| seen.contains(&key.content)).await?;
+        ensure!(num_cached == 0, "{num_cached} vectors of no chunk were in the cache after sweeping");
+        let num_objects = blobs.list("").await?.len();
+        ensure!(num_objects == before, "{} objects held vectors of no chunk after sweeping", before - num_objects);
+        Ok(num_objects)
+    }
+
+    /// All that readers of the published generations need; each artifact is read, whole.
+    async fn live(&self) -> Result<Live> {
+        let cluster = &self.inside.cluster;
+        let (view, repositories) = (cluster.runs.view().await?, cluster.runs.all_repositories().await?);
+        let mut live = Live::default();
+        for published in cluster.runs.published_of(&view, &repositories).await? {
+            cluster.artifacts.verify(&published.manifest).await?;
+            self.refer(&published.manifest, &mut live.keys).await?;
+        }
+        for repository in repositories {
+            for run in cluster.runs.runs(Some(repository), MANY_RUNS).await? {
+                if matches!(run.state, RunState::Published | RunState::Partial) {
+                    live.published.insert((repository, run.id.generation));
+                }
+            }
+        }
+        Ok(live)
+    }
+
+    async fn refer(&self, manifest: &ArtifactRef, keys: &mut BTreeSet<String>) -> Result<()> {
+        let artifacts = &self.inside.cluster.artifacts;
+        keys.insert(manifest.key.clone());
+        let manifest = artifacts.manifest(manifest).await?;
+        if let Some(links) = &manifest.links {
+            keys.insert(links.key.clone());
+            if let Some(bytes) = artifacts.kept_artifact(links).await? {
+                let state: LinkState = decode(ArtifactKind::LinkState, &bytes)?;
+                keys.extend(state.groups.into_iter().map(|group| group.key));
+            }
+        }
+        keys.extend(manifest.entries.iter().filter_map(|entry| Some(entry.source.as_ref()?.artifact.key.clone())));
+        Ok(())
+    }
+
+    /// Of the chunks that readers see.
+    async fn contents(&self) -> Result<BTreeSet<ContentHash>> {
+        let Inside { cluster, stores, .. } = self.inside;
+        let view = cluster.runs.view().await?;
+        let scope = Scope { tenant: Tenant::local(), repositories: RepositoryScope::All };
+        let mut contents = BTreeSet::new();
+        for repository in cluster.runs.all_repositories().await? {
+            let mut from = Some(0);
+            while let Some(at) = from {
+                let page = stores.vectors.scroll(&view, &scope, repository, at).await?;
+                contents.extend(page.chunks.into_iter().map(|(chunk, _)| chunk.content_hash));
+                from = page.next;
+            }
+        }
+        Ok(contents)
+    }
+}
+
+impl Live {
+    fn has(&self, key: &str) -> Result<bool> {
+        let (folder, rest) = key.split_once('/').with_context(|| format!("{key} lies in no folder"))?;
+        Ok(match folder {
+            // What was made of a pack lives as long as that.
+            "facts" => self.keys.contains(&format!("packs/{rest}")),
+            "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
+            "names" => self.has_names(rest)?,
+            // Named by what is in them: see `count`.
+            "vectors" => true,
+            _ => self.keys.contains(key),
+        })
+    }
+
+    /// `REPOSITORY/GENERATION-HASH`, or `REPOSITORY/merged-HASH` of generations that were published.
+    fn has_names(&self, rest: &str) -> Result<bool> {
+        let (repository, name) = rest.split_once('/').with_context(|| format!("names/{rest} is of no repository"))?;
+        let of_repository =
+            self.published.iter().filter(|(published, _)| published.to_string() == repository).map(|(_, of)| of.0);
+        let generation = name.split_once('-').and_then(|(generation, _)| u64::from_str_radix(generation, 16).ok());
+        let mut of_repository = of_repository.filter(|published| generation.is_none_or(|named| named == *published));
+        Ok(of_repository.next().is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::RepositoryName;
+
+    use super::*;
+
+    #[test]
+    fn what_was_made_of_something_lives_as_long_as_that() -> Result<()> {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let keys = BTreeSet::from([format!("packs/{repository}/a"), format!("manifests/{repository}/m")]);
+        let live = Live { keys, published: BTreeSet::from([(repository, GenerationId(258))]) };
+        for (key, expect) in [
+            (format!("packs/{repository}/a"), true),
+            (format!("packs/{repository}/b"), false),
+            (format!("facts/{repository}/a"), true),
+            (format!("facts/{repository}/b"), false),
+            (format!("outlines/{repository}/a-7"), true),
+            (format!("outlines/{repository}/b-7"), false),
+            (format!("manifests/{repository}/m"), true),
+            (format!("plans/{repository}/m"), false),
+            (format!("names/{repository}/0000000000000102-abc"), true),
+            (format!("names/{repository}/0000000000000103-abc"), false),
+            (format!("names/{repository}/merged-abc"), true),
+            ("names/other/merged-abc".to_owned(), false),
+        ] {
+            assert_eq!(live.has(&key)?, expect, "{key}");
+        }
+        assert!(live.has("stray").is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! More jobs than a small workload has: syncs that nobody asked for, each of which costs its worker a look at the ledger.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Result, ensure};
+use cairn_domain::{Lane, RepositoryId, Tenant};
+use cairn_ports::Broker;
+use cairn_rabbitmq::RabbitMqBroker;
+use cairn_wire::{Job, SyncJob};
+use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant, sleep};
+
+use crate::bench::{Bench, PATIENCE};
+
+/// Jobs that are published at a time.
+const AT_ONCE: u64 = 500;
+/// Requests of this number on were never made: real ones count milliseconds.
+const NOBODY_ASKED: u64 = 1 << 53;
+const OFTEN: Duration = Duration::from_millis(1);
+
+/// Jobs of which some are on their way all the time.
+pub(crate) struct Flood {
+    is_over: Arc<AtomicBool>,
+    /// Gives how many the broker has confirmed: in the end all.
+    publishing: JoinHandle<Result<u64>>,
+}
+
+impl Flood {
+    /// Publishes so many times five hundred jobs. Gives how many that is.
+    pub(crate) async fn publish(bench: &Bench, num_times: u64) -> Result<u64> {
+        let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
+        for number in 0..num_times {
+            broker.publish(Lane::Bulk, jobs(repository, number * AT_ONCE)).await?;
+        }
+        Ok(num_times * AT_ONCE)
+    }
+
+    /// Publishes until told to stop; returns when the first jobs are confirmed and others are on their way. Numbers go on from those
+    /// that were published before, so that each job is another.
+    pub(crate) async fn begin(bench: &Bench, num_before: u64) -> Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
+        let publishing = tokio::spawn(publish(Arc::clone(&broker), repository, num_before, Arc::clone(&is_over)));
+        let deadline = Instant::now() + PATIENCE;
+        while broker.statistics().num_published == 0 {
+            ensure!(Instant::now() < deadline, "nothing of a flood was confirmed");
+            sleep(OFTEN).await;
+        }
+        Ok(Self { is_over, publishing })
+    }
+
+    pub(crate) fn stop(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits until all that was begun is confirmed.
+    pub(crate) async fn num_confirmed(self) -> Result<u64> {
+        self.publishing.await?
+    }
+}
+
+async fn publish(
+    broker: Arc<RabbitMqBroker>,
+    repository: RepositoryId,
+    num_before: u64,
+    is_over: Arc<AtomicBool>,
+) -> Result<u64> {
+    let mut num_confirmed = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        broker.publish(Lane::Bulk, jobs(repository, num_before + num_confirmed)).await?;
+        num_confirmed += AT_ONCE;
+    }
+    Ok(num_confirmed)
+}
+
+fn jobs(repository: RepositoryId, num_before: u64) -> Vec<Job> {
+    let numbers = NOBODY_ASKED + num_before..NOBODY_ASKED + num_before + AT_ONCE;
+    let job = |request| Job::Sync(SyncJob { tenant: Tenant::local(), repository, request });
+    numbers.map(job).collect()
+}

@@ -1,0 +1,141 @@
+//! How workers stand with the broker: by their own gauges, and by what the broker says.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use cairn_cluster::{Queue, Raw};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, sleep};
+
+use crate::bench::{Bench, POLL};
+
+/// Queues from which a stage's jobs are taken, each by a consumer of its own.
+pub(crate) const NUM_SOURCES: u64 = 3;
+
+/// Sums over the gauges of all workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Standing {
+    /// Workers with both their connections.
+    pub(crate) num_connected: u64,
+    /// Workers that an alarm keeps from publishing.
+    pub(crate) num_blocked: u64,
+    /// Consumers.
+    pub(crate) num_attached: u64,
+}
+
+impl Standing {
+    pub(crate) async fn of(bench: &Bench) -> Result<Self> {
+        let sum = async |gauge: &str| bench.metric(bench.ground.cluster.workers(), gauge).await;
+        Ok(Self {
+            num_connected: sum("cairn_broker_connected").await?,
+            num_blocked: sum("cairn_broker_blocked").await?,
+            num_attached: sum("cairn_broker_consumers_attached").await?,
+        })
+    }
+
+    /// Waits until all workers stand like this again, which must be within `limit` of `since`. Gives how long it took.
+    pub(crate) async fn is_back(self, bench: &Bench, since: Instant, limit: Duration) -> Result<Duration> {
+        loop {
+            let (now, after) = (Self::of(bench).await?, since.elapsed());
+            if now == self {
+                return Ok(after);
+            }
+            ensure!(after < limit, "after {after:?} workers stand at {now:?}, before the fault at {self:?}");
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// How many consumers a worker has attached since it started.
+pub(crate) async fn num_attached(bench: &Bench, worker: &str) -> Result<u64> {
+    bench.ground.cluster.metric(worker, "cairn_broker_total{what=\"attached\"").await
+}
+
+/// Whether a worker has all consumers that it wants.
+pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<bool> {
+    let attached = bench.ground.cluster.metric(worker, "cairn_broker_consumers_attached").await?;
+    Ok(attached == bench.ground.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
+}
+
+/// Waits until a worker has attached `num_wanted` consumers since it started and lacks none, which must be within `limit` of
+/// `since`. Gives how long it took.
+pub(crate) async fn has_attached(
+    bench: &Bench,
+    worker: &str,
+    num_wanted: u64,
+    since: Instant,
+    limit: Duration,
+) -> Result<Duration> {
+    loop {
+        let (num_attached, is_whole) = (num_attached(bench, worker).await?, has_all_consumers(bench, worker).await?);
+        let after = since.elapsed();
+        if num_attached >= num_wanted && is_whole {
+            return Ok(after);
+        }
+        ensure!(after < limit, "after {after:?} {worker} has attached {num_attached} of {num_wanted} consumers");
+        sleep(POLL).await;
+    }
+}
+
+/// No worker needs to be started again, and none asks for work.
+pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
+    for worker in bench.ground.cluster.workers() {
+        ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} wants to be started again");
+        let reasons = bench.ground.cluster.not_ready(worker).await?;
+        ensure!(reasons.is_some_and(|reasons| reasons.contains("RabbitMQ")), "{worker} is ready without a broker");
+    }
+    Ok(())
+}
+
+/// Looks every second at what consumers hold: never more than their prefetch, however often they were attached anew.
+pub(crate) struct PrefetchWatch {
+    is_over: Arc<AtomicBool>,
+    looking: JoinHandle<Result<Held>>,
+}
+
+/// What such a watch saw.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Held {
+    pub(crate) num_looks: usize,
+    /// Of one queue at one time.
+    pub(crate) most: u64,
+}
+
+impl PrefetchWatch {
+    pub(crate) fn start(raw: Raw, prefetch: u64) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let looking = tokio::spawn(look(raw, prefetch, Arc::clone(&is_over)));
+        Self { is_over, looking }
+    }
+
+    pub(crate) async fn stop(self) -> Result<Held> {
+        self.is_over.store(true, Ordering::SeqCst);
+        let held = self.looking.await??;
+        ensure!(held.num_looks > 0 && held.most > 0, "nobody held anything: {held:?}");
+        Ok(held)
+    }
+}
+
+async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>) -> Result<Held> {
+    let (mut held, mut turns) = (Held::default(), interval(Duration::from_secs(1)));
+    while !is_over.load(Ordering::SeqCst) {
+        turns.tick().await;
+        // A broker that is away says nothing, and hands out nothing.
+        let (Ok(queues), Ok(consumers)) = (raw.queues().await, raw.consumers().await) else { continue };
+        for consumer in consumers.iter().filter(|consumer| !consumer.queue.is_owners()) {
+            let (name, found) = (&consumer.queue.name, consumer.prefetch);
+            ensure!(found > 0 && found <= prefetch, "a consumer of {name} has a prefetch of {found}");
+        }
+        for queue in queues.iter().filter(|queue| queue.is_of_work()) {
+            let Queue { name, unanswered, num_consumers, .. } = queue;
+            // A consumer that is on its way may have messages before it is counted.
+            let most = prefetch * (*num_consumers).max(1) as u64;
+            ensure!(*unanswered <= most, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
+            held.most = held.most.max(*unanswered);
+        }
+        held.num_looks += 1;
+    }
+    Ok(held)
+}
