@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
 use cairn_faults::{fail_point, poison_point};
-use cairn_ports::{ErrorKind, Ledger, LedgerRead, Standing};
+use cairn_ports::{BrokerError, ErrorKind, Ledger, LedgerRead, Standing};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
 use crate::deadline::{Deadline, while_active};
 use crate::runner::Runner;
 use crate::{Stage, StageError, Syncer, Task, trace};
+
+/// How long a handler publishes what follows. After that the coordinator finds it in the outbox.
+const HANDED_OVER_WITHIN: Duration = Duration::from_secs(2);
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     pub(crate) async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
@@ -110,12 +113,23 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             return Ok(());
         }
         let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
-        self.broker.publish(lane, jobs).await?;
+        self.hand_over(lane, jobs).await?;
         fail_point!("pipeline::published", |said| Err(StageError::occupied(said)));
         if let Some(outbox) = &self.outbox {
             outbox.sent(job.run, &parts).await?;
         }
         Ok(())
+    }
+
+    /// Where there is an outbox, a broker that takes nothing (an alarm blocks who publishes) does not hold for long the hands that
+    /// could answer other jobs.
+    async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
+        let publishing = self.broker.publish(lane, jobs);
+        if self.outbox.is_none() {
+            return Ok(publishing.await?);
+        }
+        let outcome = tokio::time::timeout(HANDED_OVER_WITHIN, publishing).await;
+        Ok(outcome.unwrap_or_else(|_| Err(BrokerError::new(ErrorKind::Timeout, "publish", "what follows")))?)
     }
 
     /// Whether nobody waits for the part any more: its run was cancelled while the job was in hand, or the job is a copy of one

@@ -3,6 +3,7 @@
 mod begun;
 mod coordinator;
 mod giving_up;
+mod handing_over;
 mod leaving;
 mod measures;
 mod suspects;

@@ -96,9 +96,9 @@ async fn connections_hang() -> Result<()> {
     broker.set(Rules::HANG);
     database.set(Rules::HANG);
     let hung_at = Instant::now();
-    bench.start("cloner-2", &[]).await?;
     let detected_after = loses_both_connections(&bench, "cloner-1", hung_at).await?;
     ensure!(detected_after <= DETECTED_WITHIN, "given up {detected_after:?} after it hung");
+    bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
     let others = epochs(&bench).await?;
     ensure!(leased.iter().zip(&others).all(|(leased, other)| other > leased), "{others:?} after {leased:?}");

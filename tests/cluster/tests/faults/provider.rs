@@ -98,8 +98,9 @@ async fn bad_days_of_a_provider() -> Result<()> {
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
     let num_early = num_early(provider.provider().calls());
     ensure!(num_early == 0, "{num_early} calls came before the time that was given");
-    bench.check("bad days of a provider", 0).await?;
+    // Before the checker sweeps: it forgets the vectors of what no file holds, and patterns stand in none.
     println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
+    bench.check("bad days of a provider", 0).await?;
     Ok(())
 }
 
