@@ -54,7 +54,11 @@ fn selection(names: &[String]) -> RepositorySelection {
 }
 
 pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, SearchError> {
-    let is_within = (1..=most).contains(&value);
+    // What is too little is so under any cap: a service and one's own machine, which has none, say the same.
+    if value == 0 {
+        return Err(wrong(format!("`{name}` must be at least 1")));
+    }
+    let is_within = value <= most;
     is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must lie between 1 and {most}, not {value}")))
 }
 
