@@ -155,12 +155,18 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
     }
     set(&["query", "cursor_key_file"], &cursor_key);
     put(&mut settings, &["rabbitmq", "urls"], Value::from(space.rabbitmq.clone()));
-    for (section, keys) in overrides {
-        for (key, value) in keys.as_table().into_iter().flatten() {
-            put(&mut settings, &[section, key], value.clone());
+    replace(&mut settings, overrides);
+    Ok(settings.to_string())
+}
+
+/// Keys of `overrides` replace those that stand here, in sections of sections as well.
+fn replace(table: &mut Table, overrides: &Table) {
+    for (key, value) in overrides {
+        match (table.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(overrides)) => replace(inner, overrides),
+            _ => drop(table.insert(key.clone(), value.clone())),
         }
     }
-    Ok(settings.to_string())
 }
 
 fn put(table: &mut Table, path: &[&str], value: Value) {

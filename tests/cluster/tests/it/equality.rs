@@ -1,7 +1,6 @@
-//! The cluster's index equals local mode's, record by record: at first, after changes, deletions and renames.
+//! The cluster's index equals local mode's, record by record, and so do the answers to questions: at first, after changes,
+//! deletions and renames.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -10,88 +9,64 @@ use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
 use cairn_gateway::auth::KeyRequest;
 use cairn_gateway::json;
 use cairn_ports::Catalogue;
-use cairn_testkit::Mutation;
 use serde_json::Value;
-use toml::Table;
+use tokio::time::{Instant, sleep};
+use toml::toml;
 
-use crate::questions::{self, Compared, Service};
+use crate::fixtures::{Fixture, NUM_STEPS, fixtures};
+use crate::questions::{Compared, Round, Service, Sides};
 
-const NUM_REPOSITORIES: usize = 24;
-/// Copies of others with one change of their own, so that contents are shared and results tie.
-const NUM_FORKS: usize = 6;
-const NUM_FILES: usize = 40;
+const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
-const NUM_QUESTIONS: usize = 300;
-/// Of them, with results that tie exactly.
+/// Of each round, each other than all others.
+const LEAST_QUESTIONS: usize = 300;
+const LEAST_KINDS: usize = 40;
+/// Of the questions, with results that tie exactly because of forks.
 const LEAST_TIED: usize = 50;
-const NUM_STEPS: usize = 6;
+/// Repositories that are deleted in the end.
+const NUM_DELETED: usize = 3;
+/// Pages of one search that are compared at first; later the first one is.
+const MAX_PAGES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(300);
-
-struct Fixture {
-    name: String,
-    path: PathBuf,
-    /// None of a fork.
-    mutation: Option<Mutation>,
-}
-
-impl Fixture {
-    fn url(&self) -> String {
-        format!("file://{}", self.path.display())
-    }
-}
-
-fn fixtures(forks: &Path) -> Result<Vec<Fixture>> {
-    let mut fixtures: Vec<Fixture> = (0..NUM_REPOSITORIES)
-        .map(|number| {
-            let mutation = Mutation::new(number as u64, NUM_FILES);
-            Fixture { name: format!("fixture-{number:02}"), path: mutation.root().to_owned(), mutation: Some(mutation) }
-        })
-        .collect();
-    for number in 0..NUM_FORKS {
-        let path = forks.join(format!("fork-{number}"));
-        let mut clone = Command::new("git");
-        clone.args(["clone", "-q", "--bare"]).arg(&fixtures[number].path).arg(&path);
-        ensure!(clone.status()?.success(), "git clone failed");
-        fixtures.push(Fixture { name: format!("fork-{number}"), path, mutation: None });
-    }
-    Ok(fixtures)
-}
+const POLL: Duration = Duration::from_millis(50);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    let mut ground = Ground::prepare(&servers, &Table::new()).await?;
+    // What is asked here is compared, whatever time it takes beside all services of a cluster.
+    let settings = toml! { [query.gateway]
+    request_timeout_ms = 60000 };
+    let mut ground = Ground::prepare(&servers, &settings).await?;
     let root = ground.directory.path().to_owned();
     let local = LocalMode::new(&root.join("local"), &root.join("operator.toml"));
     let mut fixtures = fixtures(&root)?;
     ground.cluster.start_all().await?;
+    let sides = sides(&ground, local.clone(), &fixtures).await?;
 
     both(&ground, &local, &fixtures).await?;
-    let num_chunks = compare(&ground, &local, NUM_REPOSITORIES + NUM_FORKS).await?;
-    ensure!(num_chunks >= LEAST_CHUNKS, "only {num_chunks} chunks");
+    let num_chunks = compare(&ground, &local, fixtures.len()).await?;
+    ensure!(fixtures.len() >= LEAST_REPOSITORIES && num_chunks >= LEAST_CHUNKS, "only {num_chunks} chunks");
     println!("{} repositories, {num_chunks} chunks: equal", fixtures.len());
-    let compared = ask_both(&ground, local.clone(), &fixtures).await?;
-    println!("{compared:?}: equal");
-    ensure!(compared.num_questions == NUM_QUESTIONS && compared.num_tied >= LEAST_TIED, "{compared:?}");
+    ask_both(&sides, &round(&fixtures, "nobody", 1, MAX_PAGES)).await?;
 
-    for mutation in fixtures.iter_mut().filter_map(|fixture| fixture.mutation.as_mut()) {
-        (0..NUM_STEPS).for_each(|_| mutation.step());
-    }
+    fixtures.iter_mut().try_for_each(Fixture::change)?;
     both(&ground, &local, &fixtures).await?;
     compare(&ground, &local, fixtures.len()).await?;
     println!("after {NUM_STEPS} random changes of each: equal");
+    ask_both(&sides, &round(&fixtures, "nobody", 2, 1)).await?;
 
-    for fixture in fixtures.drain(..3) {
+    let deleted: Vec<Fixture> = fixtures.drain(..NUM_DELETED).collect();
+    for fixture in &deleted {
         local.ok(&["remove", &fixture.name])?;
         let id = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(&fixture.name));
         ground.inside.cluster.runs.delete(id, ground.inside.cluster.clock.now_ms()).await?;
     }
     compare(&ground, &local, fixtures.len()).await?;
-    println!("after 3 were deleted: equal");
-    Ok(())
+    println!("after {NUM_DELETED} were deleted: equal");
+    ask_both(&sides, &round(&fixtures, &deleted[0].name, 3, 1)).await
 }
 
-async fn ask_both(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Result<Compared> {
+async fn sides(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Result<Sides> {
     let request = KeyRequest {
         tenant: Tenant::local(),
         repositories: None,
@@ -100,11 +75,34 @@ async fn ask_both(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Re
         expires_at_ms: None,
     };
     let service = Service { url: ground.cluster.questions("query")?, key: ground.inside.issue_key(request).await? };
-    // What is asked about stands in forks as well, so that results tie; the answers come from all repositories.
-    let about = fixtures.iter().rev().take(NUM_FORKS + 2);
-    let about: Vec<(String, &Path)> = about.map(|fixture| (fixture.name.clone(), fixture.path.as_path())).collect();
-    let questions = questions::questions(&about, NUM_QUESTIONS)?;
-    tokio::task::spawn_blocking(move || questions::compare(&questions, &local, &service)).await?
+    let forks = fixtures.iter().filter_map(|fixture| Some((fixture.name.clone(), fixture.fork_of.clone()?)));
+    Ok(Sides { local, service, forks: forks.collect() })
+}
+
+/// What is asked about stands in forks, so that results tie, and in what is written by hand; the answers come from all
+/// repositories.
+fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize) -> Round<'a> {
+    let is_asked_about = |fixture: &&Fixture| fixture.fork_of.is_some() || !fixture.is_generated();
+    let repositories = fixtures.iter().filter(is_asked_about);
+    let repositories = repositories.map(|fixture| (fixture.name.clone(), fixture.path.as_path()));
+    Round { repositories: repositories.collect(), gone, seed, max_pages }
+}
+
+/// Asks when the query service sees what was published last.
+async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while !tokio::task::block_in_place(|| sides.agree(&["fingerprint"]))? {
+        ensure!(Instant::now() < deadline, "the query service does not see what was published");
+        sleep(POLL).await;
+    }
+    println!("{:?} by tools: equal", sides.compare_tools(round).await?);
+    let started = Instant::now();
+    let compared = tokio::task::block_in_place(|| sides.compare(round))?;
+    println!("{compared:?} in {:.0} s: equal", started.elapsed().as_secs_f64());
+    let Compared { num_questions, num_kinds, num_tied, .. } = compared;
+    let is_enough = num_questions >= LEAST_QUESTIONS && num_kinds >= LEAST_KINDS && num_tied >= LEAST_TIED;
+    ensure!(is_enough, "too few: {compared:?}");
+    Ok(())
 }
 
 /// Brings every repository up to date in both.

@@ -2,6 +2,7 @@
 
 mod end_to_end;
 mod equality;
+mod fixtures;
 mod isolation;
 mod operations;
 mod questions;

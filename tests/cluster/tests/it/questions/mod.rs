@@ -1,0 +1,184 @@
+//! Questions to local mode and to a query service: the same results in the same order.
+
+mod drawn;
+mod kinds;
+mod said;
+mod tools;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{LocalMode, program};
+
+use kinds::{Expect, Question};
+use said::Said;
+
+/// Questions that are asked at a time.
+const NUM_THREADS: usize = 2;
+/// Differences that are shown.
+const NUM_SHOWN: usize = 5;
+
+/// A query service and a key to it.
+pub(crate) struct Service {
+    pub(crate) url: String,
+    pub(crate) key: String,
+}
+
+impl Service {
+    pub(crate) fn ask(&self, arguments: &[String]) -> Result<Output> {
+        self.command(arguments)?.output().context("cannot start cairn")
+    }
+
+    fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Result<Command> {
+        let mut command = Command::new(program("cairn")?);
+        command.args(arguments).env("CAIRN_SERVER", &self.url).env("CAIRN_API_KEY", &self.key);
+        Ok(command)
+    }
+}
+
+/// Both that are asked.
+pub(crate) struct Sides {
+    pub(crate) local: LocalMode,
+    pub(crate) service: Service,
+    /// Names of forks and of what they were forked from.
+    pub(crate) forks: Vec<(String, String)>,
+}
+
+/// What all questions together showed.
+#[derive(Default, Debug)]
+pub(crate) struct Compared {
+    pub(crate) num_questions: usize,
+    pub(crate) num_kinds: usize,
+    pub(crate) num_pages: usize,
+    pub(crate) num_found: usize,
+    pub(crate) num_refused: usize,
+    /// Questions with results that rank the same because a repository is a fork of another.
+    pub(crate) num_tied: usize,
+}
+
+/// One round of questions.
+pub(crate) struct Round<'a> {
+    /// What is asked about.
+    pub(crate) repositories: Vec<(String, &'a Path)>,
+    /// The name of no repository.
+    pub(crate) gone: &'a str,
+    pub(crate) seed: u64,
+    /// Pages of one search that are compared, at most.
+    pub(crate) max_pages: usize,
+}
+
+impl Sides {
+    /// Asks both all kinds of questions.
+    pub(crate) fn compare(&self, round: &Round) -> Result<Compared> {
+        let questions = kinds::questions(&round.repositories, round.gone, round.seed)?;
+        let (next, answered) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        thread::scope(|scope| {
+            for _ in 0..NUM_THREADS {
+                scope.spawn(|| {
+                    while let Some(question) = questions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let outcome = self.ask(question, round.max_pages);
+                        answered.lock().expect("no thread panicked").push((question, outcome));
+                    }
+                });
+            }
+        });
+        summed_up(answered.into_inner().expect("no thread panicked"))
+    }
+
+    /// Whether both say the same to a question.
+    pub(crate) fn agree(&self, arguments: &[&str]) -> Result<bool> {
+        let (mine, theirs) = self.both(arguments, [None, None])?;
+        Ok(mine.comparable() == theirs.comparable())
+    }
+
+    fn ask(&self, question: &Question, max_pages: usize) -> Result<Answer> {
+        let arguments: Vec<&str> = question.arguments.iter().map(String::as_str).collect();
+        let (mut answer, mut cursors) = (Answer::default(), [None, None]);
+        for page in 0..max_pages {
+            let (mine, theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
+            let (local, cluster) = (mine.comparable(), theirs.comparable());
+            ensure!(local == cluster, "{arguments:?}, page {page}\nlocal {local:#}\ncluster {cluster:#}");
+            answer.num_pages += 1;
+            answer.num_found += mine.num_found();
+            answer.is_refused |= mine.is_error();
+            answer.is_tied |= mine.has_ties(&self.forks);
+            cursors = [&mine, &theirs].map(|said| said.next_cursor().map(str::to_owned));
+            if cursors[0].is_none() {
+                break;
+            }
+        }
+        let is_expected = match question.expect {
+            Expect::Found | Expect::Either => true,
+            Expect::Nothing => answer.num_found == 0 && !answer.is_refused,
+            Expect::Refused => answer.is_refused,
+        };
+        ensure!(is_expected, "{arguments:?}: {answer:?}, expected {:?}", question.expect);
+        Ok(answer)
+    }
+
+    /// What both say, asked at the same time.
+    fn both(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Said, Said)> {
+        let [mine, theirs] = cursors.map(|cursor| {
+            let cursor = cursor.into_iter().flat_map(|cursor| ["--cursor", cursor]);
+            arguments.iter().copied().chain(["--json"]).chain(cursor).collect::<Vec<&str>>()
+        });
+        let start = |mut command: Command| {
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .context("cannot start cairn")
+        };
+        let (mine, theirs) = (start(self.local.command(&mine)?)?, start(self.service.command(&theirs)?)?);
+        Ok((Said::read(&mine.wait_with_output()?), Said::read(&theirs.wait_with_output()?)))
+    }
+}
+
+/// What both answered to one question.
+#[derive(Default, Debug)]
+struct Answer {
+    num_pages: usize,
+    num_found: usize,
+    is_refused: bool,
+    is_tied: bool,
+}
+
+/// The figures of all questions; fails if sides differ, or if a kind proves nothing.
+fn summed_up(answered: Vec<(&Question, Result<Answer>)>) -> Result<Compared> {
+    let (mut compared, mut found_by_kind, mut differences) = (Compared::default(), BTreeMap::new(), Vec::new());
+    for (question, outcome) in answered {
+        let answer = match outcome {
+            Ok(answer) => answer,
+            Err(difference) => {
+                differences.push(format!("{difference:#}"));
+                continue;
+            }
+        };
+        compared.num_questions += 1;
+        compared.num_pages += answer.num_pages;
+        compared.num_found += answer.num_found;
+        compared.num_refused += usize::from(answer.is_refused);
+        compared.num_tied += usize::from(answer.is_tied);
+        *found_by_kind.entry((question.kind, question.expect)).or_insert(0) += answer.num_found;
+    }
+    compared.num_kinds = found_by_kind.len();
+    none_of(&differences)?;
+    let idle = found_by_kind.iter().filter(|((_, expect), num_found)| *expect == Expect::Found && **num_found == 0);
+    let idle: Vec<&str> = idle.map(|((kind, _), _)| *kind).collect();
+    ensure!(idle.is_empty(), "these kinds find nothing: {idle:#?}");
+    Ok(compared)
+}
+
+/// Fails if answers differ, and shows the first ones.
+fn none_of(differences: &[String]) -> Result<()> {
+    let shown = &differences[..differences.len().min(NUM_SHOWN)];
+    ensure!(shown.is_empty(), "{} answers differ, among them\n{}", differences.len(), shown.join("\n"));
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Answers as they are compared, and what can be told of them.
+
+use std::collections::BTreeSet;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+/// What has to differ: when each side indexed, the ids and digests that stand for it, where it keeps its index, and what
+/// its runs found in caches that others fill at the same time.
+const OWN: [&str; 14] = [
+    "indexed_at",
+    "indexed_at_ms",
+    "started_at",
+    "ended_at",
+    "last_sync",
+    "index_version",
+    "run_id",
+    "home",
+    "size_bytes",
+    "durations",
+    "duration_ms",
+    "files_parsed",
+    "chunks_embedded",
+    "cache_hits",
+];
+
+/// Lists of which an answer has one, if it is not about a single thing.
+const LISTS: [&str; 8] =
+    ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints"];
+
+/// What a call ended with.
+pub(super) struct Said {
+    pub(super) exit_code: Option<i32>,
+    /// One value for each line.
+    pub(super) lines: Vec<Value>,
+}
+
+impl Said {
+    pub(super) fn read(output: &Output) -> Self {
+        let text = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
+        let text = String::from_utf8_lossy(text);
+        let lines = text.lines().filter(|line| !line.is_empty());
+        let lines = lines.map(|line| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line)));
+        Self { exit_code: output.status.code(), lines: lines.collect() }
+    }
+
+    pub(super) fn comparable(&self) -> Value {
+        let lines: Vec<Value> = self.lines.iter().cloned().map(comparable).collect();
+        json!({ "exit_code": self.exit_code, "said": lines })
+    }
+
+    pub(super) fn is_error(&self) -> bool {
+        let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
+        // Of what cannot be parsed the program itself says so.
+        let is_usage = self.exit_code == Some(2) && self.lines.iter().any(Value::is_string);
+        self.exit_code != Some(0) && (is_structured || is_usage)
+    }
+
+    /// What there is in the answer; 1 for an answer about a single thing.
+    pub(super) fn num_found(&self) -> usize {
+        if self.is_error() {
+            return 0;
+        }
+        let entries = |line: &Value| LISTS.iter().find_map(|list| line[*list].as_array().map(Vec::len)).unwrap_or(1);
+        self.lines.iter().map(entries).sum()
+    }
+
+    pub(super) fn next_cursor(&self) -> Option<&str> {
+        self.lines.first()?["next_cursor"].as_str()
+    }
+
+    /// Whether results that rank the same stand at one path and line of a fork and of what it was forked from.
+    pub(super) fn has_ties(&self, forks: &[(String, String)]) -> bool {
+        let results = self.lines.iter().filter_map(|line| line["results"].as_array()).flatten();
+        let places: Vec<(String, Place)> = results.flat_map(places).collect();
+        let all: BTreeSet<&(String, Place)> = places.iter().collect();
+        places.iter().any(|(score, place)| {
+            let origin = forks.iter().find(|(fork, _)| *fork == place.0).map(|(_, origin)| origin);
+            let twin = origin.map(|origin| (score.clone(), (origin.clone(), place.1.clone(), place.2)));
+            twin.is_some_and(|twin| all.contains(&twin))
+        })
+    }
+}
+
+/// Repository, path and line.
+type Place = (String, String, u64);
+
+/// The places of a result, each with its score.
+fn places(result: &Value) -> Vec<(String, Place)> {
+    let also_at = result["also_at"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let place =
+        |at: &Value| (text(&at["repository"]), text(&at["path"]), at["start_line"].as_u64().unwrap_or_default());
+    let score = result["score"].to_string();
+    [result].into_iter().chain(also_at).map(|at| (score.clone(), place(at))).collect()
+}
+
+pub(super) fn comparable(mut answer: Value) -> Value {
+    match &mut answer {
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                *field = match name.as_str() {
+                    own if OWN.contains(&own) => Value::Null,
+                    // Whose it is differs, and nothing else.
+                    "next_cursor" | "cursor" => field.as_str().map_or(Value::Null, |cursor| cursor.len().into()),
+                    "runs" => of_each_repository(comparable(field.take())),
+                    _ => comparable(field.take()),
+                };
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| *value = comparable(value.take())),
+        _ => {}
+    }
+    answer
+}
+
+/// Runs of several repositories go on side by side in a cluster; those of one are in order.
+fn of_each_repository(mut runs: Value) -> Value {
+    if let Some(runs) = runs.as_array_mut() {
+        runs.sort_by_key(|run| run["repository"].as_str().map(str::to_owned));
+    }
+    runs
+}
