@@ -15,8 +15,9 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::{cpu, frame};
 
-/// Processor time for one file, in all the children that it is tried in. The child gives up on its own after two seconds; this is for when it cannot.
-const KILL_AFTER: Duration = Duration::from_secs(3);
+/// Processor time for one file, in all the children that it is tried in. The child gives up on its own after two seconds; this is for when
+/// it cannot. Before the first file of a language it also prepares that, which takes seconds where nothing is optimised.
+const KILL_AFTER: Duration = Duration::from_secs(5);
 /// How often a child that does not answer is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A child that neither answers nor works.
