@@ -19,21 +19,26 @@ const QUIET_MS: i64 = 2_000;
 pub struct Coordinator {
     cluster: Arc<Cluster>,
     broker: Arc<dyn Broker>,
-    sweep: Sweep,
+    generations: Sweep,
+    artifacts: Sweep,
 }
 
 impl Coordinator {
     pub fn new(cluster: Arc<Cluster>, broker: Arc<dyn Broker>, stores: &Stores) -> Self {
-        let sweep = Sweep {
+        let sweep = |grace_ms| Sweep {
             artifacts: Arc::clone(&cluster.artifacts),
             sweeping: cluster.runs.clone(),
             clock: Arc::clone(&cluster.clock),
             cache: Arc::clone(&stores.cache),
             stores: stores.generations(&cluster),
-            // Tests that read nothing meanwhile need not wait.
-            grace_ms: cairn_faults::sweep_grace_ms().unwrap_or(cluster.config.pipeline.grace_ms),
+            grace_ms,
         };
-        Self { cluster, broker, sweep }
+        let grace_ms = cluster.config.pipeline.grace_ms;
+        // Tests that read nothing meanwhile need not wait. Artifacts keep their grace: what is written again is renewed only when it
+        // has some age, and until its run or publication names it nothing else keeps it.
+        let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
+        let artifacts = sweep(grace_ms);
+        Self { cluster, broker, generations, artifacts }
     }
 
     /// Goes through the steps until it is dropped. One replica at a time does: see `OwnersWork`.
@@ -47,8 +52,10 @@ impl Coordinator {
             every(tick, "relayed jobs", || self.relay()),
             every(look_after, "stalled runs", || self.send_again()),
             every(look_after, "reaped runs", || self.reap()),
-            every(sweeping, "swept generations", || self.sweep.generations()),
-            every(Duration::from_millis(config.grace_ms.unsigned_abs()), "swept artifacts", || self.sweep.artifacts()),
+            every(sweeping, "swept generations", || self.generations.generations()),
+            every(Duration::from_millis(config.grace_ms.unsigned_abs()), "swept artifacts", || self
+                .artifacts
+                .artifacts()),
         );
     }
 

@@ -9,7 +9,7 @@
 //!   named as logs name it: `parse/0 of run 7`.
 //! - `CAIRN_POINTS_LOG=FILE` gets a line for each point that the process passes, at its first passage: a bench proves
 //!   with it that it reached every point.
-//! - `CAIRN_SWEEP_GRACE_MS=n` sweeps what is older than that.
+//! - `CAIRN_SWEEP_GRACE_MS=n` sweeps generations after that time.
 //!
 //! All of this is there with the feature `failpoints` only; without it a point is no code at all.
 
