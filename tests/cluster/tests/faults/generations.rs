@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Servers, Traces};
 use cairn_domain::{Lane, RepositoryId, RunState, StageName, Tenant};
-use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, PartRecord};
+use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, PartRecord, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
@@ -85,21 +85,30 @@ fn is_at_the_switch(parts: &[PartRecord]) -> bool {
 /// Cancels the run of the repository that readers look at, when it is time. Gives how many it has cancelled: none if it
 /// was published first.
 async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usize> {
-    let marked = bench.asked.last().context("a repository")?.0;
+    let (marked, request) = *bench.asked.last().context("a repository")?;
     let (runs, clock) = (&bench.ground.inside.cluster.runs, &bench.ground.inside.cluster.clock);
     let deadline = Instant::now() + PATIENCE;
-    while !bench.ground.inside.is_settled(&bench.asked).await? {
-        for run in runs.unfinished().await?.iter().filter(|run| run.id.repository == marked) {
-            if is_time(&runs.parts(run.id).await?) {
-                return match runs.abort(run.id, RunState::Cancelled, "another one is wanted", clock.now_ms()).await {
-                    Ok(()) => Ok(1),
-                    Err(error) if error.kind == ErrorKind::Conflict => Ok(0),
-                    Err(error) => Err(error.into()),
-                };
+    loop {
+        // Asked first: a request is answered after its run has begun.
+        let is_answered = runs.asked(marked, request).await?.is_none();
+        let run = runs.unfinished().await?.into_iter().find(|run| run.id.repository == marked);
+        let Some(run) = run else {
+            // Others may be open for as long as both coordinators are dead.
+            if is_answered {
+                return Ok(0);
             }
+            ensure!(Instant::now() < deadline, "no run of the repository is begun");
+            sleep(POLL).await;
+            continue;
+        };
+        if is_time(&runs.parts(run.id).await?) {
+            return match runs.abort(run.id, RunState::Cancelled, "another one is wanted", clock.now_ms()).await {
+                Ok(()) => Ok(1),
+                Err(error) if error.kind == ErrorKind::Conflict => Ok(0),
+                Err(error) => Err(error.into()),
+            };
         }
-        ensure!(Instant::now() < deadline, "no run of the repository is begun");
+        ensure!(Instant::now() < deadline, "no run of the repository comes to where it is to be cancelled");
         sleep(POLL).await;
     }
-    Ok(0)
 }
