@@ -1,7 +1,7 @@
 //! The end of a handler's time: after it, nothing more is sent to a store.
 
 use std::future::poll_fn;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -26,14 +26,18 @@ impl Deadline {
     }
 
     pub fn is_past(&self, now: Duration) -> bool {
-        now >= *self.seen_at.lock().unwrap_or_else(PoisonError::into_inner) + self.lasts
+        now >= *self.seen_at() + self.lasts
     }
 
     /// The run is still active. What is past stays so.
     fn prolong(&self, asked_at: Duration) {
         if !self.is_past(asked_at) {
-            *self.seen_at.lock().unwrap_or_else(PoisonError::into_inner) = asked_at;
+            *self.seen_at() = asked_at;
         }
+    }
+
+    fn seen_at(&self) -> MutexGuard<'_, Duration> {
+        self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How long a handler of the stage may take in all, if others may take as long as `longest`. Publishing writes at what time it

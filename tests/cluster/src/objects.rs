@@ -10,7 +10,7 @@ use cairn_wire::{ArtifactKind, LinkState, decode};
 
 use crate::Inside;
 
-/// What is younger may be of a sync that has not begun its run. Services of the fault cases sweep with the same.
+/// Nothing is under way, so no sync waits to begin its run: what is older than the clocks of this machine may differ is swept.
 const GRACE_MS: i64 = 2_000;
 /// A service that is killed while it tests the bucket leaves its tests; the next one after this time removes them.
 const TESTS_KEPT_MS: i64 = 3_600_000;

@@ -35,9 +35,8 @@ impl Fleet {
         if let Some(rabbitmq) = &self.rabbitmq {
             variables.push((given::RABBITMQ_URL, rabbitmq.url()));
             variables.push((given::RABBITMQ_MANAGEMENT_URL, rabbitmq.management_url()));
-        } else if env::var_os(given::RABBITMQ_MANAGEMENT_URL).is_none() {
-            let beside = env::var(given::RABBITMQ_URL).ok().as_deref().and_then(given::management_beside);
-            variables.extend(beside.map(|url| (given::RABBITMQ_MANAGEMENT_URL, url)));
+        } else {
+            variables.extend(given::management_url().map(|url| (given::RABBITMQ_MANAGEMENT_URL, url)));
         }
         variables.extend(self.minio.as_ref().map(|minio| (given::S3_URL, minio.url().to_owned())));
         variables.extend(self.qdrant.as_ref().map(|qdrant| (given::QDRANT_URL, qdrant.url().to_owned())));

@@ -26,16 +26,17 @@ pub fn rabbitmq_url() -> Option<String> {
 /// `http://USER:PASSWORD@HOST:PORT`; where none is given, that of the broker's own host.
 #[track_caller]
 pub fn rabbitmq_management_url() -> Option<String> {
-    if env::var_os(RABBITMQ_MANAGEMENT_URL).is_none()
-        && let Some(beside) = url(RABBITMQ_URL).as_deref().and_then(management_beside)
-    {
-        return Some(beside);
-    }
-    url(RABBITMQ_MANAGEMENT_URL)
+    take(RABBITMQ_MANAGEMENT_URL, management_url())
+}
+
+/// That of a broker that was given, if one was.
+pub(crate) fn management_url() -> Option<String> {
+    let given = |variable| env::var(variable).ok().filter(|url| !url.is_empty());
+    given(RABBITMQ_MANAGEMENT_URL).or_else(|| management_beside(&given(RABBITMQ_URL)?))
 }
 
 /// Where RabbitMQ has its management interface unless told otherwise: 10,000 ports above the other.
-pub(crate) fn management_beside(rabbitmq_url: &str) -> Option<String> {
+fn management_beside(rabbitmq_url: &str) -> Option<String> {
     let mut url = Url::parse(rabbitmq_url).ok()?;
     let port = url.port().unwrap_or(AMQP_PORT).checked_add(MANAGEMENT_ABOVE)?;
     url.set_port(Some(port)).ok()?;
@@ -73,7 +74,12 @@ pub fn is_left_out(test: &str) -> bool {
 
 #[track_caller]
 fn url(variable: &str) -> Option<String> {
-    match decide(variable, is_local(), env::var(variable).ok()) {
+    take(variable, env::var(variable).ok())
+}
+
+#[track_caller]
+fn take(variable: &str, url: Option<String>) -> Option<String> {
+    match decide(variable, is_local(), url) {
         Ok(Some(url)) => Some(url),
         Ok(None) => {
             say(&format!("a test that needs {variable} is left out: CAIRN_TESTS=local"));
