@@ -76,6 +76,16 @@ pub trait BlobStoreExt: BlobStore {
         }
         Ok(bytes)
     }
+
+    /// Removes an object that was listed, unless somebody has put it again since: they rely on it. Returns whether it is gone.
+    async fn delete_listed(&self, listed: &BlobMeta) -> Result<bool, BlobStoreError> {
+        let found = self.list(&listed.key).await?;
+        if found.iter().any(|now| now.key == listed.key && now.modified_at > listed.modified_at) {
+            return Ok(false);
+        }
+        self.delete(&listed.key).await?;
+        Ok(true)
+    }
 }
 
 impl<T: BlobStore + ?Sized> BlobStoreExt for T {}

@@ -45,8 +45,8 @@ impl Stage for EmbedPatternsStage {
         let view = self.catalogue.view().await?;
         let tenant = &task.tenant;
         let before = published_patterns(self.graph.as_ref(), &view, tenant, repository).await?;
-        let before: Vec<ChunkRecord> = before.iter().filter_map(chunk).collect();
-        let changes = chunk_changes(&before, now.iter().filter_map(chunk).collect(), plan.rebuild);
+        let before: Vec<ChunkRecord> = before.iter().filter_map(pattern_chunk).collect();
+        let changes = chunk_changes(&before, now.iter().filter_map(pattern_chunk).collect(), plan.rebuild);
         self.embedding.stage(task, changes).await
     }
 }
@@ -66,7 +66,7 @@ impl EmbedPatternsStage {
 }
 
 /// The pattern as a chunk at the place of its canonical member.
-fn chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
+pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
     let canonical = pattern.members.get(pattern.canonical as usize)?;
     let text = pattern_chunk_text(pattern);
     let content_hash = ContentHash::of(&text);

@@ -6,12 +6,15 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Tenant};
+use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Scope, Tenant};
 use cairn_pipeline::StageError;
-use cairn_ports::{CatalogueSweep, Clock, ErrorClass, Generations, SweepList, VectorCache};
+use cairn_ports::{
+    BlobStoreExt, Catalogue, CatalogueSweep, Clock, ErrorClass, Generations, GraphStore, SweepList, VectorCache,
+};
 use rustc_hash::FxHashSet;
 
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, slots_by_pack};
+use crate::embed_patterns::pattern_chunk;
 use crate::link::link_state;
 use crate::sync::blocking;
 
@@ -24,7 +27,9 @@ pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", 
 
 pub struct Sweep {
     pub artifacts: Arc<Artifacts>,
+    pub catalogue: Arc<dyn Catalogue>,
     pub sweeping: Arc<dyn CatalogueSweep>,
+    pub graph: Arc<dyn GraphStore>,
     pub clock: Arc<dyn Clock>,
     pub cache: Arc<dyn VectorCache>,
     /// Every store with generations.
@@ -131,8 +136,11 @@ impl Sweep {
             for blob in self.artifacts.blobs.list(&format!("{folder}/")).await? {
                 let is_old = blob.modified_at.saturating_mul(1000).saturating_add(self.grace_ms) <= now_ms;
                 let is_dead = is_old && !live.contains(&blob.key) && !unknown.contains(repository_of(&blob.key));
-                let deleting = async { Ok(self.artifacts.blobs.delete(&blob.key).await?) };
-                if is_dead && failures.note(&blob.key, deleting.await).is_some() {
+                if !is_dead {
+                    continue;
+                }
+                let deleted = self.artifacts.blobs.delete_listed(&blob).await.map_err(StageError::from);
+                if failures.note(&blob.key, deleted) == Some(true) {
                     num_deleted += 1;
                     facts_died |= folder == FACTS;
                 }
@@ -146,8 +154,8 @@ impl Sweep {
         failures.end(num_deleted)
     }
 
-    /// Forgets the vectors of contents that no live manifest of the tenant refers to. Returns how many. Reads the facts
-    /// of all files; where some are damaged or gone nobody knows what they refer to, and all vectors stay.
+    /// Forgets the vectors of contents that neither a live manifest nor a published pattern of the tenant refers to. Returns how
+    /// many. Reads the facts of all files; where some are damaged or gone nobody knows what they refer to, and all vectors stay.
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
         let contents = match self.contents(tenant).await {
             Err(error) if error.class == ErrorClass::Permanent => {
@@ -159,7 +167,7 @@ impl Sweep {
         Ok(self.cache.sweep(tenant, &|key| contents.contains(&key.content)).await?)
     }
 
-    /// What the live manifests of a tenant refer to.
+    /// What the live manifests and the patterns of a tenant refer to.
     async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
         let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
         let own = manifests.iter().filter(|(owner, reference)| owner == tenant && is_manifest(reference));
@@ -179,6 +187,9 @@ impl Sweep {
                 contents.extend(chunks.map(|chunk| chunk.content_hash));
             }
         }
+        let view = self.catalogue.view().await?;
+        let patterns = self.graph.patterns(&view, &Scope::all(tenant.clone())).await?;
+        contents.extend(patterns.iter().filter_map(pattern_chunk).map(|chunk| chunk.content_hash));
         Ok(contents)
     }
 
@@ -244,15 +255,19 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
     use std::sync::{Mutex, PoisonError};
 
     use async_trait::async_trait;
     use bytes::Bytes;
     use cairn_domain::{
-        BlobId, DenseVector, EntryKind, ManifestEntry, Outcome, RepoPath, RepositoryName, Slot, VectorKey,
+        BlobId, DenseVector, Digester, EntryKind, LineSpan, ManifestEntry, ModelId, NodeKey, Outcome, PatternKey,
+        PatternMember, PatternRecord, RepoPath, RepositoryName, Slot, VectorKey,
     };
-    use cairn_ports::{CatalogueError, ErrorKind, MaintenanceError, VectorCacheError};
-    use cairn_testkit::{ManualClock, MemoryBlobs};
+    use cairn_ports::{
+        BlobMeta, BlobStore, BlobStoreError, CatalogueError, ErrorKind, MaintenanceError, Put, VectorCacheError,
+    };
+    use cairn_testkit::{FakeContent, FakeIndex, ManualClock, MemoryBlobs};
     use cairn_wire::Manifest;
 
     use super::*;
@@ -323,9 +338,12 @@ mod tests {
         }
     }
 
-    /// Counts how often it is swept.
+    /// Counts how often it is swept; holds contents.
     #[derive(Default)]
-    struct Vectors(Mutex<usize>);
+    struct Vectors {
+        num_sweeps: Mutex<usize>,
+        contents: Mutex<Vec<ContentHash>>,
+    }
 
     #[async_trait]
     impl VectorCache for Vectors {
@@ -340,10 +358,14 @@ mod tests {
         async fn sweep(
             &self,
             _: &Tenant,
-            _: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
+            is_kept: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
         ) -> Result<u64, VectorCacheError> {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-            Ok(0)
+            *self.num_sweeps.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = contents.len();
+            let model = ModelId { name: "m".to_owned(), dimensions: 1 };
+            contents.retain(|content| is_kept(&VectorKey { model: model.clone(), content: *content }));
+            Ok((before - contents.len()) as u64)
         }
     }
 
@@ -357,9 +379,12 @@ mod tests {
 
     fn sweep(listed: Listed, kind: ErrorKind) -> (Sweep, Arc<Listed>, Arc<Vectors>) {
         let (listed, cache) = (Arc::new(listed), Arc::new(Vectors::default()));
+        let index = Arc::new(FakeIndex::empty());
         let sweep = Sweep {
             artifacts: Artifacts::new(Arc::new(MemoryBlobs::new())),
+            catalogue: index.clone(),
             sweeping: listed.clone(),
+            graph: index,
             clock: Arc::new(ManualClock::new(i64::MAX / 2)),
             cache: cache.clone(),
             stores: vec![Arc::new(Damaged { generation: GenerationId(2), kind })],
@@ -386,7 +411,7 @@ mod tests {
         let swept = catalogue.swept.lock().expect("no panic");
         assert_eq!((swept.retired.as_slice(), swept.aborted.as_slice()), (&[run(1), run(3)][..], &[run(4)][..]));
         assert_eq!(swept.deleted, [catalogue.list.deleted[1].clone()]);
-        assert_eq!(*vectors.0.lock().expect("no panic"), 1, "once for the tenant");
+        assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 1, "once for the tenant");
     }
 
     #[tokio::test]
@@ -438,6 +463,90 @@ mod tests {
         sweep.artifacts.blobs.put(&facts_key_of(&pack), Bytes::from_static(b"no facts")).await.expect("written");
         sweep.sweeping = Arc::new(Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() });
         assert_eq!(sweep.vectors(&Tenant::local()).await.expect("nothing to do"), 0);
-        assert_eq!(*vectors.0.lock().expect("no panic"), 0);
+        assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 0);
+    }
+
+    fn pattern(name: &str) -> PatternRecord {
+        let path = RepoPath::parse("a.py").expect("a path");
+        let member = PatternMember {
+            node: NodeKey::file(repository("r"), &path),
+            path,
+            name: name.to_owned(),
+            span: LineSpan::new(1, 2),
+            extra_methods: Vec::new(),
+            missing_methods: Vec::new(),
+        };
+        PatternRecord {
+            key: PatternKey(Digester::new("test").text(name).key()),
+            repository: repository("r"),
+            name: name.to_owned(),
+            description: format!("what {name} does"),
+            shared_methods: Vec::new(),
+            shared_bases: Vec::new(),
+            shared_decorators: Vec::new(),
+            canonical: 0,
+            members: vec![member],
+            module_path: String::new(),
+            language: "python".to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn vectors_of_patterns_stay_while_the_tenant_has_them() {
+        let (mut sweep, _, vectors) = sweep(Listed::default(), ErrorKind::Corrupt);
+        let own = FakeContent::new("r", "c").pattern(pattern("Importer"));
+        let other = Tenant::new("other").expect("a name");
+        let others = FakeContent::of(other.clone(), "x", "c").pattern(pattern("Exporter"));
+        sweep.graph = Arc::new(FakeIndex::new(vec![own, others]).await.expect("an index"));
+        let content = |name| pattern_chunk(&pattern(name)).expect("it has members").content_hash;
+        let both = ["Importer", "Exporter"].map(content);
+        for (tenant, kept) in [(Tenant::local(), both[0]), (other, both[1])] {
+            *vectors.contents.lock().expect("no panic") = both.to_vec();
+            assert_eq!(sweep.vectors(&tenant).await.expect("swept"), 1);
+            assert_eq!(*vectors.contents.lock().expect("no panic"), [kept], "{tenant}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_artifact_that_is_put_again_while_the_sweep_goes_on_stays() {
+        let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
+        let key = format!("packs/{}/p", repository("r"));
+        sweep.artifacts = Artifacts::new(Arc::new(PutAgain { inner: MemoryBlobs::new(), num_lists: Mutex::default() }));
+        sweep.artifacts.blobs.put(&key, Bytes::from_static(b"...")).await.expect("written");
+        assert_eq!(sweep.artifacts().await.expect("swept"), 0);
+        assert_eq!(sweep.artifacts.blobs.get(&key).await.expect("it is there"), "...");
+    }
+
+    /// Objects that somebody puts once more after each time that they are listed.
+    struct PutAgain {
+        inner: MemoryBlobs,
+        num_lists: Mutex<i64>,
+    }
+
+    #[async_trait]
+    impl BlobStore for PutAgain {
+        async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
+            self.inner.put(key, bytes).await
+        }
+
+        async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {
+            self.inner.get(key).await
+        }
+
+        async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
+            self.inner.get_range(key, range).await
+        }
+
+        async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
+            let mut found = self.inner.list(prefix).await?;
+            let mut num_lists = self.num_lists.lock().unwrap_or_else(PoisonError::into_inner);
+            *num_lists += 1;
+            found.iter_mut().for_each(|blob| blob.modified_at += *num_lists);
+            Ok(found)
+        }
+
+        async fn delete(&self, key: &str) -> Result<(), BlobStoreError> {
+            self.inner.delete(key).await
+        }
     }
 }

@@ -27,7 +27,9 @@ impl Coordinator {
     pub fn new(cluster: Arc<Cluster>, broker: Arc<dyn Broker>, stores: &Stores) -> Self {
         let sweep = |grace_ms| Sweep {
             artifacts: Arc::clone(&cluster.artifacts),
+            catalogue: cluster.runs.clone(),
             sweeping: cluster.runs.clone(),
+            graph: cluster.graph.clone(),
             clock: Arc::clone(&cluster.clock),
             cache: Arc::clone(&stores.cache),
             stores: stores.generations(&cluster),

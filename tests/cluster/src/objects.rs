@@ -35,7 +35,9 @@ impl<'a> Objects<'a> {
         let cluster = &inside.cluster;
         let sweep = Sweep {
             artifacts: cluster.artifacts.clone(),
+            catalogue: cluster.runs.clone(),
             sweeping: cluster.runs.clone(),
+            graph: cluster.graph.clone(),
             clock: cluster.clock.clone(),
             cache: inside.stores.cache.clone(),
             stores: inside.stores.generations(cluster),

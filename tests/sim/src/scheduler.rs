@@ -16,6 +16,7 @@ use cairn_ports::{
 };
 use cairn_runs::Command;
 use cairn_stages::{Artifacts, GRACE_MS, Sweep};
+use cairn_testkit::FakeIndex;
 use cairn_wire::Job;
 
 use crate::broker;
@@ -98,8 +99,11 @@ async fn reap(world: Arc<World>) {
 
 async fn sweep(world: Arc<World>) {
     let stores = (0..2).map(|number| Arc::new(world.ground.store(number)) as Arc<dyn Generations>).collect();
+    let no_patterns = Arc::new(FakeIndex::empty());
     let sweep = Sweep {
         artifacts: Artifacts::new(Arc::clone(&world.blobs) as Arc<_>),
+        catalogue: no_patterns.clone(),
+        graph: no_patterns,
         sweeping: Arc::new(Sweeping(Arc::clone(&world))),
         clock: Arc::new(SimulatedClock(Arc::clone(world.schedule()))),
         cache: Arc::new(NoVectors),
@@ -137,7 +141,7 @@ impl CatalogueSweep for Sweeping {
     }
 }
 
-/// Vectors are no matter of generations.
+/// Vectors are no matter of generations; nor are patterns to the sweep.
 struct NoVectors;
 
 #[async_trait]

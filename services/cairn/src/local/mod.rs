@@ -133,7 +133,9 @@ impl Local {
         let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
         let sweep = Sweep {
             artifacts: Arc::clone(&artifacts),
+            catalogue: runs.clone(),
             sweeping: runs.clone(),
+            graph: store.clone(),
             clock: Arc::clone(&clock),
             cache: store.clone(),
             stores: stores.clone(),

@@ -2,10 +2,10 @@
 
 mod faults;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use bytes::Bytes;
 use cairn_domain::ArtifactRef;
-use cairn_ports::{BlobStore, BlobStoreExt, Put};
+use cairn_ports::{BlobMeta, BlobStore, BlobStoreExt, Put};
 use futures::future::join_all;
 
 pub use faults::faults;
@@ -22,6 +22,7 @@ pub fn checks() -> Vec<Check<dyn BlobStore>> {
         ranges_are_exact,
         lists_are_sorted_and_complete,
         a_deleted_object_is_gone,
+        what_was_put_again_since_it_was_listed_stays,
         bad_keys_are_refused,
         artifacts_are_verified,
     ]
@@ -127,6 +128,23 @@ async fn a_deleted_object_is_gone(store: &dyn BlobStore) -> Result<()> {
     store.delete(&key).await?;
     store.delete(&other).await?;
     expect_eq!(store.list(&space).await?.len(), 0);
+    Ok(())
+}
+
+async fn what_was_put_again_since_it_was_listed_stays(store: &dyn BlobStore) -> Result<()> {
+    let space = space("listed");
+    let (key, longer) = (format!("{space}/object"), format!("{space}/object-2"));
+    for key in [&key, &longer] {
+        store.put(key, Bytes::from_static(b"x")).await?;
+    }
+    let [now, _] = <[BlobMeta; 2]>::try_from(store.list(&space).await?).map_err(|found| anyhow!("{found:?}"))?;
+    let before = BlobMeta { modified_at: now.modified_at - 1, ..now.clone() };
+    ensure!(!store.delete_listed(&before).await?, "an object that is newer than the list was removed");
+    expect_eq!(store.get(&key).await?.as_ref(), b"x");
+    ensure!(store.delete_listed(&now).await?, "an object that is as old as in the list was kept");
+    ensure!(store.delete_listed(&now).await?, "one that is gone was not");
+    expect_kind!(store.get(&key).await, NotFound);
+    expect_eq!(store.get(&longer).await?.as_ref(), b"x");
     Ok(())
 }
 

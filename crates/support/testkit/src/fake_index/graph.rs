@@ -74,7 +74,7 @@ impl GraphStore for FakeIndex {
         Ok(Page { items: edges.cloned().collect(), next: None })
     }
 
-    async fn patterns(&self, _view: &View, _scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
-        Ok(Vec::new())
+    async fn patterns(&self, _view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
+        Ok(self.within(scope).flat_map(|repository| &repository.patterns).cloned().collect())
     }
 }

@@ -15,8 +15,9 @@ use bytes::Bytes;
 use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
     EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
-    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PublishedSeq, Reason, RepoPath, RepositoryId, RepositoryName,
-    Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant, View,
+    NodeKey, NodeKind, NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId,
+    RepositoryName, Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant,
+    View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
@@ -44,6 +45,7 @@ struct FakeRepository {
     chunks: Vec<ChunkRecord>,
     nodes: Vec<NodeRecord>,
     edges: Vec<EdgeRecord>,
+    patterns: Vec<PatternRecord>,
     symbols: Vec<SymbolEntry>,
     files: Vec<RepoPath>,
 }
@@ -58,6 +60,7 @@ pub struct FakeContent {
     skipped: Vec<(RepoPath, Reason)>,
     symbols: Vec<(SymbolEntry, LineSpan)>,
     edges: Vec<EdgeRecord>,
+    patterns: Vec<PatternRecord>,
     /// Of one that no run has begun for: whether its sync waits, or how it failed.
     unindexed: Option<Option<SyncOutcome>>,
 }
@@ -80,6 +83,7 @@ impl FakeContent {
             skipped: Vec::new(),
             symbols: Vec::new(),
             edges: Vec::new(),
+            patterns: Vec::new(),
             unindexed: None,
         }
     }
@@ -150,6 +154,12 @@ impl FakeContent {
             resolution: if confidence_percent == 100 { Resolution::Exact } else { Resolution::Heuristic },
             confidence_percent,
         });
+        self
+    }
+
+    #[must_use]
+    pub fn pattern(mut self, pattern: PatternRecord) -> Self {
+        self.patterns.push(pattern);
         self
     }
 
@@ -245,13 +255,17 @@ fn parsed(path: &str) -> RepoPath {
 }
 
 impl FakeIndex {
-    pub async fn new(contents: Vec<FakeContent>) -> anyhow::Result<Self> {
-        let mut index = Self {
+    pub fn empty() -> Self {
+        Self {
             blobs: Arc::new(MemoryBlobs::new()),
             model: ModelId { name: "fake-1".to_owned(), dimensions: 1 },
             repositories: Vec::new(),
             runs: Vec::new(),
-        };
+        }
+    }
+
+    pub async fn new(contents: Vec<FakeContent>) -> anyhow::Result<Self> {
+        let mut index = Self::empty();
         for (generation, content) in (1..).zip(contents) {
             index.add(content, generation).await?;
         }
@@ -322,6 +336,7 @@ impl FakeIndex {
             files: content.texts.keys().cloned().collect(),
             symbols: content.symbols.into_iter().map(|(symbol, _)| symbol).collect(),
             edges: content.edges,
+            patterns: content.patterns,
         });
         Ok(())
     }
