@@ -1,16 +1,19 @@
 //! embed: the chunks of changed paths get their vectors and terms, and are staged.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{ChunkRecord, DenseVector, InputType, Point, StageName, Tenant, VectorKey};
+use cairn_domain::{ChunkRecord, ContentHash, DenseVector, InputType, Point, StageName, Tenant, VectorKey};
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Embedder, StagedPoints, VectorCache, VectorStore};
 use cairn_ranking::passage_terms;
 use cairn_syntax::chunker::without_blank_edges;
 use cairn_wire::{ChangedPath, Manifest, PartReport};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::artifacts::Artifacts;
+use crate::claims::Claims;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 
 /// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only what is not there.
@@ -66,12 +69,17 @@ const TEXTS_AT_ONCE: usize = 1024;
 
 /// From chunks to staged points: shared by the chunks of files and those of patterns.
 pub struct Embedding {
-    pub cache: Arc<dyn VectorCache>,
-    pub embedder: Arc<dyn Embedder>,
-    pub vectors: Arc<dyn VectorStore>,
+    cache: Arc<dyn VectorCache>,
+    embedder: Arc<dyn Embedder>,
+    vectors: Arc<dyn VectorStore>,
+    claims: Claims,
 }
 
 impl Embedding {
+    pub fn new(cache: Arc<dyn VectorCache>, embedder: Arc<dyn Embedder>, vectors: Arc<dyn VectorStore>) -> Self {
+        Self { cache, embedder, vectors, claims: Claims::default() }
+    }
+
     pub(crate) async fn stage(&self, task: &Task, changes: Changes<ChunkRecord>) -> Result<PartReport, StageError> {
         let mut report = PartReport::default();
         let dense = self.dense(&task.tenant, &changes.begun, &mut report).await?;
@@ -82,49 +90,79 @@ impl Embedding {
         Ok(report)
     }
 
-    /// Vectors by content: from the cache, and from the embedder for the rest, each content once.
+    /// Vectors by content, in the order of the chunks: from the cache, and from the embedder for the rest, each content once.
     async fn dense(
         &self,
         tenant: &Tenant,
         chunks: &[ChunkRecord],
         report: &mut PartReport,
     ) -> Result<Vec<DenseVector>, StageError> {
-        let model = self.embedder.model();
-        let key = |chunk: &ChunkRecord| VectorKey { model: model.clone(), content: chunk.content_hash };
-        let keys: Vec<VectorKey> = chunks.iter().map(key).collect();
-        let mut vectors = self.cache.get(tenant, &keys).await?;
-        let mut missing: Vec<usize> = (0..chunks.len()).filter(|index| vectors[*index].is_none()).collect();
-        report.cache_hits = (chunks.len() - missing.len()) as u64;
-        missing.sort_by(|left, right| keys[*left].cmp(&keys[*right]));
-        missing.dedup_by(|left, right| keys[*left] == keys[*right]);
-        let texts: Vec<(VectorKey, &str)> =
-            missing.iter().map(|index| (keys[*index].clone(), without_blank_edges(&chunks[*index].text))).collect();
-        let entries = self.embedded(tenant, &texts).await?;
-        report.chunks_embedded = entries.len() as u64;
-        for (index, vector) in vectors.iter_mut().enumerate().filter(|(_, vector)| vector.is_none()) {
-            let found = entries.binary_search_by(|(entry, _)| entry.cmp(&keys[index]));
-            *vector = found.ok().map(|at| entries[at].1.clone());
+        // Sorted, so that an attempt that goes on after a failure sends the same texts together.
+        let texts: BTreeMap<ContentHash, &str> =
+            chunks.iter().map(|chunk| (chunk.content_hash, without_blank_edges(&chunk.text))).collect();
+        let mut left: Vec<Text> = texts.into_iter().collect();
+        let mut found: FxHashMap<ContentHash, DenseVector> = FxHashMap::default();
+        let mut embedded: FxHashSet<ContentHash> = FxHashSet::default();
+        while !left.is_empty() {
+            let mut ends = self.claims.ends();
+            // Before the cache is read: what another part has embedded is there when its claim has ended.
+            let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
+            let (own, others): (Vec<Text>, Vec<Text>) =
+                left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
+            let known = self.cached(tenant, &own).await?;
+            claim.keep(|content| !known.contains_key(&content));
+            let missing: Vec<Text> = own.into_iter().filter(|(content, _)| !known.contains_key(content)).collect();
+            embedded.extend(missing.iter().map(|(content, _)| *content));
+            found.extend(known);
+            for some in missing.chunks(TEXTS_AT_ONCE) {
+                found.extend(self.embedded(tenant, some).await?);
+            }
+            drop(claim);
+            left = others;
+            if !left.is_empty() {
+                // The sender lives as long as `self`.
+                let _ = ends.changed().await;
+            }
         }
-        Ok(vectors.into_iter().flatten().collect())
+        report.chunks_embedded = embedded.len() as u64;
+        report.cache_hits = chunks.iter().filter(|chunk| !embedded.contains(&chunk.content_hash)).count() as u64;
+        Ok(chunks.iter().filter_map(|chunk| found.get(&chunk.content_hash).cloned()).collect())
     }
 
-    /// Embeds and caches, some texts at a time.
+    fn key(&self, content: ContentHash) -> VectorKey {
+        VectorKey { model: self.embedder.model().clone(), content }
+    }
+
+    async fn cached(
+        &self,
+        tenant: &Tenant,
+        texts: &[Text<'_>],
+    ) -> Result<FxHashMap<ContentHash, DenseVector>, StageError> {
+        if texts.is_empty() {
+            return Ok(FxHashMap::default());
+        }
+        let keys: Vec<VectorKey> = texts.iter().map(|(content, _)| self.key(*content)).collect();
+        let vectors = self.cache.get(tenant, &keys).await?;
+        Ok(texts.iter().zip(vectors).filter_map(|((content, _), vector)| Some((*content, vector?))).collect())
+    }
+
+    /// Embeds and caches.
     async fn embedded(
         &self,
         tenant: &Tenant,
-        texts: &[(VectorKey, &str)],
-    ) -> Result<Vec<(VectorKey, DenseVector)>, StageError> {
-        let mut entries = Vec::with_capacity(texts.len());
-        for some in texts.chunks(TEXTS_AT_ONCE) {
-            let (keys, texts): (Vec<VectorKey>, Vec<&str>) = some.iter().cloned().unzip();
-            let embedded = self.embedder.embed(InputType::Passage, &texts).await?;
-            let new: Vec<(VectorKey, DenseVector)> = keys.into_iter().zip(embedded).collect();
-            self.cache.put(tenant, &new).await?;
-            entries.extend(new);
-        }
-        Ok(entries)
+        texts: &[Text<'_>],
+    ) -> Result<Vec<(ContentHash, DenseVector)>, StageError> {
+        let (contents, texts): (Vec<ContentHash>, Vec<&str>) = texts.iter().copied().unzip();
+        let vectors = self.embedder.embed(InputType::Passage, &texts).await?;
+        let new: Vec<(VectorKey, DenseVector)> =
+            contents.into_iter().map(|content| self.key(content)).zip(vectors).collect();
+        self.cache.put(tenant, &new).await?;
+        Ok(new.into_iter().map(|(key, vector)| (key.content, vector)).collect())
     }
 }
+
+/// What is embedded of a content.
+type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
     let point = |(chunk, dense): (ChunkRecord, DenseVector)| {
@@ -138,11 +176,13 @@ fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
 mod tests {
     use std::sync::Mutex;
 
-    use cairn_domain::{ContentHash, ModelId};
+    use cairn_domain::ModelId;
     use cairn_ports::{EmbedderError, ErrorKind, VectorCacheError};
     use cairn_testkit::FakeIndex;
 
     use super::*;
+    use crate::embed_patterns::fixture::pattern;
+    use crate::embed_patterns::pattern_chunk;
 
     /// Embeds so many texts, and is then throttled.
     struct Throttled {
@@ -157,6 +197,8 @@ mod tests {
         }
 
         async fn embed(&self, _input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
+            // As a provider does, it lets others go on meanwhile.
+            tokio::task::yield_now().await;
             let mut left = self.left.lock().expect("no panic");
             let throttled = EmbedderError::new(ErrorKind::Throttled { retry_after: None }, "embed", "fake");
             *left = left.checked_sub(texts.len()).ok_or(throttled)?;
@@ -192,19 +234,66 @@ mod tests {
         }
     }
 
+    fn embedding(left: usize) -> (Embedding, Arc<Cached>) {
+        let (model, cache) = (ModelId { name: "fake".to_owned(), dimensions: 1 }, Arc::new(Cached::default()));
+        let embedder = Throttled { model, left: Mutex::new(left) };
+        let vectors = FakeIndex::empty();
+        (Embedding::new(Arc::clone(&cache) as Arc<dyn VectorCache>, Arc::new(embedder), Arc::new(vectors)), cache)
+    }
+
+    fn chunks(texts: impl Iterator<Item = String>) -> Vec<ChunkRecord> {
+        let chunk = pattern_chunk(&pattern("Any")).expect("it has members");
+        texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
+    }
     #[tokio::test]
     async fn what_was_embedded_before_a_failure_is_cached() {
-        let model = ModelId { name: "fake".to_owned(), dimensions: 1 };
-        let cache = Arc::new(Cached::default());
-        let embedding = Embedding {
-            cache: Arc::clone(&cache) as Arc<dyn VectorCache>,
-            embedder: Arc::new(Throttled { model: model.clone(), left: Mutex::new(2 * TEXTS_AT_ONCE) }),
-            vectors: Arc::new(FakeIndex::new(Vec::new()).await.expect("an empty index")),
-        };
-        let key = |number: usize| VectorKey { model: model.clone(), content: ContentHash::of(&number.to_string()) };
-        let texts: Vec<(VectorKey, &str)> = (0..2 * TEXTS_AT_ONCE + 1).map(|number| (key(number), "text")).collect();
-        let error = embedding.embedded(&Tenant::local(), &texts).await.expect_err("throttled");
+        let (embedding, cache) = embedding(2 * TEXTS_AT_ONCE);
+        let chunks = chunks((0..2 * TEXTS_AT_ONCE + 1).map(|number| number.to_string()));
+        let error =
+            embedding.dense(&Tenant::local(), &chunks, &mut PartReport::default()).await.expect_err("throttled");
         assert_eq!(error.code, "throttled");
         assert_eq!(cache.0.lock().expect("no panic").len(), 2 * TEXTS_AT_ONCE);
+    }
+
+    /// Parts of a library and of its forks, at the same time.
+    #[tokio::test]
+    async fn a_content_is_embedded_once_by_parts_that_run_at_the_same_time() {
+        let (embedding, _) = embedding(4);
+        let parts = [&["a", "b"][..], &["b", "c", "a", "b"], &["c", "d"]];
+        let parts = parts.map(|texts| chunks(texts.iter().map(|text| (*text).to_owned())));
+        let embedded = async |chunks: &[ChunkRecord]| {
+            let mut report = PartReport::default();
+            let vectors = embedding.dense(&Tenant::local(), chunks, &mut report).await.expect("four are enough");
+            assert_eq!(vectors.len(), chunks.len());
+            (report.chunks_embedded, report.cache_hits)
+        };
+        let [first, second, third] = &parts;
+        let counts = tokio::join!(embedded(first), embedded(second), embedded(third));
+        assert_eq!(counts, ((2, 0), (1, 3), (1, 1)));
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_part_that_fails_embeds_itself() {
+        let (embedding, cache) = embedding(1);
+        let (tenant, mut reports) = (Tenant::local(), [PartReport::default(), PartReport::default()]);
+        let [both, one] = [&["a", "b"][..], &["b"]].map(|texts| chunks(texts.iter().map(|text| (*text).to_owned())));
+        let [first, second] = &mut reports;
+        let (fails, waits) =
+            tokio::join!(embedding.dense(&tenant, &both, first), embedding.dense(&tenant, &one, second));
+        assert_eq!(fails.expect_err("two are too many").code, "throttled");
+        assert_eq!(waits.expect("one is not").len(), 1);
+        assert_eq!(cache.0.lock().expect("no panic").len(), 1);
+    }
+
+    /// What one tenant has is not another's: not even by the time that it takes.
+    #[tokio::test]
+    async fn tenants_wait_for_none_but_their_own() {
+        let (embedding, _) = embedding(2);
+        let chunks = chunks(["a".to_owned()].into_iter());
+        let content = chunks[0].content_hash;
+        let claim = embedding.claims.take(&Tenant::new("other"), [content].into_iter());
+        let mut report = PartReport::default();
+        embedding.dense(&Tenant::local(), &chunks, &mut report).await.expect("one is enough");
+        assert!(report.chunks_embedded == 1 && claim.has(&Tenant::new("other"), content));
     }
 }

@@ -94,3 +94,38 @@ pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
         changed_at: None,
     })
 }
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use cairn_domain::{
+        Digester, LineSpan, NodeKey, PatternKey, PatternMember, PatternRecord, RepoPath, RepositoryId, RepositoryName,
+        Tenant,
+    };
+
+    /// A pattern of the repository `r`, with one member.
+    pub(crate) fn pattern(name: &str) -> PatternRecord {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let path = RepoPath::parse("a.py").expect("a path");
+        let member = PatternMember {
+            node: NodeKey::file(repository, &path),
+            path,
+            name: name.to_owned(),
+            span: LineSpan::new(1, 2),
+            extra_methods: Vec::new(),
+            missing_methods: Vec::new(),
+        };
+        PatternRecord {
+            key: PatternKey(Digester::new("test").text(name).key()),
+            repository,
+            name: name.to_owned(),
+            description: format!("what {name} does"),
+            shared_methods: Vec::new(),
+            shared_bases: Vec::new(),
+            shared_decorators: Vec::new(),
+            canonical: 0,
+            members: vec![member],
+            module_path: String::new(),
+            language: "python".to_owned(),
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod artifacts;
+mod claims;
 mod differences;
 mod discover;
 mod embed;

@@ -261,8 +261,7 @@ mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
     use cairn_domain::{
-        BlobId, DenseVector, Digester, EntryKind, LineSpan, ManifestEntry, ModelId, NodeKey, Outcome, PatternKey,
-        PatternMember, PatternRecord, RepoPath, RepositoryName, Slot, VectorKey,
+        BlobId, DenseVector, EntryKind, ManifestEntry, ModelId, Outcome, RepoPath, RepositoryName, Slot, VectorKey,
     };
     use cairn_ports::{
         BlobMeta, BlobStore, BlobStoreError, CatalogueError, ErrorKind, MaintenanceError, Put, VectorCacheError,
@@ -271,6 +270,7 @@ mod tests {
     use cairn_wire::Manifest;
 
     use super::*;
+    use crate::embed_patterns::fixture::pattern;
 
     /// A catalogue with a list, and what it was told to be swept.
     #[derive(Default)]
@@ -466,36 +466,11 @@ mod tests {
         assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 0);
     }
 
-    fn pattern(name: &str) -> PatternRecord {
-        let path = RepoPath::parse("a.py").expect("a path");
-        let member = PatternMember {
-            node: NodeKey::file(repository("r"), &path),
-            path,
-            name: name.to_owned(),
-            span: LineSpan::new(1, 2),
-            extra_methods: Vec::new(),
-            missing_methods: Vec::new(),
-        };
-        PatternRecord {
-            key: PatternKey(Digester::new("test").text(name).key()),
-            repository: repository("r"),
-            name: name.to_owned(),
-            description: format!("what {name} does"),
-            shared_methods: Vec::new(),
-            shared_bases: Vec::new(),
-            shared_decorators: Vec::new(),
-            canonical: 0,
-            members: vec![member],
-            module_path: String::new(),
-            language: "python".to_owned(),
-        }
-    }
-
     #[tokio::test]
     async fn vectors_of_patterns_stay_while_the_tenant_has_them() {
         let (mut sweep, _, vectors) = sweep(Listed::default(), ErrorKind::Corrupt);
         let own = FakeContent::new("r", "c").pattern(pattern("Importer"));
-        let other = Tenant::new("other").expect("a name");
+        let other = Tenant::new("other");
         let others = FakeContent::of(other.clone(), "x", "c").pattern(pattern("Exporter"));
         sweep.graph = Arc::new(FakeIndex::new(vec![own, others]).await.expect("an index"));
         let content = |name| pattern_chunk(&pattern(name)).expect("it has members").content_hash;

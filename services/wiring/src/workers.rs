@@ -46,7 +46,7 @@ pub fn parsing(cluster: &Cluster, program: PathBuf, worker: &str) -> Vec<Worker>
 /// embed and embed_patterns: what calls the model.
 pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>) -> Vec<Worker> {
     let vectors = stores.vector_store();
-    let embedding = Arc::new(Embedding { cache: Arc::clone(&stores.cache), embedder, vectors });
+    let embedding = Arc::new(Embedding::new(Arc::clone(&stores.cache), embedder, vectors));
     let artifacts = Arc::clone(&cluster.artifacts);
     let embed = EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) };
     let embed_patterns = EmbedPatternsStage {

@@ -91,8 +91,7 @@ impl Local {
             // The broker of one process bounds what waits.
             window: u32::MAX,
         };
-        let embedding =
-            Arc::new(Embedding { cache: store.clone(), embedder: Arc::clone(&embedder), vectors: vectors.clone() });
+        let embedding = Arc::new(Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone()));
         let snapshots = Arc::new(Snapshots::default());
         let program = std::env::current_exe().context("finding this program's own path")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));

@@ -1,0 +1,64 @@
+//! Contents that some part in this process is just embedding: another part with the same ones waits for their vectors
+//! instead of paying for them too.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cairn_domain::{ContentHash, Tenant};
+use rustc_hash::FxHashSet;
+use tokio::sync::watch;
+
+/// Vectors are cached, and so shared, within a tenant.
+type Taken = FxHashSet<(Tenant, ContentHash)>;
+
+#[derive(Default)]
+pub(crate) struct Claims {
+    taken: Mutex<Taken>,
+    num_ended: watch::Sender<u64>,
+}
+
+/// What one part embeds. Ends when it is dropped, whatever became of it.
+pub(crate) struct Claim<'a> {
+    claims: &'a Claims,
+    own: Taken,
+}
+
+impl Claims {
+    /// Claims those of the contents that nobody has claimed.
+    pub fn take(&self, tenant: &Tenant, contents: impl Iterator<Item = ContentHash>) -> Claim<'_> {
+        let mut taken = self.taken();
+        let contents = contents.map(|content| (tenant.clone(), content));
+        let own = contents.filter(|content| taken.insert(content.clone())).collect();
+        Claim { claims: self, own }
+    }
+
+    /// Tells of every claim that ends from now on.
+    pub fn ends(&self) -> watch::Receiver<u64> {
+        self.num_ended.subscribe()
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Claim<'_> {
+    pub fn has(&self, tenant: &Tenant, content: ContentHash) -> bool {
+        self.own.contains(&(tenant.clone(), content))
+    }
+
+    /// Lets go of all others.
+    pub fn keep(&mut self, is_kept: impl Fn(ContentHash) -> bool) {
+        let mut taken = self.claims.taken();
+        let before = self.own.len();
+        self.own.retain(|content| is_kept(content.1) || !taken.remove(content));
+        if self.own.len() < before {
+            self.claims.num_ended.send_modify(|num_ended| *num_ended += 1);
+        }
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.keep(|_| false);
+    }
+}
