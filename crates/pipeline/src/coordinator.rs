@@ -71,7 +71,7 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// How many syncs and runs there may be at a time, and when a sync that nobody took up was lost.
+/// How many syncs and runs there may be at a time (an eighth more for interactive ones), and when a sync that nobody took up was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
     pub in_flight: usize,

@@ -77,7 +77,7 @@ pub struct PipelineConfig {
     pub drain_seconds: u64,
     /// Parts of one run that may be in flight.
     pub window: u32,
-    /// Runs and syncs that may be under way.
+    /// Runs and syncs that may be under way; an eighth more for the interactive lane.
     pub runs_in_flight: usize,
     /// A sync's lease; renewed four times within it.
     pub lease_ms: i64,

@@ -13,6 +13,8 @@ use crate::error::{told, unexpected};
 
 /// Requests that are looked at in one go; what lies behind them waits for the next.
 const LOOKED_AT: usize = 4096;
+/// Beyond what may be under way in all, a part of that for the interactive lane.
+const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
 impl Requests for Runs {
@@ -38,9 +40,12 @@ impl Requests for Runs {
         let is_under_way =
             |document: &&RepositoryDocument| document.state.requests.dispatched.is_some() && !may_start(document);
         let num_syncs = asked.iter().filter(is_under_way).count();
-        let room = in_flight.saturating_sub(num_runs + num_syncs);
-        let mut requests = Vec::new();
-        for document in asked.iter().filter(may_start).take(room) {
+        let mut requests: Vec<SyncRequest> = Vec::new();
+        for document in asked.iter().filter(may_start) {
+            // Those of the interactive lane come first, so nobody behind this one finds room either.
+            if num_runs + num_syncs + requests.len() >= bound(lane(document), in_flight) {
+                break;
+            }
             let command = Command::Dispatch { repository: document.id, now_ms, again_after_ms };
             match told::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
                 Ok(Answer::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
@@ -131,6 +136,19 @@ impl Runs {
         let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "tenants", &"")?;
         let documents = documents.into_iter().filter(|document| !document.state.is_deleted);
         Ok(documents.map(|document| document.details.tenant).collect())
+    }
+}
+
+fn lane(document: &RepositoryDocument) -> Lane {
+    document.state.requests.wanted.map_or(Lane::Bulk, |wanted| wanted.lane)
+}
+
+/// How many syncs and runs may be under way for a request of that lane to be dispatched: bulk work that fills its bound leaves room
+/// for somebody who waits.
+fn bound(lane: Lane, in_flight: usize) -> usize {
+    match lane {
+        Lane::Bulk => in_flight,
+        Lane::Interactive => in_flight.saturating_add(in_flight.div_ceil(INTERACTIVE_SHARE)),
     }
 }
 

@@ -45,3 +45,26 @@ async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
     assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "nobody took them up");
     Ok(())
 }
+
+#[tokio::test]
+async fn bulk_work_that_fills_its_bound_leaves_room_for_somebody_who_waits() -> Result<()> {
+    let runs = Runs::new(Arc::new(MemoryRuns::new()));
+    let ask = async |name: String, lane| {
+        runs.register(repository(&name)).await?;
+        anyhow::Ok(runs.ask(repository(&name).id, lane, false, 0).await?)
+    };
+    for number in 0..20 {
+        ask(format!("bulk-{number}"), Lane::Bulk).await?;
+    }
+    let dispatched = async || {
+        let requests = runs.dispatch(16, 1, 100).await?;
+        anyhow::Ok(requests.iter().map(|request| request.lane).collect::<Vec<_>>())
+    };
+    assert_eq!(dispatched().await?, [Lane::Bulk; 16]);
+    for number in 0..5 {
+        ask(format!("interactive-{number}"), Lane::Interactive).await?;
+    }
+    assert_eq!(dispatched().await?, [Lane::Interactive; 2], "an eighth more");
+    assert_eq!(dispatched().await?, []);
+    Ok(())
+}
