@@ -30,7 +30,7 @@ impl Rules {
             Ok(text) => text,
             Err(reason) => return ContentDecision::Skip(reason),
         };
-        let is_generated = generated::is_generated(path, &text);
+        let is_generated = self.is_marked_generated(path).unwrap_or_else(|| generated::is_generated(path, &text));
         match (is_generated, self.generated_policy()) {
             (true, GeneratedPolicy::Skip) => ContentDecision::Skip(Reason::Generated),
             (low_weight, _) => ContentDecision::Text { text, low_weight },
@@ -41,7 +41,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RuleSettings;
+    use crate::{RuleFile, RuleSettings};
 
     fn check(policy: GeneratedPolicy, path: &str, bytes: &[u8], expect: &ContentDecision) {
         let settings = RuleSettings { generated: policy, ..RuleSettings::default() };
@@ -60,5 +60,20 @@ mod tests {
         check(GeneratedPolicy::KeepLowWeight, "a.py", b"x\0", &ContentDecision::Skip(Reason::Binary));
         check(GeneratedPolicy::Skip, "photo.txt", b"\x89PNG\r\n", &ContentDecision::Skip(Reason::Binary));
         check(GeneratedPolicy::Skip, "archive.zip", b"plain text\n", &text("plain text\n", false));
+    }
+
+    #[test]
+    fn what_the_owners_say_of_generated_files_counts_more_than_how_they_look() {
+        let text = "*.pb.go linguist-generated\nmarkers.py -linguist-generated\n".to_owned();
+        let attribute_files = vec![RuleFile { path: RepoPath::parse(".gitattributes").expect("path"), text }];
+        let settings = RuleSettings { attribute_files, ..RuleSettings::default() };
+        let rules = Rules::compile(&settings, |_| false).expect("valid");
+        let decide = |path: &str, text: &str| {
+            rules.decide_content(&RepoPath::parse(path).expect("path"), text.as_bytes().to_vec())
+        };
+        assert_eq!(decide("a/x.pb.go", "package pb\n"), ContentDecision::Skip(Reason::Generated));
+        let by_hand = ContentDecision::Text { text: "# @generated\n".to_owned(), low_weight: false };
+        assert_eq!(decide("markers.py", "# @generated\n"), by_hand);
+        assert_eq!(decide("other.py", "# @generated\n"), ContentDecision::Skip(Reason::Generated));
     }
 }

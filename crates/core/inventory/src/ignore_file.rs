@@ -11,9 +11,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::InvalidPattern;
 
-/// The text of one ignore file and where it lies.
+/// The text of a file with rules for the paths below it, and where it lies.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct IgnoreFile {
+pub struct RuleFile {
     /// Path of the file itself, e.g. `src/.cairnignore`.
     pub path: RepoPath,
     pub text: String,
@@ -37,7 +37,7 @@ pub(crate) struct IgnoredBy<'a> {
 }
 
 impl IgnoreFiles {
-    pub(crate) fn compile(files: &[IgnoreFile]) -> Result<Self, Vec<InvalidPattern>> {
+    pub(crate) fn compile(files: &[RuleFile]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let mut by_directory = HashMap::with_capacity(files.len());
         for file in files {
@@ -63,11 +63,8 @@ impl IgnoreFiles {
 
     /// What the ignore files above `path` say of it, nearest first.
     fn decide(&self, path: &str, is_directory: bool) -> Option<IgnoredBy<'_>> {
-        let mut directory = path;
-        while !directory.is_empty() {
-            directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
+        for (directory, relative) in above(path) {
             let Some(file) = self.by_directory.get(directory) else { continue };
-            let relative = if directory.is_empty() { path } else { &path[directory.len() + 1..] };
             match file.patterns.matched(Path::new(relative), is_directory) {
                 ignore::Match::Ignore(glob) => {
                     return Some(IgnoredBy { file: &file.path, pattern: glob.original().to_owned() });
@@ -80,7 +77,13 @@ impl IgnoreFiles {
     }
 }
 
-fn compile_file(file: &IgnoreFile) -> Result<Gitignore, Vec<InvalidPattern>> {
+/// The directories above a path, the nearest first, each with the path as seen from there. The last is the root, which is empty.
+pub(crate) fn above(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let below = path.rmatch_indices('/').map(|(slash, _)| (&path[..slash], &path[slash + 1..]));
+    below.chain([("", path)])
+}
+
+fn compile_file(file: &RuleFile) -> Result<Gitignore, Vec<InvalidPattern>> {
     let mut builder = GitignoreBuilder::new("");
     let mut faults = Vec::new();
     let text = file.text.strip_prefix('\u{feff}').unwrap_or(&file.text);
@@ -111,9 +114,9 @@ mod tests {
     use super::*;
 
     fn compile(files: &[(&str, &str)]) -> Result<IgnoreFiles, Vec<InvalidPattern>> {
-        let files: Vec<IgnoreFile> = files
+        let files: Vec<RuleFile> = files
             .iter()
-            .map(|(path, text)| IgnoreFile { path: RepoPath::parse(path).expect("path"), text: (*text).to_owned() })
+            .map(|(path, text)| RuleFile { path: RepoPath::parse(path).expect("path"), text: (*text).to_owned() })
             .collect();
         IgnoreFiles::compile(&files)
     }

@@ -11,10 +11,11 @@
 //!    (which `include_override` lifts, and only those).
 //! 4. `not_included`: an `include` list exists and has no match.
 //! 5. `too_large`.
-//! 6. By content: `binary`, `not_utf8`, `generated`.
+//! 6. By content: `binary`, `not_utf8`, `generated` (which `.gitattributes` may say too, or deny).
 //!
 //! Nothing here reads a file: names and bytes come in, decisions go out.
 
+mod attributes;
 mod binary;
 mod content;
 mod defaults;
@@ -27,7 +28,7 @@ mod size;
 
 pub use content::{ContentDecision, GeneratedPolicy};
 pub use defaults::default_excludes;
-pub use ignore_file::IgnoreFile;
+pub use ignore_file::RuleFile;
 pub use patterns::{InvalidPattern, Patterns};
 pub use rules::{InvalidRules, RuleSettings, Rules, Skip, SkipRule};
 pub use size::{FileSizeLimit, InvalidFileSize};

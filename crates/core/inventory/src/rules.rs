@@ -4,9 +4,10 @@ use std::fmt;
 
 use cairn_domain::{Digest, Digester, EntryKind, Outcome, Reason, RepoPath};
 
+use crate::attributes::{GeneratedMarks, marks};
 use crate::ignore_file::IgnoreFiles;
 use crate::patterns::Patterns;
-use crate::{FileSizeLimit, GeneratedPolicy, IgnoreFile, InvalidFileSize, InvalidPattern, defaults};
+use crate::{FileSizeLimit, GeneratedPolicy, InvalidFileSize, InvalidPattern, RuleFile, defaults};
 
 /// What `Rules::compile` is made of: the repository's settings with the caller's on top.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,7 +19,9 @@ pub struct RuleSettings {
     /// Brings back what the default excludes hide, and nothing else.
     pub include_override: Vec<String>,
     /// Every `.cairnignore` of the tree.
-    pub ignore_files: Vec<IgnoreFile>,
+    pub ignore_files: Vec<RuleFile>,
+    /// Every `.gitattributes` of the tree.
+    pub attribute_files: Vec<RuleFile>,
     /// In bytes; `None` is the default of 1 MiB, 0 the hard cap of 10 MiB.
     pub max_file_size: Option<u64>,
     pub generated: GeneratedPolicy,
@@ -86,6 +89,7 @@ pub struct Rules {
     exclude: Patterns,
     include_override: Patterns,
     ignore_files: IgnoreFiles,
+    generated_marks: GeneratedMarks,
     limit: FileSizeLimit,
     generated: GeneratedPolicy,
     is_sensitive: Box<dyn Fn(&RepoPath) -> bool + Send + Sync>,
@@ -110,6 +114,7 @@ impl Rules {
                 exclude,
                 include_override,
                 ignore_files,
+                generated_marks: GeneratedMarks::compile(&settings.attribute_files),
                 limit,
                 generated: settings.generated,
                 is_sensitive: Box::new(is_sensitive),
@@ -164,6 +169,11 @@ impl Rules {
         self.limit
     }
 
+    /// What the owners of the repository say, if they do.
+    pub(crate) fn is_marked_generated(&self, path: &RepoPath) -> Option<bool> {
+        self.generated_marks.find(path.as_str())
+    }
+
     pub fn generated_policy(&self) -> GeneratedPolicy {
         self.generated
     }
@@ -186,17 +196,27 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
 }
 
 /// Counts up when the default excludes or the tests of content change their meaning.
-const RULES_VERSION: u64 = 1;
+const RULES_VERSION: u64 = 2;
 
 fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
-    let mut ignore_files: Vec<&IgnoreFile> = settings.ignore_files.iter().collect();
-    ignore_files.sort_by(|left, right| left.path.cmp(&right.path));
+    let sorted = |files: &'_ [RuleFile]| {
+        let mut files = files.to_vec();
+        files.sort_by(|left, right| left.path.cmp(&right.path));
+        files
+    };
+    // Lines that say nothing of generated files change often, and change nothing here.
+    let marked = sorted(&settings.attribute_files);
+    let marked = marked.iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
+    let marked: Vec<_> = marked.filter(|(_, marks)| !marks.is_empty()).collect();
     Digester::new("inventory-rules")
         .number(RULES_VERSION)
         .list(&settings.include, |digester, pattern| digester.text(pattern))
         .list(&settings.exclude, |digester, pattern| digester.text(pattern))
         .list(&settings.include_override, |digester, pattern| digester.text(pattern))
-        .list(&ignore_files, |digester, file| digester.text(file.path.as_str()).text(&file.text))
+        .list(&sorted(&settings.ignore_files), |digester, file| digester.text(file.path.as_str()).text(&file.text))
+        .list(&marked, |digester, (path, marks)| {
+            digester.text(path).list(marks, |digester, (pattern, mark)| digester.text(pattern).number(*mark as u64))
+        })
         .number(limit.bytes())
         .flag(settings.generated == GeneratedPolicy::KeepLowWeight)
         .digest()
@@ -245,7 +265,7 @@ mod tests {
             include: strings(&["*.go", "vendor/**"]),
             exclude: strings(&["vendor/bad/**", "*_gen.go"]),
             include_override: strings(&["vendor/**", "*_gen.go", ".env"]),
-            ignore_files: vec![IgnoreFile {
+            ignore_files: vec![RuleFile {
                 path: RepoPath::parse(".cairnignore").expect("path"),
                 text: "private/\n".to_owned(),
             }],
@@ -321,5 +341,12 @@ mod tests {
             of(&RuleSettings { exclude: strings(&["a"]), ..base.clone() })
         );
         assert_ne!(of(&base), of(&RuleSettings { generated: GeneratedPolicy::KeepLowWeight, ..base.clone() }));
+        let attributes = |text: &str| {
+            let path = RepoPath::parse("src/.gitattributes").expect("path");
+            of(&RuleSettings { attribute_files: vec![RuleFile { path, text: text.to_owned() }], ..base.clone() })
+        };
+        assert_eq!(of(&base), attributes("*.png binary\n"));
+        assert_ne!(of(&base), attributes("*.c linguist-generated\n"));
+        assert_ne!(attributes("*.c -linguist-generated\n"), attributes("*.c linguist-generated\n"));
     }
 }

@@ -3,7 +3,7 @@
 
 use cairn_config::{Operator, RepositorySettings, SETTINGS_FILE, TagRules};
 use cairn_domain::{Digest, Digester, EntryKind, RepoPath};
-use cairn_inventory::{IgnoreFile, Patterns, RuleSettings, Rules};
+use cairn_inventory::{Patterns, RuleFile, RuleSettings, Rules};
 use cairn_pipeline::StageError;
 use cairn_ports::{SnapshotTree, TreeEntry};
 use cairn_redaction::{Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
@@ -15,6 +15,7 @@ use super::of_source;
 pub(crate) const INVALID: &str = "invalid_settings";
 
 const IGNORE_FILE: &str = ".cairnignore";
+const ATTRIBUTE_FILE: &str = ".gitattributes";
 /// Settings larger than this are no settings.
 const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
@@ -48,8 +49,11 @@ pub(crate) fn read(
     let redactor = Redactor::new(&ignore).map_err(invalid)?;
     let (text, repository) = redacted(text, as_written, &redactor)?;
     let ignore_files = read_text(tree, |entry| entry.path.file_name() == IGNORE_FILE)?;
-    let ignore_files = ignore_files.into_iter().map(|(path, text)| IgnoreFile { path, text }).collect();
-    let rule_settings = rule_settings(&repository, operator, request, ignore_files);
+    let attribute_files = read_text(tree, |entry| entry.path.file_name() == ATTRIBUTE_FILE)?;
+    let rule_settings = RuleSettings {
+        attribute_files: rule_files(attribute_files),
+        ..rule_settings(&repository, operator, request, rule_files(ignore_files))
+    };
     let sensitive = sensitive_names(&repository, operator)?;
     let rules =
         Rules::compile(&rule_settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
@@ -75,6 +79,10 @@ pub(crate) fn read(
         digest,
         repository,
     })
+}
+
+fn rule_files(texts: Vec<(RepoPath, String)>) -> Vec<RuleFile> {
+    texts.into_iter().map(|(path, text)| RuleFile { path, text }).collect()
 }
 
 /// The settings without secrets in comments and descriptions, since they become part of artifacts and answers. What is
@@ -110,7 +118,7 @@ pub fn path_rules(
         if path.as_str() == SETTINGS_FILE {
             text = content;
         } else if path.file_name() == IGNORE_FILE {
-            ignore_files.push(IgnoreFile { path, text: content });
+            ignore_files.push(RuleFile { path, text: content });
         }
     }
     let repository = RepositorySettings::parse(&text).map_err(invalid)?;
@@ -126,7 +134,7 @@ fn rule_settings(
     repository: &RepositorySettings,
     operator: &Operator,
     request: &RequestSettings,
-    ignore_files: Vec<IgnoreFile>,
+    ignore_files: Vec<RuleFile>,
 ) -> RuleSettings {
     let include = if request.include.is_empty() { &repository.include } else { &request.include };
     RuleSettings {
@@ -134,6 +142,8 @@ fn rule_settings(
         exclude: [&repository.exclude[..], &request.exclude].concat(),
         include_override: [&repository.include_override[..], &request.include_override].concat(),
         ignore_files,
+        // They say nothing of paths, only of contents.
+        attribute_files: Vec::new(),
         max_file_size: request.max_file_size.or(repository.max_file_size).or(operator.max_file_size),
         generated: operator.generated,
     }
