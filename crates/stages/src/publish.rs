@@ -131,7 +131,9 @@ fn result(
         secrets: inventory.secrets,
         errors: inventory.errors,
         num_errors: inventory.num_errors,
-        duration_ms: (now_ms - run.started_at_ms).max(0) as u64,
+        // A run begins when its sync ends.
+        duration_ms: run.result.durations.iter().map(|sync| sync.duration_ms).sum::<u64>()
+            + (now_ms - run.started_at_ms).max(0) as u64,
         indexed_at_ms: now_ms,
         ..run.result.clone()
     };

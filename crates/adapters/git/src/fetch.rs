@@ -10,6 +10,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -70,6 +71,9 @@ pub(crate) struct Remote<'s> {
     settings: &'s GitSettings,
     /// Empty where nothing was resolved: files, literal addresses, and private addresses allowed.
     addresses: Vec<IpAddr>,
+    since: Instant,
+    /// How long everything that is asked of it may take, since then.
+    patience: Duration,
 }
 
 /// What the remote says of the wanted branch.
@@ -80,7 +84,14 @@ pub(crate) struct RemoteHead {
 }
 
 impl<'s> Remote<'s> {
-    pub(crate) fn new(text: &str, settings: &'s GitSettings, resolve: &Resolve) -> Result<Self, SourceError> {
+    /// What is asked of it may take that long in all.
+    pub(crate) fn new(
+        text: &str,
+        settings: &'s GitSettings,
+        resolve: &Resolve,
+        patience: Duration,
+    ) -> Result<Self, SourceError> {
+        let since = Instant::now();
         // Not the text: if it is refused it may be so for a credential in it.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
@@ -94,7 +105,12 @@ impl<'s> Remote<'s> {
             }
         }
         check_git_version(settings)?;
-        Ok(Self { url, settings, addresses })
+        Ok(Self { url, settings, addresses, since, patience })
+    }
+
+    /// How long what is asked of it now may take.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.patience.saturating_sub(self.since.elapsed())
     }
 
     /// Reads the head without fetching.
@@ -273,10 +289,10 @@ impl<'s> Remote<'s> {
         let limits = &self.settings.limits;
         let directory = clone.map(|clone| (clone, limits.max_fetch_bytes));
         let output =
-            child::run(command, &Bounds { timeout: limits.fetch_timeout, directory }).map_err(|error| match error {
+            child::run(command, &Bounds { timeout: self.time_left(), directory }).map_err(|error| match error {
                 ChildError::Start(error) => self.fault(ErrorKind::Invalid, format!("git cannot be started: {error}")),
                 ChildError::Timeout => {
-                    self.fault(ErrorKind::Timeout, format!("no end after {} s", limits.fetch_timeout.as_secs()))
+                    self.fault(ErrorKind::Timeout, format!("no end after {} s", self.patience.as_secs()))
                 }
                 ChildError::TooLarge => self.too_large(),
             })?;
@@ -434,7 +450,7 @@ mod tests {
         let check = |answers: &[&str], refused: bool| {
             let answers: Vec<IpAddr> = answers.iter().map(|text| text.parse().expect("address")).collect();
             let resolve = move |_: &str, _: u16| Ok(answers.clone());
-            let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve);
+            let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve, Duration::ZERO);
             assert_eq!(remote.is_err(), refused);
         };
         check(&["1.1.1.1"], false);
@@ -449,7 +465,7 @@ mod tests {
         let settings = GitSettings::new("unused");
         let resolve =
             |_: &str, _: u16| Ok(vec!["1.1.1.1".parse().expect("v4"), "2606:4700::1111".parse().expect("v6")]);
-        let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve).expect("public");
+        let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve, Duration::ZERO).expect("public");
         let command = remote.git().expect("command");
         let arguments: Vec<String> = command.get_args().map(|text| text.to_string_lossy().into_owned()).collect();
         assert!(arguments.contains(&"http.curloptResolve=git.example.com:443:1.1.1.1,[2606:4700::1111]".to_owned()));

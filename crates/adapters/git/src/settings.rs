@@ -60,7 +60,7 @@ pub struct SshSettings {
 /// Bounds that no source can pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Wall time of one child process.
+    /// Wall time of all that one reading asks of a remote: waiting for another that fetches the same, its head, the fetch.
     pub fetch_timeout: Duration,
     /// Bytes of a clone on disk.
     pub max_fetch_bytes: u64,

@@ -12,6 +12,9 @@ use crate::fetch::{Remote, Resolve, resolve_by_system};
 use crate::objects::{ObjectTree, open_repository, resolve};
 use crate::{GitSettings, directory, work_tree};
 
+/// How long a remote may take to say where its head is, unless a fetch may not even take that long.
+const HEAD_PATIENCE: Duration = Duration::from_secs(120);
+
 /// Reads sources with git and from disk.
 pub struct GitSources {
     settings: GitSettings,
@@ -29,16 +32,16 @@ impl GitSources {
         self.settings.clones.join(format!("{name}.git"))
     }
 
-    fn remote(&self, url: &str) -> Result<Remote<'_>, SourceError> {
-        Remote::new(url, &self.settings, self.resolve.as_ref())
+    fn remote(&self, url: &str, patience: Duration) -> Result<Remote<'_>, SourceError> {
+        Remote::new(url, &self.settings, self.resolve.as_ref(), patience)
     }
 
     /// Fetches unless the clone is at the remote's head already.
     fn open_remote(&self, url: &str, options: &ReadOptions) -> Result<ObjectTree, SourceError> {
-        let remote = self.remote(url)?;
+        let remote = self.remote(url, self.settings.limits.fetch_timeout)?;
         let branch = options.branch.as_deref();
         let clone = self.clone_directory(url);
-        let _lock = self.lock(&clone)?;
+        let _lock = self.lock(&clone, remote.time_left())?;
         let head = remote.head(branch)?;
         let commit = match remote.fetched(&clone, branch) {
             Some(commit) if commit == head.commit => commit,
@@ -48,12 +51,12 @@ impl GitSources {
     }
 
     /// One process fetches into a clone at a time.
-    fn lock(&self, clone: &Path) -> Result<File, SourceError> {
+    fn lock(&self, clone: &Path, patience: Duration) -> Result<File, SourceError> {
         let path = clone.with_extension("lock");
         let key = path.display().to_string();
         fs::create_dir_all(&self.settings.clones).map_err(|error| from_io("fetch", &key, error))?;
         let file = File::create(&path).map_err(|error| from_io("fetch", &key, error))?;
-        let deadline = Instant::now() + self.settings.limits.fetch_timeout;
+        let deadline = Instant::now() + patience;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
@@ -84,7 +87,10 @@ impl SourceReader for GitSources {
                 let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, error))?;
                 resolve(&repository, path, branch).map(|(commit, _)| Some(commit))
             }
-            Source::Url { url } => self.remote(url)?.head(branch).map(|head| Some(head.commit)),
+            Source::Url { url } => {
+                let remote = self.remote(url, self.settings.limits.fetch_timeout.min(HEAD_PATIENCE))?;
+                remote.head(branch).map(|head| Some(head.commit))
+            }
         }
     }
 

@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_config::Operator;
-use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, Tenant};
+use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, StageName, Tenant};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
     SnapshotTree, SourceCache, SourceError, SourceReader,
 };
-use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, encode};
+use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
@@ -143,6 +143,7 @@ impl Sync {
     }
 
     async fn under_lease(&self, lease: Lease, request: SyncRequest) -> Result<Synced, StageError> {
+        let began_at = Instant::now();
         let view = self.catalogue.view().await?;
         let published = self.catalogue.published(&view, request.repository.id).await?;
         let previous = match &published {
@@ -163,7 +164,7 @@ impl Sync {
                     return self.refuse(lease, &request, published, error).await;
                 }
                 Err(error) => return Err(error),
-                Ok(snapshot) => return self.begin(lease, &request, published, &previous, snapshot).await,
+                Ok(snapshot) => return self.begin(lease, &request, published, &previous, snapshot, began_at).await,
             }
         }
     }
@@ -220,6 +221,7 @@ impl Sync {
         published: Option<PublishedGeneration>,
         previous: &Manifest,
         snapshot: ReadSnapshot,
+        began_at: Instant,
     ) -> Result<Synced, StageError> {
         let ReadSnapshot { tree, taken, settings } = snapshot;
         let (revision, cache) = (tree.revision().label(), tree.cache().clone());
@@ -231,7 +233,7 @@ impl Sync {
         if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
             return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache });
         }
-        let result = self.result(request, &revision, &taken.manifest, &settings);
+        let mut result = self.result(request, &revision, &taken.manifest, &settings);
         let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
         plan.rebuild = rebuild;
         plan.changes = !nothing_new || published.is_none();
@@ -242,6 +244,8 @@ impl Sync {
         let parts = plan.parts();
         let plan = encode(ArtifactKind::Plan, &plan);
         let plan = self.artifacts.put_by_content("plans", request.repository.id, plan).await?;
+        let duration_ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        result.durations.push(StageDuration { stage: StageName::Sync.as_str().to_owned(), duration_ms });
         let run = NewRun {
             repository: request.repository.id,
             previous: published.map(|published| published.run.generation),
