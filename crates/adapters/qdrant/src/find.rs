@@ -2,22 +2,26 @@
 //!
 //! Qdrant gives the highest scores, but of equal ones at the end of its list it takes any. So one more hit than wanted
 //! is asked for, and what has the last score of a full list counts as cut off: only what lies above it is known to be
-//! complete. If that is too little, because of ties or because patterns sorted paths out, more is asked for, down to
-//! the score of the last hit that is wanted, until the list is whole (`is_whole`).
+//! complete. If that is too little because patterns sorted paths out, the paths that they let through are looked up, and
+//! named; if it still is, because of ties, more is asked for, down to the score of the last hit that is wanted, until
+//! the list is whole (`is_whole`).
 
 use cairn_domain::{ChunkKey, RepositoryId};
 use cairn_ports::Hit;
-use qdrant_client::qdrant::{Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
+use qdrant_client::qdrant::{Condition, Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
 
 use crate::collection::{Collection, is_whole, only};
 use crate::conditions::Question;
 use crate::error::Fault;
 use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
 use crate::payload::Fields;
+use crate::read::count_by_path;
 
 /// Floats hold every integer up to here.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
+/// Paths that one request names at most.
+const NAMED_PATHS: usize = 10_000;
 
 /// What is looked for, in which vectors.
 pub(crate) struct Target {
@@ -84,7 +88,24 @@ pub(crate) async fn best(
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let mut wanted = Wanted { limit, num_listed: limit as u64 + 1, threshold: target.lowest };
+    let first = Wanted { limit, num_listed: limit as u64 + 1, threshold: target.lowest };
+    let list = List::new(query(collection, question, target, &first).await?, question)?;
+    let Some(mut wanted) = first.after(&list) else { return Ok(ordered(list.candidates, limit)) };
+    let mut spelled_out = None;
+    if let Some(paths) = &question.paths {
+        let mut seen = count_by_path(collection, &question.filter).await?;
+        seen.retain(|(path, _)| paths.lets_through(path));
+        if seen.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Where many are let through, so are many of the best hits.
+        if seen.len() <= NAMED_PATHS {
+            let mut filter = question.filter.clone();
+            filter.must.push(Condition::matches(PATH, seen.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));
+            (spelled_out, wanted) = (Some(Question { filter, paths: None }), first);
+        }
+    }
+    let question = spelled_out.as_ref().unwrap_or(question);
     loop {
         let list = List::new(query(collection, question, target, &wanted).await?, question)?;
         match wanted.after(&list) {

@@ -125,17 +125,23 @@ fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fa
 /// How many chunks the question lets through.
 pub(crate) async fn count(collection: &Collection, question: Question) -> Result<u64, Fault> {
     let Some(paths) = &question.paths else { return collection.count(question.filter).await };
+    let counts = count_by_path(collection, &question.filter).await?;
+    Ok(counts.iter().filter(|(path, _)| paths.lets_through(path)).map(|(_, count)| count).sum())
+}
+
+/// Every path that the filter lets through, with the number of its chunks.
+pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> Result<Vec<(String, u64)>, Fault> {
     let mut limit = PATHS;
     loop {
-        let counts = count_by_path(collection, &question.filter, limit).await?;
+        let counts = count_some(collection, filter, limit).await?;
         if (counts.len() as u64) < limit {
-            return Ok(counts.iter().filter(|(path, _)| paths.lets_through(path)).map(|(_, count)| count).sum());
+            return Ok(counts);
         }
         limit = limit.saturating_mul(4);
     }
 }
 
-async fn count_by_path(collection: &Collection, filter: &Filter, limit: u64) -> Result<Vec<(String, u64)>, Fault> {
+async fn count_some(collection: &Collection, filter: &Filter, limit: u64) -> Result<Vec<(String, u64)>, Fault> {
     let request = FacetCounts {
         collection_name: collection.name.clone(),
         key: PATH.to_owned(),

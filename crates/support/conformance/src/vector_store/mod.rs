@@ -34,6 +34,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         dense_scores_are_exact_sums,
         sparse_scores_are_exact_sums,
         the_order_of_hits_is_total,
+        hits_are_found_however_few_paths_match,
         every_filter_restricts,
         filters_are_tested_before_limits,
         scope_is_tested_before_limits,

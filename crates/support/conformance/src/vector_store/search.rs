@@ -132,6 +132,36 @@ pub(super) async fn the_order_of_hits_is_total(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
+/// The patterns have nothing that an index could help with, and what they let through is far down.
+pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorStore) -> Result<()> {
+    let points = Points::new(store, "few");
+    let path =
+        |index: usize| if index % 97 == 96 { format!("src/my_util_{index}.py") } else { format!("src/{index}.py") };
+    let point = |index: usize| {
+        let path = RepoPath::parse(&path(index)).expect("a path");
+        place(ChunkRecord { path, ..points.chunk(&format!("n{index}")) }, 120 - (index / 3) as i8)
+    };
+    let staged: Vec<Point> = (0..300).map(point).collect();
+    points.stage(1, stage_of(staged.clone())).await?;
+    let matching: [(&[&str], &[usize]); 4] = [
+        (&["*util*"], &[96, 193, 290]),
+        (&["**/*_{193,290}*"], &[193, 290]),
+        (&["*nothing*"], &[]),
+        (&["*util*", "src/7.py"], &[7, 96, 193, 290]),
+    ];
+    for (patterns, expected) in matching {
+        let paths = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let filter = ChunkFilter { paths, ..ChunkFilter::default() };
+        let expected: Vec<_> = expected.iter().map(|index| staged[*index].chunk.key).collect();
+        for limit in [1, 2, 5] {
+            let hits = store.search_dense(&view(2, &[]), &points.case.scope(), &filter, &probe(), limit).await?;
+            let keys: Vec<_> = hits.iter().map(|hit| hit.key).collect();
+            expect_eq!(keys, expected[..limit.min(expected.len())]);
+        }
+    }
+    Ok(())
+}
+
 /// Chunks that differ in all that a filter can ask.
 fn varied(points: &Points<'_>) -> Vec<ChunkRecord> {
     let at =
