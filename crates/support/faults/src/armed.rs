@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -103,9 +104,18 @@ fn set((point, count, fault): (&str, u64, Fault)) {
         }),
         Fault::Abort => call_at(point, count, || std::process::abort()),
         Fault::Fail => fail::cfg(point, &once_at(count, &format!("return({INJECTED})"))),
-        Fault::Sleep { ms } => fail::cfg(point, &once_at(count, &format!("sleep({ms})"))),
+        Fault::Sleep { ms } => call_at(point, count, move || sleep(Duration::from_millis(ms))),
     };
     armed.expect("a fail point can be armed");
+}
+
+/// The passage stands still, and nothing else: a thread of a runtime that slept would keep from running what waits for it.
+fn sleep(lasts: Duration) {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    #[expect(clippy::disallowed_methods, reason = "standing still is what is asked for")]
+    let still = || std::thread::sleep(lasts);
+    let is_shared = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if is_shared { tokio::task::block_in_place(still) } else { still() }
 }
 
 fn call_at(point: &str, count: u64, end: impl Fn() + Send + Sync + 'static) -> Result<(), String> {

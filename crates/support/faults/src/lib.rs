@@ -3,7 +3,7 @@
 //! The environment of the process says where; each variable names a point and how often it is passed before:
 //!
 //! - `CAIRN_KILL_AT=point:n` kills the process there, as if its machine were gone.
-//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` makes its thread stand still for so many
+//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` makes it stand still for so many
 //!   milliseconds; `point:n:abort` ends the process as a bug in C code would.
 //! - `CAIRN_POISON=WORK` overflows the stack of whoever begins that work, each time: what a poison message does. Work is
 //!   named as logs name it: `parse/0 of run 7`.
