@@ -32,7 +32,7 @@ pub use indexing::{indexing, remote};
 pub use key::{OwnersWork, Owning};
 pub use organisations::{OrganisationConfig, discover};
 pub use probes::Probes;
-pub use query::QueryConfig;
+pub use query::{DEFAULT_PROCESSES, QueryConfig};
 pub use questions::searcher;
 pub use start::{Arguments, Stop, start};
 pub use stores::Stores;

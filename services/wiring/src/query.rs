@@ -34,8 +34,11 @@ fn default_listen() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 8080))
 }
 
+/// Replicas of a query service that is not told how many there may be.
+pub const DEFAULT_PROCESSES: u32 = 4;
+
 fn default_processes() -> u32 {
-    4
+    DEFAULT_PROCESSES
 }
 
 fn default_max_connections() -> usize {

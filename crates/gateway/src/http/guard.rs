@@ -88,10 +88,14 @@ fn is_preflight(request: &Request) -> bool {
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
+/// What a page may send: MCP asks for the last two since its version of July 2026.
+const PAGE_HEADERS: &str =
+    "authorization, content-type, accept, x-request-id, mcp-protocol-version, mcp-method, mcp-name";
+
 fn preflight() -> Response {
     let allowed = [
         (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
-        (ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type, accept, mcp-protocol-version, x-request-id"),
+        (ACCESS_CONTROL_ALLOW_HEADERS, PAGE_HEADERS),
         (ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, allowed).into_response()

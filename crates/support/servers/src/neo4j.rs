@@ -101,7 +101,8 @@ impl Home {
              dbms.security.auth_enabled={has_password}\n\
              dbms.usage_report.enabled=false\n\
              server.memory.pagecache.size=64m\n\
-             db.transaction.timeout=60s\n"
+             db.transaction.timeout=60s\n\
+             db.lock.acquisition.timeout=30s\n"
         );
         for (kind, place) in
             [("data", "data"), ("logs", "logs"), ("run", "run"), ("plugins", "plugins"), ("import", "import")]

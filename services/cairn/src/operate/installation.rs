@@ -15,12 +15,12 @@ use cairn_git::RemotePolicy;
 use cairn_names::NameIndex;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::StageError;
-use cairn_ports::Clock;
+use cairn_ports::{Clock, Embedder};
 use cairn_qdrant::{QdrantStore, QdrantVectorCache};
 use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_s3::S3BlobStore;
 use cairn_search::{Allowed, Caller, CursorKey, Searcher};
-use cairn_wiring::ClusterConfig;
+use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
 /// Seals cursors and makes run ids where the query service's key cannot be read: whoever runs the cluster may know what
@@ -101,6 +101,12 @@ impl Installation {
         key.unwrap_or(NO_SECRET)
     }
 
+    /// With the part of a provider's quota that one more replica of the query service would have.
+    pub fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
+        let processes = self.config.query.as_ref().map_or(DEFAULT_PROCESSES, |query| query.processes);
+        cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes })
+    }
+
     /// Answers questions about the tenant from the cluster's own stores.
     pub async fn searcher(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
         let blobs = Arc::new(self.blobs()?);
@@ -113,7 +119,7 @@ impl Installation {
             graph: Arc::new(Neo4jGraph::new(self.neo4j()?)),
             names: Arc::new(NameIndex::new(blobs.clone())),
             blobs,
-            embedder: cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes: 1 })?,
+            embedder: self.embedder()?,
             clock: Arc::clone(clock),
             cursor_key: self.cursor_key(),
         })

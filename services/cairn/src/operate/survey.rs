@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use cairn_domain::InputType;
-use cairn_embedding_http::Share;
 use cairn_rabbitmq::topology::{Topology, inspect};
 use cairn_wiring::EmbeddingConfig;
 use tokio::time::timeout;
@@ -101,8 +100,7 @@ async fn model(installation: &Installation) -> anyhow::Result<Answer> {
     let config = &installation.config.embedding;
     let model = config.model_id()?;
     if let EmbeddingConfig::Http { .. } = config {
-        let embedder = cairn_wiring::embedder(config, Share::Questions { processes: 1 })?;
-        embedder.embed(InputType::Query, &["cairn doctor"]).await?;
+        installation.embedder()?.embed(InputType::Query, &["cairn doctor"]).await?;
     }
     Ok(Answer { version: Some(format!("{}, {} dimensions", model.name, model.dimensions)), ..Answer::default() })
 }
