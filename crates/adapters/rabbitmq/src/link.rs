@@ -1,5 +1,6 @@
 //! One supervised connection: opened, watched, and opened again for as long as it takes.
 
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +9,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use lapin::uri::AMQPUri;
 use lapin::{Connection, ConnectionProperties, Event};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
@@ -147,9 +149,46 @@ async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result
     // Recovery by lapin stays off, which is the default: it forgets what it does not know, and would race with ours.
     let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
     let deadline = Duration::from_millis(config.connect_timeout_ms);
-    match timeout(deadline, Connection::connect_uri(uri, properties)).await {
-        Ok(Ok(connection)) => Ok(connection),
-        Ok(Err(error)) => Err(format!("{url}: {}", chain(&error))),
+    let connecting = async {
+        is_listening(&uri).await.map_err(|error| chain(&error))?;
+        Connection::connect_uri(uri, properties).await.map_err(|error| chain(&error))
+    };
+    match timeout(deadline, connecting).await {
+        Ok(connected) => connected.map_err(|fault| format!("{url}: {fault}")),
         Err(_) => Err(format!("{url}: no answer within {deadline:?}")),
+    }
+}
+
+/// Whether anybody takes connections there. Of a connection whose socket never opened lapin keeps a task for good: in a long
+/// outage they would add up.
+async fn is_listening(uri: &AMQPUri) -> io::Result<()> {
+    let host = uri.authority.host.trim_matches(['[', ']']);
+    TcpStream::connect((host, uri.authority.port)).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Handle;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn attempts_that_fail_leave_nothing_behind() -> anyhow::Result<()> {
+        // Nobody listens any more.
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let urls = vec![format!("amqp://127.0.0.1:{port}").into()];
+        let config = RabbitMqConfig { urls, ..RabbitMqConfig::default() };
+        let before = Handle::current().metrics().num_alive_tasks();
+        for _ in 0..10 {
+            let fault = connect_once(&config, "test").await.err().expect("nobody is there");
+            assert!(fault.contains("refused"), "{fault}");
+        }
+        tokio::time::timeout(Duration::from_secs(10), async {
+            while Handle::current().metrics().num_alive_tasks() > before {
+                sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await?;
+        Ok(())
     }
 }
