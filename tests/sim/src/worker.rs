@@ -184,6 +184,11 @@ impl Part<'_> {
             result: RunResult::default(),
             model: String::new(),
         };
+        if self.world.ground.has(Mutant::PublishingTakesItsTime) {
+            // Else it does so too seldom to be caught by few seeds.
+            let schedule = self.world.schedule();
+            schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;
+        }
         self.world.runs.publish(published).await?;
         self.check_published(PartId { stage: StageName::Publish, number: 0 })
     }
