@@ -180,7 +180,7 @@ mod tests {
         let config = RabbitMqConfig { urls, ..RabbitMqConfig::default() };
         let before = Handle::current().metrics().num_alive_tasks();
         for _ in 0..10 {
-            let fault = connect_once(&config, "test").await.err().expect("nobody is there");
+            let fault = connect_once(&config, "test").await.expect_err("nobody is there");
             assert!(fault.contains("refused"), "{fault}");
         }
         tokio::time::timeout(Duration::from_secs(10), async {
