@@ -13,6 +13,7 @@ use cairn_ports::{
 };
 use rustc_hash::FxHashSet;
 
+use crate::aggregate::published_patterns;
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, slots_by_pack};
 use crate::embed_patterns::pattern_chunk;
 use crate::link::link_state;
@@ -188,8 +189,10 @@ impl Sweep {
             }
         }
         let view = self.catalogue.view().await?;
-        let patterns = self.graph.patterns(&view, &Scope::all(tenant.clone())).await?;
-        contents.extend(patterns.iter().filter_map(pattern_chunk).map(|chunk| chunk.content_hash));
+        for repository in self.catalogue.repositories(&Scope::all(tenant.clone())).await? {
+            let patterns = published_patterns(self.graph.as_ref(), &view, tenant, repository.id).await?;
+            contents.extend(patterns.iter().filter_map(pattern_chunk).map(|chunk| chunk.content_hash));
+        }
         Ok(contents)
     }
 
@@ -472,7 +475,8 @@ mod tests {
         let own = FakeContent::new("r", "c").pattern(pattern("Importer"));
         let other = Tenant::new("other");
         let others = FakeContent::of(other.clone(), "x", "c").pattern(pattern("Exporter"));
-        sweep.graph = Arc::new(FakeIndex::new(vec![own, others]).await.expect("an index"));
+        let index = Arc::new(FakeIndex::new(vec![own, others]).await.expect("an index"));
+        (sweep.catalogue, sweep.graph) = (index.clone(), index);
         let content = |name| pattern_chunk(&pattern(name)).expect("it has members").content_hash;
         let both = ["Importer", "Exporter"].map(content);
         for (tenant, kept) in [(Tenant::local(), both[0]), (other, both[1])] {
