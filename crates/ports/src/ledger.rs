@@ -159,8 +159,8 @@ pub trait Requests: Send + Sync {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
 
     /// Requests whose sync may start, at most as many as leave no more than `in_flight` syncs and runs under way: interactive
-    /// ones first, for which there is an eighth more room than for others, then the longest waiting. They count as under way from now on; one that nobody works on is given again
-    /// `again_after_ms` later, and one that was not said to be `dispatched` after `HANDED_OVER_WITHIN_MS` at the latest.
+    /// ones first, for which there is an eighth more room than for others, then the longest waiting. They count as under way
+    /// from now on; one that nobody works on is given again `again_after_ms` later, and one that was not said to be `dispatched` after `HANDED_OVER_WITHIN_MS` at the latest.
     async fn dispatch(
         &self,
         in_flight: usize,

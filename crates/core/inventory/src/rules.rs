@@ -198,15 +198,16 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
 /// Counts up when the default excludes or the tests of content change their meaning.
 const RULES_VERSION: u64 = 2;
 
+fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
+    let mut files: Vec<&RuleFile> = files.iter().collect();
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    files
+}
+
 fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
-    let sorted = |files: &'_ [RuleFile]| {
-        let mut files = files.to_vec();
-        files.sort_by(|left, right| left.path.cmp(&right.path));
-        files
-    };
     // Lines that say nothing of generated files change often, and change nothing here.
     let marked = sorted(&settings.attribute_files);
-    let marked = marked.iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
+    let marked = marked.into_iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
     let marked: Vec<_> = marked.filter(|(_, marks)| !marks.is_empty()).collect();
     Digester::new("inventory-rules")
         .number(RULES_VERSION)
