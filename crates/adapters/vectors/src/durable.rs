@@ -37,23 +37,21 @@ impl DurableVectorCache {
         Self { blobs, cache, filling: Arc::default() }
     }
 
-    /// Fills the cache if it lost the tenant's vectors of one of the models. Returns whether it had to.
+    /// Fills the cache if it lost the tenant's vectors of one of the models.
     async fn make_whole(
         &self,
         tenant: &Tenant,
         models: impl Iterator<Item = &ModelId> + Send,
-    ) -> Result<bool, VectorCacheError> {
-        let mut is_filled = false;
+    ) -> Result<(), VectorCacheError> {
         for model in models.cloned().collect::<BTreeSet<ModelId>>() {
             if !self.is_whole(tenant, &model).await? {
                 let (cache, tenant) = (self.clone(), tenant.clone());
                 // A task of its own: what a caller begins whose time runs out, the next one finds further on.
                 let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
                 filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
-                is_filled = true;
             }
         }
-        Ok(is_filled)
+        Ok(())
     }
 
     async fn fill(&self, tenant: &Tenant, model: &ModelId) -> Result<(), VectorCacheError> {
@@ -153,9 +151,13 @@ fn check(entries: &[Entry]) -> Result<(), VectorCacheError> {
 impl VectorCache for DurableVectorCache {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
         let found = self.cache.get(tenant, keys).await?;
+        if found.iter().all(Option::is_some) {
+            return Ok(found);
+        }
         let missing = keys.iter().zip(&found).filter(|(_, found)| found.is_none());
-        let is_filled = self.make_whole(tenant, missing.map(|(key, _)| &key.model)).await?;
-        if is_filled { self.cache.get(tenant, keys).await } else { Ok(found) }
+        self.make_whole(tenant, missing.map(|(key, _)| &key.model)).await?;
+        // Looked up again even if it was whole: somebody else may have filled it since the first look.
+        self.cache.get(tenant, keys).await
     }
 
     async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {

@@ -27,11 +27,12 @@ async fn the_broker_is_killed() -> Result<()> {
     let directory = tempdir()?;
     // What it tells of its queues is a second old, not five.
     let mut broker = RabbitMq::start_with(directory.path(), "collect_statistics_interval = 1000").await?;
+    broker.rabbitmqctl(&["eval", "application:set_env(rabbit, quorum_tick_interval, 1000)."]).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
-    let watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
+    let mut watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
     let standing = Standing::of(&bench).await?;
     let answered = bench.metric(["cloner"], SYNCS_ANSWERED).await?;
     let (mut num_confirmed, mut slowest) = (0, Duration::ZERO);
@@ -47,6 +48,11 @@ async fn the_broker_is_killed() -> Result<()> {
         num_confirmed += flood.num_confirmed().await?;
         bench.settle().await?;
     }
+    // That they hold no more than they may is looked at while they hold something.
+    let flood = Flood::begin(&bench, num_confirmed).await?;
+    watch.sees_work().await?;
+    flood.stop();
+    num_confirmed += flood.num_confirmed().await?;
     let held = watch.stop().await?;
     bench.check("the broker is killed", 0).await?;
     let num_answered = bench.metric(["cloner"], SYNCS_ANSWERED).await? - answered;

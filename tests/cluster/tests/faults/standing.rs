@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Queue, Raw};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval, sleep};
+use tokio::time::{Instant, interval, sleep, timeout};
 
-use crate::bench::{Bench, POLL};
+use crate::bench::{Bench, PATIENCE, POLL};
 
 /// Queues from which a stage's jobs are taken, each by a consumer of its own.
 pub(crate) const NUM_SOURCES: u64 = 3;
@@ -92,7 +93,8 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
 /// Looks every second at what consumers hold: never more than their prefetch, however often they were attached anew.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
-    looking: JoinHandle<Result<Held>>,
+    seen: watch::Receiver<Held>,
+    looking: JoinHandle<Result<()>>,
 }
 
 /// What such a watch saw.
@@ -101,25 +103,41 @@ pub(crate) struct Held {
     pub(crate) num_looks: usize,
     /// Of one queue at one time.
     pub(crate) most: u64,
+    /// Of one queue at the last look.
+    most_now: u64,
+}
+
+impl Held {
+    fn and(self, most_now: u64) -> Self {
+        Self { num_looks: self.num_looks + 1, most: self.most.max(most_now), most_now }
+    }
 }
 
 impl PrefetchWatch {
     pub(crate) fn start(raw: Raw, prefetch: u64) -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let looking = tokio::spawn(look(raw, prefetch, Arc::clone(&is_over)));
-        Self { is_over, looking }
+        let (is_over, (sender, seen)) = (Arc::new(AtomicBool::new(false)), watch::channel(Held::default()));
+        let looking = tokio::spawn(look(raw, prefetch, Arc::clone(&is_over), sender));
+        Self { is_over, seen, looking }
+    }
+
+    /// Waits for a look at which consumers held something: the broker counts now and then, and most jobs are short.
+    pub(crate) async fn sees_work(&mut self) -> Result<()> {
+        let num_before = self.seen.borrow().num_looks;
+        // One that found too much has ended, and tells of it when it is stopped.
+        let seen = self.seen.wait_for(|held| held.num_looks > num_before && held.most_now > 0);
+        timeout(PATIENCE, seen).await.context("nobody was seen to hold anything")?.ok();
+        Ok(())
     }
 
     pub(crate) async fn stop(self) -> Result<Held> {
         self.is_over.store(true, Ordering::SeqCst);
-        let held = self.looking.await??;
-        ensure!(held.num_looks > 0 && held.most > 0, "nobody held anything: {held:?}");
-        Ok(held)
+        self.looking.await??;
+        Ok(*self.seen.borrow())
     }
 }
 
-async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>) -> Result<Held> {
-    let (mut held, mut turns) = (Held::default(), interval(Duration::from_secs(1)));
+async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Sender<Held>) -> Result<()> {
+    let mut turns = interval(Duration::from_secs(1));
     while !is_over.load(Ordering::SeqCst) {
         turns.tick().await;
         // A broker that is away says nothing, and hands out nothing.
@@ -128,14 +146,15 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>) -> Result<Held>
             let (name, found) = (&consumer.queue.name, consumer.prefetch);
             ensure!(found > 0 && found <= prefetch, "a consumer of {name} has a prefetch of {found}");
         }
+        let mut most = 0;
         for queue in queues.iter().filter(|queue| queue.is_of_work()) {
             let Queue { name, unanswered, num_consumers, .. } = queue;
             // A consumer that is on its way may have messages before it is counted.
-            let most = prefetch * (*num_consumers).max(1) as u64;
-            ensure!(*unanswered <= most, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
-            held.most = held.most.max(*unanswered);
+            let limit = prefetch * (*num_consumers).max(1) as u64;
+            ensure!(*unanswered <= limit, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
+            most = most.max(*unanswered);
         }
-        held.num_looks += 1;
+        seen.send_modify(|held| *held = held.and(most));
     }
-    Ok(held)
+    Ok(())
 }
