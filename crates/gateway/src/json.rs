@@ -262,7 +262,7 @@ pub fn repository(known: &KnownRepository) -> Value {
         "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
         "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
         "last_sync": syncs::last(&known.record),
-        "sync_pending": known.record.sync_pending,
+        "pending_sync": syncs::pending(&known.record),
         "published": published(known),
     })
 }
@@ -284,7 +284,7 @@ pub fn repository_summary(known: &KnownRepository) -> Value {
         "description": known.record.hosted.as_ref().and_then(|hosted| hosted.description.clone()),
         "topics": known.record.hosted.as_ref().map_or(&[][..], |hosted| &hosted.topics),
         "last_sync": syncs::last(&known.record),
-        "sync_pending": known.record.sync_pending,
+        "pending_sync": syncs::pending(&known.record),
         "published": published,
     })
 }

@@ -1,5 +1,6 @@
 //! How it stands with the sync of a repository that somebody asked for: what runs do not tell, because none has begun.
 
+use cairn_domain::SyncProgress;
 use cairn_ports::RepositoryRecord;
 use cairn_search::KnownRepository;
 use serde_json::{Value, json};
@@ -20,17 +21,32 @@ pub(crate) fn last(record: &RepositoryRecord) -> Option<Value> {
     Some(json!({ "at": rfc3339(last.at_ms), "failure": failure(record) }))
 }
 
-/// What is worth saying of a sync: that it waits, how the one before it failed, or both; none if all is well.
-pub fn news(failure: Option<&str>, is_pending: bool) -> Option<String> {
+/// How far a sync is that was asked for; null if none is.
+pub(crate) fn pending(record: &RepositoryRecord) -> Option<Value> {
+    let SyncProgress { bytes_fetched, files_read } = record.pending_sync?;
+    Some(json!({ "bytes_fetched": bytes_fetched, "files_read": files_read }))
+}
+
+/// What is worth saying of a sync: that it has not ended and how far it is, how the one before it failed, or both; none if all is
+/// well.
+pub fn news(failure: Option<&str>, pending: Option<SyncProgress>) -> Option<String> {
     let failed = failure.map(|failure| format!("the last sync failed ({failure})"));
-    let waits = is_pending.then(|| "a sync is asked for and has not ended yet".to_owned());
+    let waits = pending.map(|progress| format!("a sync is asked for and has not ended yet{}", so_far(progress)));
     let news: Vec<String> = failed.into_iter().chain(waits).collect();
     (!news.is_empty()).then(|| news.join("; "))
 }
 
+/// Nothing before it has begun, and of a repository on a disk nothing of fetching.
+fn so_far(SyncProgress { bytes_fetched, files_read }: SyncProgress) -> String {
+    let fetched = (bytes_fetched > 0).then(|| format!("{} kB fetched", bytes_fetched.div_ceil(1000)));
+    let read = (files_read > 0).then(|| format!("{files_read} files read"));
+    let so_far: Vec<String> = fetched.into_iter().chain(read).collect();
+    if so_far.is_empty() { String::new() } else { format!(" ({})", so_far.join(", ")) }
+}
+
 /// The news of a repository's sync.
 pub(crate) fn news_of(record: &RepositoryRecord) -> Option<String> {
-    news(failure(record).as_deref(), record.sync_pending)
+    news(failure(record).as_deref(), record.pending_sync)
 }
 
 /// The repositories of which there is news, at most so many.
@@ -39,9 +55,29 @@ pub(crate) fn unsettled(known: &[KnownRepository], limit: usize) -> Vec<Value> {
     let sync = |record: &RepositoryRecord| {
         json!({
             "repository": record.name.as_str(),
-            "pending": record.sync_pending,
+            "pending_sync": pending(record),
             "last_sync": last(record),
         })
     };
     unsettled.map(sync).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_tell_how_far_a_sync_is() {
+        let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
+            let pending = pending.map(|(bytes_fetched, files_read)| SyncProgress { bytes_fetched, files_read });
+            assert_eq!(news(failure, pending).as_deref(), expected);
+        };
+        check(None, None, None);
+        check(Some("timeout"), None, Some("the last sync failed (timeout)"));
+        check(None, Some((0, 0)), Some("a sync is asked for and has not ended yet"));
+        check(None, Some((1_234_567, 0)), Some("a sync is asked for and has not ended yet (1235 kB fetched)"));
+        let both =
+            "the last sync failed (timeout); a sync is asked for and has not ended yet (1 kB fetched, 3 files read)";
+        check(Some("timeout"), Some((1, 3)), Some(both));
+    }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source,
-    Tenant, View,
+    SyncProgress, Tenant, View,
 };
 use cairn_runs::SyncOutcome;
 use cairn_wire::RunResult;
@@ -33,8 +33,8 @@ pub struct RepositoryRecord {
     pub hosted: Option<Hosted>,
     /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
     pub last_sync: Option<SyncOutcome>,
-    /// A sync was asked for and has come to no end yet. Kept by the catalogue as well.
-    pub sync_pending: bool,
+    /// How far a sync is that was asked for and has come to no end yet. Kept by the catalogue as well.
+    pub pending_sync: Option<SyncProgress>,
 }
 
 impl RepositoryRecord {
@@ -50,7 +50,7 @@ impl RepositoryRecord {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use cairn_domain::{
-    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, Tenant,
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, SyncProgress, Tenant,
 };
 pub use cairn_runs::HANDED_OVER_WITHIN_MS;
 use cairn_wire::{PartJob, RunResult, SyncJob};
@@ -99,8 +99,8 @@ pub trait Ledger: Send + Sync {
     /// Takes the repository's lease for `ttl_ms`; `Conflict` while somebody else holds it.
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError>;
 
-    /// Prolongs a lease, or ends it (`ttl_ms` 0); `Conflict` if it is no longer the newest.
-    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError>;
+    /// Prolongs a lease and tells how far its holder is, or ends it (`ttl_ms` 0); `Conflict` if it is no longer the newest.
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError>;
 
     /// Creates the run and records its plan in one transaction, allotting the generation. `Conflict` if the repository has an unfinished
     /// run, or its published generation is not `previous`.

@@ -1,6 +1,9 @@
 //! Where repositories come from: git on disk, plain directories, remotes.
 
-use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress};
 
 use crate::error::port_error;
 
@@ -35,13 +38,40 @@ pub struct SourceCache {
     pub history: Vec<u8>,
 }
 
+/// Counts what a sync has done, while it does it.
+#[derive(Default, Debug)]
+pub struct SyncMeter {
+    bytes_fetched: AtomicU64,
+    files_read: AtomicU64,
+}
+
+impl SyncMeter {
+    /// So much has come from the remote, in all.
+    pub fn fetched(&self, num_bytes: u64) {
+        self.bytes_fetched.fetch_max(num_bytes, Ordering::Relaxed);
+    }
+
+    pub fn read_a_file(&self) {
+        self.files_read.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn progress(&self) -> SyncProgress {
+        SyncProgress {
+            bytes_fetched: self.bytes_fetched.load(Ordering::Relaxed),
+            files_read: self.files_read.load(Ordering::Relaxed),
+        }
+    }
+}
+
 /// How to read a source.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Branch to read in place of the default one (bare repositories and URLs).
     pub branch: Option<String>,
     /// What `SnapshotTree::cache` gave after the last read of this source.
     pub cache: SourceCache,
+    /// Told what was fetched.
+    pub meter: Arc<SyncMeter>,
 }
 
 /// Opens sources. Blocking: callers run it where blocking is allowed.

@@ -31,7 +31,7 @@ pub use link::LinkStage;
 pub use parse::ParseStage;
 pub use publish::PublishStage;
 pub use retire::RetireStage;
-pub use snapshot::Snapshots;
+pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
 pub use sweep::{GRACE_MS, Sweep};
 pub use sync::{Sync, SyncRequest, SyncWorker, Synced, path_rules};
 pub use toolchain::Toolchain;

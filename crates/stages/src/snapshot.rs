@@ -7,7 +7,7 @@ use cairn_domain::{ArtifactRef, FileFacts, ManifestEntry, Outline, RepoPath, Rep
 use cairn_linking::{FilePlace, outline};
 use cairn_pipeline::StageError;
 use cairn_wire::{Manifest, PackReader};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::artifacts::{Artifacts, outlines_key_of};
@@ -16,6 +16,12 @@ use crate::sync::blocking;
 
 /// Packs that are read at the same time.
 const PACKS_AT_ONCE: usize = 4;
+/// Memory that linking takes for each byte of the snapshot's files; what others do with it takes less.
+const MEMORY_PER_BYTE: u64 = 12;
+/// Memory for snapshots unless a setting says otherwise.
+pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
+/// What memory is counted in.
+const UNIT_BYTES: u64 = 1 << 20;
 
 /// One indexed file.
 pub struct SnapshotFile {
@@ -39,6 +45,8 @@ pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
+    /// Given back with it.
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 impl Snapshot {
@@ -67,7 +75,7 @@ impl Snapshot {
         manifest: Arc<Manifest>,
         wanted: impl Fn(&ManifestEntry) -> bool,
     ) -> Result<Self, StageError> {
-        let is_wanted = |entry: &ManifestEntry| entry.outcome.is_indexed() && entry.source.is_some() && wanted(entry);
+        let is_wanted = |entry: &ManifestEntry| may_have_outline(entry) && wanted(entry);
         let mut positions: Vec<usize> =
             (0..manifest.entries.len()).filter(|at| is_wanted(&manifest.entries[*at])).collect();
         positions.sort_by(|left, right| slot(&manifest, *left).cmp(&slot(&manifest, *right)));
@@ -83,17 +91,26 @@ impl Snapshot {
             files.extend(read.map_err(|error| StageError::panicked(error.to_string()))??);
         }
         files.sort_by_key(|file: &SnapshotFile| file.position);
-        Ok(Self { repository, manifest, files })
+        Ok(Self { repository, manifest, files, _room: None })
     }
 }
 
 /// Loads snapshots; stages that look at the same one at the same time share it.
-#[derive(Default)]
+///
+/// A repository is as large as it likes, so it is memory and not a number of jobs that bounds how many are there at a time.
 pub struct Snapshots {
     shared: Mutex<Option<(String, Weak<Snapshot>)>>,
+    room: Arc<Semaphore>,
+    num_units: u32,
 }
 
 impl Snapshots {
+    /// As many at a time as so much memory is enough for, by what their files say of it; a larger one is there alone.
+    pub fn new(memory_bytes: u64) -> Self {
+        let num_units = num_units(memory_bytes).clamp(1, u32::MAX >> 3);
+        Self { shared: Mutex::default(), room: Arc::new(Semaphore::new(num_units as usize)), num_units }
+    }
+
     pub async fn load(
         &self,
         artifacts: &Arc<Artifacts>,
@@ -108,10 +125,28 @@ impl Snapshots {
             return Ok(snapshot);
         }
         let decoded = artifacts.manifest(manifest).await?;
-        let loaded = Arc::new(Snapshot::load(artifacts, repository, decoded, |_| true).await?);
+        let room = self.room_for(&decoded).await?;
+        let loaded = Snapshot::load(artifacts, repository, decoded, |_| true).await?;
+        let loaded = Arc::new(Snapshot { _room: Some(room), ..loaded });
         *shared = Some((manifest.key.clone(), Arc::downgrade(&loaded)));
         Ok(loaded)
     }
+
+    async fn room_for(&self, manifest: &Manifest) -> Result<OwnedSemaphorePermit, StageError> {
+        let files = manifest.entries.iter().filter(|entry| may_have_outline(entry));
+        let memory_bytes = files.map(|entry| entry.size_bytes).sum::<u64>().saturating_mul(MEMORY_PER_BYTE);
+        let wanted = num_units(memory_bytes).clamp(1, self.num_units);
+        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await;
+        room.map_err(|closed| StageError::panicked(closed.to_string()))
+    }
+}
+
+fn num_units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+fn may_have_outline(entry: &ManifestEntry) -> bool {
+    entry.outcome.is_indexed() && entry.source.is_some()
 }
 
 fn slot(manifest: &Manifest, position: usize) -> (&str, u32) {
@@ -169,4 +204,61 @@ async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Opti
     });
     artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines.await?)).await?;
     artifacts.outline_pack(pack).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use cairn_domain::{BlobId, Digest, EntryKind, Outcome, RepositoryName, Slot, Tenant};
+    use cairn_testkit::MemoryBlobs;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A manifest of one file of so many bytes, whose pack nobody has parsed.
+    async fn manifest_of(artifacts: &Artifacts, repository: RepositoryId, size_bytes: u64) -> ArtifactRef {
+        let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: Digest([0; 32]) };
+        let entry = ManifestEntry {
+            path: RepoPath::parse("a.py").expect("a path"),
+            kind: EntryKind::File,
+            blob: BlobId([1; 20]),
+            size_bytes,
+            outcome: Outcome::Indexed(None),
+            language: Some("python".to_owned()),
+            facts_key: None,
+            source: Some(Slot { artifact: pack, index: 0 }),
+            num_secrets: 0,
+            num_lines: 1,
+            low_weight: false,
+            navigation: false,
+            tags: Vec::new(),
+            changed_at: None,
+            module: None,
+        };
+        artifacts.put_manifest(repository, Manifest { entries: vec![entry], ..Manifest::default() }).await.expect("put")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn snapshots_wait_for_memory_and_a_huge_one_is_alone() {
+        let artifacts = Artifacts::new(Arc::new(MemoryBlobs::default()));
+        let snapshots = Snapshots::new(24 << 20);
+        let load = async |name: &str, size_bytes: u64| {
+            let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name));
+            let manifest = manifest_of(&artifacts, repository, size_bytes).await;
+            timeout(Duration::from_secs(1), snapshots.load(&artifacts, repository, &manifest)).await.ok()
+        };
+        let half = (12 << 20) / MEMORY_PER_BYTE;
+        let first = load("a", half).await.expect("there is room").expect("loaded");
+        let second = load("b", half - 1).await.expect("there is room").expect("loaded");
+        assert!(load("c", 1).await.is_none(), "all memory is taken");
+        drop(first);
+        let third = load("c", 1).await.expect("there is room again").expect("loaded");
+        assert!(load("d", 1 << 40).await.is_none(), "it has to be alone");
+        drop((second, third));
+        let huge = load("d", 1 << 40).await.expect("it is alone").expect("loaded");
+        assert!(load("e", 0).await.is_none(), "there is a huge one");
+        drop(huge);
+        assert!(load("e", 0).await.is_some());
+    }
 }

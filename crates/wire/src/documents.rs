@@ -136,8 +136,26 @@ impl Decode for PartSet {
 
 record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
-record!(runs::LeaseState { epoch, expires_at_ms, is_held });
 record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
+
+record!(domain::SyncProgress { bytes_fetched, files_read });
+
+/// How far its holder is came later, and stands at the end of the repository's document.
+impl Encode for runs::LeaseState {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let runs::LeaseState { epoch, expires_at_ms, is_held, progress: _ } = self;
+        epoch.encode(out);
+        expires_at_ms.encode(out);
+        is_held.encode(out);
+    }
+}
+
+impl Decode for runs::LeaseState {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (epoch, expires_at_ms) = (Decode::decode(reader)?, Decode::decode(reader)?);
+        Ok(Self { epoch, expires_at_ms, is_held: Decode::decode(reader)?, progress: domain::SyncProgress::default() })
+    }
+}
 
 /// Whether the broker has it came later, and stands at the end of the repository's document.
 impl Encode for runs::Dispatched {
@@ -158,8 +176,8 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// What a host says of a repository came later than the rest, and after that whether the broker has the job of its request.
-/// They stand at the end, and are missing in older documents.
+/// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, and after
+/// that how far its sync is. They stand at the end, and are missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -175,6 +193,7 @@ impl Encode for runs::RepositoryDocument {
         state.encode(out);
         hosted.encode(out);
         state.requests.dispatched.is_none_or(|dispatched| dispatched.is_sent).encode(out);
+        state.lease.progress.encode(out);
     }
 }
 
@@ -195,6 +214,9 @@ impl Decode for runs::RepositoryDocument {
         let is_sent = reader.0.is_empty() || bool::decode(reader)?;
         if let Some(dispatched) = &mut state.requests.dispatched {
             dispatched.is_sent = is_sent;
+        }
+        if !reader.0.is_empty() {
+            state.lease.progress = Decode::decode(reader)?;
         }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
     }
@@ -271,12 +293,21 @@ mod tests {
         let mut document = repository(None);
         document.state.requests.dispatched = Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: true });
         let bytes = encode_document(&document);
-        for num_missing in 0..=2 {
+        let mut progress = Vec::new();
+        domain::SyncProgress::default().encode(&mut progress);
+        for num_missing in [0, progress.len(), progress.len() + 1, progress.len() + 2] {
             assert_eq!(decode_document(&bytes[..bytes.len() - num_missing]).as_ref(), Ok(&document));
         }
-        let older = &bytes[..bytes.len() - 2];
+        let older = &bytes[..bytes.len() - progress.len() - 2];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
+    }
+
+    #[test]
+    fn how_far_a_sync_is_comes_back() {
+        let mut document = repository(None);
+        document.state.lease.progress = domain::SyncProgress { bytes_fetched: 1 << 40, files_read: 300 };
+        assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
 use cairn_ports::{BlobStore, Broker, Catalogue, Clock, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
-use cairn_stages::Artifacts;
+use cairn_stages::{Artifacts, Snapshots};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -46,8 +46,8 @@ impl Cluster {
         s3.self_test().await?;
         let neo4j = Neo4j::new(config.neo4j.as_ref().with_context(|| section("neo4j"))?)?;
         neo4j.check().await.context("Neo4j is not prepared: run `cairn topology apply`")?;
-        if let Ok(None) = neo4j.transaction_timeout().await {
-            tracing::warn!("neo4j has no `db.transaction.timeout`: locks of a client that vanished stay; set it to 5m");
+        for setting in neo4j.unset_timeouts().await.unwrap_or_default() {
+            tracing::warn!("neo4j waits without end: {setting}");
         }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
@@ -71,6 +71,10 @@ impl Cluster {
     /// Folder for what can be made again.
     pub fn cache_directory(&self) -> PathBuf {
         self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
+    }
+
+    pub fn snapshots(&self) -> Arc<Snapshots> {
+        Arc::new(Snapshots::new(self.config.pipeline.snapshot_memory_bytes))
     }
 
     pub fn num_threads(&self) -> usize {

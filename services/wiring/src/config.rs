@@ -73,6 +73,8 @@ pub struct PipelineConfig {
     pub deadline_seconds: u64,
     /// How long a handler may take in all. Two thirds of what RabbitMQ waits for an answer (`consumer_timeout`) at most.
     pub longest_seconds: u64,
+    /// Memory for whole repositories, which linking and finding patterns look at, in one process.
+    pub snapshot_memory_bytes: u64,
     /// How long a process that is told to stop finishes what it has in hand.
     pub drain_seconds: u64,
     /// Parts of one run that may be in flight.
@@ -103,6 +105,7 @@ impl Default for PipelineConfig {
             concurrency: 4,
             deadline_seconds: 300,
             longest_seconds: 1200,
+            snapshot_memory_bytes: cairn_stages::SNAPSHOT_MEMORY_BYTES,
             drain_seconds: 60,
             window: 64,
             runs_in_flight: 256,
@@ -203,6 +206,7 @@ impl PipelineConfig {
         let positive = [
             ("concurrency", self.concurrency as u64),
             ("deadline_seconds", self.deadline_seconds),
+            ("snapshot_memory_bytes", self.snapshot_memory_bytes),
             ("window", u64::from(self.window)),
             ("runs_in_flight", self.runs_in_flight as u64),
             ("tick_ms", self.tick_ms),

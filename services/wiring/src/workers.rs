@@ -51,7 +51,7 @@ pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>
     let embed = EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) };
     let embed_patterns = EmbedPatternsStage {
         artifacts,
-        snapshots: Arc::new(Snapshots::default()),
+        snapshots: cluster.snapshots(),
         catalogue: cluster.runs.clone(),
         ledger: cluster.runs.clone(),
         graph: cluster.graph.clone(),
@@ -70,7 +70,7 @@ pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
 pub fn linking(cluster: &Cluster) -> Vec<Worker> {
     let stage = LinkStage {
         artifacts: Arc::clone(&cluster.artifacts),
-        snapshots: Arc::new(Snapshots::default()),
+        snapshots: cluster.snapshots(),
         catalogue: cluster.runs.clone(),
         graph: cluster.graph.clone(),
         names: Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs))),
@@ -83,7 +83,7 @@ pub fn linking(cluster: &Cluster) -> Vec<Worker> {
 pub fn aggregating(cluster: &Cluster) -> Vec<Worker> {
     let stage = AggregateStage {
         artifacts: Arc::clone(&cluster.artifacts),
-        snapshots: Arc::new(Snapshots::default()),
+        snapshots: cluster.snapshots(),
         catalogue: cluster.runs.clone(),
         graph: cluster.graph.clone(),
     };

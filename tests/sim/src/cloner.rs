@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cairn_domain::Lane;
+use cairn_domain::{Lane, SyncProgress};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, NewRun, Requests};
 use cairn_wire::{RunResult, SyncJob};
@@ -28,7 +28,7 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     };
     let mut holder = Holder { world, lease, last_beat_ms: world.now() };
     let synced = holder.under_lease(job).await;
-    let given_back = world.runs.renew(holder.lease, world.now(), 0).await;
+    let given_back = world.runs.renew(holder.lease, world.now(), 0, SyncProgress::default()).await;
     world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
@@ -100,7 +100,7 @@ impl Holder<'_> {
                 continue;
             }
             self.last_beat_ms = self.world.now();
-            match self.world.runs.renew(self.lease, self.world.now(), LEASE_MS).await {
+            match self.world.runs.renew(self.lease, self.world.now(), LEASE_MS, SyncProgress::default()).await {
                 Err(error) if error.kind == ErrorKind::Conflict && self.world.ground.has(Mutant::LeaseLostInMidRun) => {
                     self.lease = self.world.runs.lease(self.lease.repository, self.world.now(), LEASE_MS).await?;
                 }

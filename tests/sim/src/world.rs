@@ -129,7 +129,7 @@ impl World {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, Tenant};
+use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, SyncProgress, Tenant};
 use cairn_ports::{
     ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, RepositoryQuery, RunQuery, RunRecord,
     Standing,
@@ -24,9 +24,9 @@ impl Ledger for Runs {
         }
     }
 
-    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError> {
         let Lease { repository, epoch } = lease;
-        let command = Command::Renew { repository, epoch, now_ms, ttl_ms };
+        let command = Command::Renew { repository, epoch, now_ms, ttl_ms, progress };
         told(self.documents.change(command).await, "renew", &repository).map(drop)
     }
 

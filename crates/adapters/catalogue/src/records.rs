@@ -2,13 +2,14 @@
 
 use cairn_domain::{PartEnd, PartId, StageName};
 use cairn_ports::{ErrorKind, PartRecord, PortError, PublishedGeneration, RepositoryRecord, RunRecord};
-use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RunDocument};
+use cairn_runs::{EndedPart, RepositoryDetails, RepositoryDocument, RepositoryState, RunDocument};
 use cairn_wire::RunResult;
 
 pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecord {
     let RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = document.details;
-    let (id, last_sync, sync_pending) = (document.id, document.last_sync, document.state.requests.wanted.is_some());
-    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync, sync_pending }
+    let RepositoryState { lease, requests, .. } = document.state;
+    let (id, last_sync, pending_sync) = (document.id, document.last_sync, requests.wanted.map(|_| lease.progress));
+    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync, pending_sync }
 }
 
 pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {

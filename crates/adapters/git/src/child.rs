@@ -15,8 +15,16 @@ const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 pub(crate) struct Bounds<'a> {
     pub(crate) timeout: Duration,
-    /// A directory that must not grow beyond so many bytes.
-    pub(crate) directory: Option<(&'a Path, u64)>,
+    pub(crate) directory: Option<Growth<'a>>,
+}
+
+/// A directory that must not grow beyond so many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Growth<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) max_bytes: u64,
+    /// Told now and then how many bytes there are.
+    pub(crate) told: &'a dyn Fn(u64),
 }
 
 pub(crate) struct Output {
@@ -35,7 +43,7 @@ pub(crate) enum ChildError {
 
 pub(crate) fn run(command: &mut Command, bounds: &Bounds<'_>) -> Result<Output, ChildError> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    limit_resources(command, bounds.directory.map(|(_, bytes)| bytes));
+    limit_resources(command, bounds.directory.map(|directory| directory.max_bytes));
     let mut child = Group(command.spawn().map_err(ChildError::Start)?);
     let stdout = child.0.stdout.take().map(collect);
     let stderr = child.0.stderr.take().map(collect);
@@ -79,11 +87,13 @@ fn wait(child: &mut Group, bounds: &Bounds<'_>) -> Result<ExitStatus, ChildError
         if started_at.elapsed() > bounds.timeout {
             return Err(ChildError::Timeout);
         }
-        if let Some((directory, max_bytes)) = bounds.directory
+        if let Some(directory) = bounds.directory
             && measured_at.elapsed() > Duration::from_millis(200)
         {
             measured_at = Instant::now();
-            if size_of(directory) > max_bytes {
+            let size_bytes = size_of(directory.path);
+            (directory.told)(size_bytes);
+            if size_bytes > directory.max_bytes {
                 return Err(ChildError::TooLarge);
             }
         }
@@ -146,6 +156,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, timeout_ms: u64, directory: Option<(&Path, u64)>) -> Result<Output, ChildError> {
+        let directory = directory.map(|(path, max_bytes)| Growth { path, max_bytes, told: &|_| () });
         let bounds = Bounds { timeout: Duration::from_millis(timeout_ms), directory };
         run(Command::new("sh").args(["-c", script]), &bounds)
     }

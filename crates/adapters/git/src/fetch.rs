@@ -16,10 +16,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cairn_addresses::is_public;
 use cairn_domain::BlobId;
-use cairn_ports::{ErrorKind, SourceError};
+use cairn_ports::{ErrorKind, SourceError, SyncMeter};
 use git2::Oid;
 
-use crate::child::{self, Bounds, ChildError, Output};
+use crate::child::{self, Bounds, ChildError, Growth, Output};
 use crate::failure::{failure, from_io, printable};
 use crate::objects::{blob_of, open_repository};
 use crate::remote_url::Scheme;
@@ -142,7 +142,7 @@ impl<'s> Remote<'s> {
     }
 
     /// Brings the wanted branch into `clone`, which is made if need be; gives the commit that arrived.
-    pub(crate) fn fetch(&self, clone: &Path, branch: Option<&str>) -> Result<BlobId, SourceError> {
+    pub(crate) fn fetch(&self, clone: &Path, branch: Option<&str>, meter: &SyncMeter) -> Result<BlobId, SourceError> {
         let _alone = self.alone(clone)?;
         let limit = self.settings.limits.max_fetch_bytes;
         if child::size_of(clone) > limit / 2 {
@@ -158,8 +158,11 @@ impl<'s> Remote<'s> {
         command.arg("--git-dir").arg(clone).args(["fetch", "--quiet", "--depth", "1", "--no-tags", "--force"]);
         command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--"]);
         command.args([self.url.as_str(), &format!("+{from}:{to}")]);
-        match self.run(&mut command, Some(clone)) {
+        let before = child::size_of(clone);
+        let told = |size_bytes: u64| meter.fetched(size_bytes.saturating_sub(before));
+        match self.run(&mut command, Some((clone, &told))) {
             Ok(_) => {
+                told(child::size_of(clone));
                 self.fetched(clone, branch).ok_or_else(|| self.fault(ErrorKind::Corrupt, "the fetch left no commit"))
             }
             Err(error) => {
@@ -197,7 +200,7 @@ impl<'s> Remote<'s> {
         self.discard(clone)?;
         let mut command = self.git()?;
         command.args(["init", "--quiet", "--bare", "--template=", "--"]).arg(clone);
-        self.run(&mut command, Some(clone)).map(drop)
+        self.run(&mut command, Some((clone, &|_| ()))).map(drop)
     }
 
     fn discard(&self, clone: &Path) -> Result<(), SourceError> {
@@ -285,9 +288,10 @@ impl<'s> Remote<'s> {
         Ok(())
     }
 
-    fn run(&self, command: &mut Command, clone: Option<&Path>) -> Result<Output, SourceError> {
-        let limits = &self.settings.limits;
-        let directory = clone.map(|clone| (clone, limits.max_fetch_bytes));
+    /// Of a clone that grows meanwhile it is told now and then how large it is.
+    fn run(&self, command: &mut Command, clone: Option<(&Path, &dyn Fn(u64))>) -> Result<Output, SourceError> {
+        let max_bytes = self.settings.limits.max_fetch_bytes;
+        let directory = clone.map(|(path, told)| Growth { path, max_bytes, told });
         let output =
             child::run(command, &Bounds { timeout: self.time_left(), directory }).map_err(|error| match error {
                 ChildError::Start(error) => self.fault(ErrorKind::Invalid, format!("git cannot be started: {error}")),
@@ -299,7 +303,7 @@ impl<'s> Remote<'s> {
         if output.status.success() {
             return Ok(output);
         }
-        if clone.is_some_and(|clone| child::size_of(clone) >= limits.max_fetch_bytes) {
+        if clone.is_some_and(|(clone, _)| child::size_of(clone) >= max_bytes) {
             return Err(self.too_large());
         }
         let (kind, message) = explain(&output.stderr);

@@ -45,7 +45,7 @@ impl GitSources {
         let head = remote.head(branch)?;
         let commit = match remote.fetched(&clone, branch) {
             Some(commit) if commit == head.commit => commit,
-            _ => remote.fetch(&clone, branch)?,
+            _ => remote.fetch(&clone, branch, &options.meter)?,
         };
         ObjectTree::open(&clone, commit, head.branch, &options.cache, &self.settings.limits)
     }

@@ -72,9 +72,9 @@ impl Neo4j {
         schema::version(self).await.map_err(fault::of("version", &"server"))
     }
 
-    /// After how long the server ends a transaction that nobody ends, as it says it (`5m`); `None` if never.
-    pub async fn transaction_timeout(&self) -> Result<Option<String>, MaintenanceError> {
-        schema::transaction_timeout(self).await.map_err(fault::of("transaction_timeout", &"server"))
+    /// What to set on the server, and why, of the timeouts that it has none of.
+    pub async fn unset_timeouts(&self) -> Result<Vec<&'static str>, MaintenanceError> {
+        schema::unset_timeouts(self).await.map_err(fault::of("unset_timeouts", &"server"))
     }
 
     /// A statement in which `~` ends the names of labels.

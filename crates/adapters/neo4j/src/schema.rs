@@ -94,14 +94,27 @@ pub(crate) async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
     Ok(format!("{} {}", row.get::<String>("version")?, row.get::<String>("edition")?))
 }
 
-/// What `db.transaction.timeout` is set to; `None` for its default of zero, at which the locks of a client that vanished stay.
-pub(crate) async fn transaction_timeout(neo4j: &Neo4j) -> Result<Option<String>, Fault> {
-    let statement = "SHOW SETTINGS 'db.transaction.timeout' YIELD value RETURN value";
-    let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
-    let row = rows.first().ok_or_else(|| Fault::damaged("a server without `db.transaction.timeout`"))?;
-    let value: String = row.get("value")?;
-    let is_zero = value.trim_end_matches(|unit: char| unit.is_ascii_alphabetic()).trim() == "0";
-    Ok((!is_zero).then_some(value))
+/// Timeouts of the server that are none by default.
+const TIMEOUTS: [(&str, &str); 2] = [
+    ("db.transaction.timeout", "set `db.transaction.timeout` to 5m, or locks of a client that vanished stay"),
+    (
+        "db.lock.acquisition.timeout",
+        "set `db.lock.acquisition.timeout` to 30s, or who waits for such a lock waits with it",
+    ),
+];
+
+/// What to set, and why, of those that are zero.
+pub(crate) async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, Fault> {
+    let mut unset = Vec::new();
+    for (name, advice) in TIMEOUTS {
+        let rows = neo4j.transact(&Query::new(format!("SHOW SETTINGS '{name}' YIELD value RETURN value"))).await?;
+        let row = rows.first().ok_or_else(|| Fault::damaged(format!("a server without `{name}`")))?;
+        let value: String = row.get("value")?;
+        if value.trim_end_matches(|unit: char| unit.is_ascii_alphabetic()).trim() == "0" {
+            unset.push(advice);
+        }
+    }
+    Ok(unset)
 }
 
 async fn names_of(neo4j: &Neo4j, statement: &str) -> Result<BTreeSet<String>, Fault> {

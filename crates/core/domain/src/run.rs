@@ -117,3 +117,12 @@ pub enum PartEnd {
         message: String,
     },
 }
+
+/// How far a sync is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SyncProgress {
+    /// That came from a remote.
+    pub bytes_fetched: u64,
+    /// Whose content was read; what is the same as before is not read.
+    pub files_read: u64,
+}

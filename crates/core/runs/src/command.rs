@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cairn_domain::{
     ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, StageName,
+    SyncProgress,
 };
 
 use crate::{
@@ -28,6 +29,7 @@ pub enum Command {
         epoch: u64,
         now_ms: i64,
         ttl_ms: i64,
+        progress: SyncProgress,
     },
     Begin {
         repository: RepositoryId,
@@ -192,8 +194,8 @@ impl Command {
         match self {
             Command::Register { repository, details } => Ok(register(documents, *repository, details)),
             Command::Lease { now_ms, ttl_ms, .. } => Ok(Answer::Epoch(state(documents)?.lease.take(*now_ms, *ttl_ms)?)),
-            Command::Renew { epoch, now_ms, ttl_ms, .. } => {
-                state(documents)?.lease.renew(*epoch, *now_ms, *ttl_ms)?;
+            Command::Renew { epoch, now_ms, ttl_ms, progress, .. } => {
+                state(documents)?.lease.renew(*epoch, *now_ms, *ttl_ms, *progress)?;
                 Ok(Answer::Done)
             }
             Command::Begin { repository, beginning, details } => begin(documents, *repository, beginning, details),

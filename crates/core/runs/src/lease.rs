@@ -1,5 +1,7 @@
 //! A lease on syncing a repository: one holder at a time, who may die without giving it back.
 
+use cairn_domain::SyncProgress;
+
 use crate::Refusal;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -9,6 +11,8 @@ pub struct LeaseState {
     pub expires_at_ms: i64,
     /// False once its holder has ended it.
     pub is_held: bool,
+    /// What its holder last told.
+    pub progress: SyncProgress,
 }
 
 const LOST: Refusal = Refusal::Conflict("the lease has ended or somebody else took it");
@@ -26,21 +30,24 @@ impl LeaseState {
         // At least the time, so that a repository that was deleted and registered again does not take up the epochs that a
         // holder of its former life may still have.
         let epoch = (self.epoch + 1).max(now_ms.max(0) as u64);
-        *self = Self { epoch, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: true };
+        let expires_at_ms = now_ms.saturating_add(ttl_ms);
+        *self = Self { epoch, expires_at_ms, is_held: true, progress: SyncProgress::default() };
         Ok(epoch)
     }
 
     /// Prolongs the lease, or ends it (`ttl_ms` 0). A holder that was late but has no successor goes on.
-    pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64) -> Result<(), Refusal> {
+    pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), Refusal> {
         self.check(epoch)?;
-        *self = Self { epoch, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held: ttl_ms > 0 };
+        let is_held = ttl_ms > 0;
+        let progress = if is_held { progress } else { SyncProgress::default() };
+        *self = Self { epoch, expires_at_ms: now_ms.saturating_add(ttl_ms), is_held, progress };
         Ok(())
     }
 
     /// Takes the lease from whoever holds it.
     pub fn revoke(&mut self, now_ms: i64) {
         if self.is_held {
-            *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, is_held: false };
+            *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, ..Self::default() };
         }
     }
 
@@ -54,18 +61,32 @@ impl LeaseState {
 mod tests {
     use super::*;
 
+    const FAR: SyncProgress = SyncProgress { bytes_fetched: 7, files_read: 3 };
+
+    #[test]
+    fn progress_is_that_of_the_holder() {
+        let mut lease = LeaseState::default();
+        let first = lease.take(0, 100).expect("free");
+        lease.renew(first, 50, 100, FAR).expect("held");
+        assert_eq!(lease.progress, FAR);
+        let second = lease.take(200, 100).expect("expired");
+        assert_eq!(lease.progress, SyncProgress::default());
+        lease.renew(second, 210, 0, FAR).expect("held");
+        assert_eq!(lease.progress, SyncProgress::default());
+    }
+
     #[test]
     fn one_holder_at_a_time_and_a_late_one_is_fenced_off() {
         let mut lease = LeaseState::default();
         let first = lease.take(0, 100).expect("free");
         assert!(lease.take(99, 100).is_err());
-        assert_eq!(lease.renew(first, 99, 100), Ok(()));
+        assert_eq!(lease.renew(first, 99, 100, FAR), Ok(()));
         assert!(lease.take(198, 100).is_err());
         let second = lease.take(199, 100).expect("expired");
         assert!(second > first);
-        assert_eq!(lease.renew(first, 200, 100), Err(LOST));
+        assert_eq!(lease.renew(first, 200, 100, FAR), Err(LOST));
         assert_eq!(lease.check(first), Err(LOST));
-        assert_eq!(lease.renew(second, 1000, 0), Ok(()));
+        assert_eq!(lease.renew(second, 1000, 0, FAR), Ok(()));
         assert_eq!(lease.check(second), Err(LOST));
         assert!(lease.take(1000, 100).is_ok());
     }

@@ -114,6 +114,8 @@ impl RepositoryState {
 
 #[cfg(test)]
 mod tests {
+    use cairn_domain::SyncProgress;
+
     use super::*;
 
     #[test]
@@ -157,7 +159,9 @@ mod tests {
         let epoch = state.lease.take(6, 100).expect("free");
         state.requests.ask(Lane::Bulk, false, 7);
         assert!(state.cancel_requests(8));
-        assert!(state.lease.check(epoch).is_err() && state.lease.renew(epoch, 9, 100).is_err());
+        assert!(
+            state.lease.check(epoch).is_err() && state.lease.renew(epoch, 9, 100, SyncProgress::default()).is_err()
+        );
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
         // Whoever asks anew waits for nobody.
         assert!(state.requests.ask(Lane::Bulk, false, 10) > number + 1);
@@ -178,7 +182,7 @@ mod tests {
         assert!(state.dispatch(0, 100).is_some());
         let epoch = state.lease.take(50, 100).expect("free");
         assert_eq!(state.dispatch(120, 100), None);
-        state.lease.renew(epoch, 121, 0).expect("held");
+        state.lease.renew(epoch, 121, 0, SyncProgress::default()).expect("held");
         assert!(state.dispatch(122, 100).is_some());
         state.is_deleted = true;
         assert_eq!(state.dispatch(999, 100), None);

@@ -197,7 +197,7 @@ async fn one_repository(searcher: &Searcher, coverage: &Coverage) -> Answered {
     let mut json = as_json::coverage(coverage, None);
     json["published"] = found.map_or(Value::Null, as_json::published);
     json["last_sync"] = json!(found.and_then(|known| syncs::last(&known.record)));
-    json["sync_pending"] = json!(found.is_some_and(|known| known.record.sync_pending));
+    json["pending_sync"] = json!(found.and_then(|known| syncs::pending(&known.record)));
     json["runs"] = runs.iter().map(as_json::run).collect();
     Ok(Answer::new(out, json, 1))
 }

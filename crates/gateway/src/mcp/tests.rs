@@ -502,7 +502,10 @@ async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
     assert_eq!(overview.json["num_unsettled"], json!(2));
     let of_one = agent.call("index_status", json!({"repository": "slow"})).await.ok();
     assert!(of_one.text.contains(waits) && !of_one.text.contains("failed"), "{}", of_one.text);
-    assert_eq!((&of_one.json["sync_pending"], &of_one.json["last_sync"]), (&json!(true), &Value::Null));
+    assert_eq!(
+        (&of_one.json["pending_sync"], &of_one.json["last_sync"]),
+        (&json!({ "bytes_fetched": 0, "files_read": 0 }), &Value::Null)
+    );
     let of_one = agent.call("index_status", json!({"repository": "gone"})).await.ok();
     assert!(of_one.text.contains(fails) && !of_one.text.contains(waits), "{}", of_one.text);
     assert!(of_one.json["last_sync"]["failure"].as_str().is_some_and(|failure| failure.starts_with("forbidden")));

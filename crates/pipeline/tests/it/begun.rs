@@ -23,7 +23,7 @@ pub async fn registered(runs: &Runs, name: &str) -> anyhow::Result<RepositoryId>
         aliases: Vec::new(),
         hosted: None,
         last_sync: None,
-        sync_pending: false,
+        pending_sync: None,
     };
     runs.register(record).await?;
     Ok(id)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_catalogue::Runs;
-use cairn_domain::{Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName};
+use cairn_domain::{Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, SyncProgress};
 use cairn_local_broker::{LocalBroker, QueueSettings};
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{
@@ -63,8 +63,8 @@ impl Ledger for Freezing {
         self.runs.lease(repository, now_ms, ttl_ms).await
     }
 
-    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
-        self.runs.renew(lease, now_ms, ttl_ms).await
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError> {
+        self.runs.renew(lease, now_ms, ttl_ms, progress).await
     }
 
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {

@@ -181,7 +181,7 @@ impl Book {
             aliases,
             hosted: Some(hosted),
             last_sync: before.and_then(|before| before.last_sync.clone()),
-            sync_pending: before.is_some_and(|before| before.sync_pending),
+            pending_sync: before.and_then(|before| before.pending_sync),
         }))
     }
 

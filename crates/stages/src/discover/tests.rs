@@ -305,7 +305,7 @@ async fn what_a_person_registered_stays_as_it_is() {
         aliases: Vec::new(),
         hosted: None,
         last_sync: None,
-        sync_pending: false,
+        pending_sync: None,
     };
     world.runs.register(by_hand.clone()).await.expect("registered");
     world.put_named("acme", 1, "shop");

@@ -6,7 +6,7 @@ use cairn_domain::{
     ArtifactRef, BlobId, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId,
 };
 use cairn_pipeline::StageError;
-use cairn_ports::{SnapshotTree, TreeEntry};
+use cairn_ports::{SnapshotTree, SyncMeter, TreeEntry};
 use cairn_wire::Manifest;
 use rustc_hash::FxHashMap;
 
@@ -24,6 +24,7 @@ pub(crate) struct Inventory {
     pub circumstances: Digest,
     pub previous: Arc<Manifest>,
     pub tree: Arc<dyn SnapshotTree>,
+    pub meter: Arc<SyncMeter>,
 }
 
 /// The manifest of the snapshot and the packs that are to be parsed.

@@ -18,12 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_config::Operator;
-use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, StageName, Tenant};
+use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, StageName, SyncProgress, Tenant};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
     Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
-    SnapshotTree, SourceCache, SourceError, SourceReader,
+    SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
 };
 use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
 use tokio::time::Instant;
@@ -100,30 +100,36 @@ impl Sync {
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
         fail_point!("sync::leased", |said| Err(StageError::occupied(said)));
         let synced = {
-            let heartbeat = self.heartbeat(lease, asked_at);
+            let meter = Arc::new(SyncMeter::default());
+            let heartbeat = self.heartbeat(lease, asked_at, &meter);
             let synced = async {
-                if is_wanted.await? { self.under_lease(lease, request).await } else { Err(StageError::cancelled()) }
+                if is_wanted.await? {
+                    self.under_lease(lease, request, &meter).await
+                } else {
+                    Err(StageError::cancelled())
+                }
             };
             tokio::select! {
                 synced = synced => synced,
                 error = heartbeat => Err(error),
             }
         };
-        if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), 0).await {
+        if let Err(error) = self.ledger.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await {
             let error = StageError::from(error).chain();
             tracing::warn!(repository = %lease.repository, error, "the lease is not given back and ends by itself");
         }
         synced
     }
 
-    /// Ends only if the lease is lost: somebody else has it, or it has run out while the ledger could not be reached.
-    async fn heartbeat(&self, lease: Lease, asked_at: Instant) -> StageError {
+    /// Tells how far the sync is. Ends only if the lease is lost: somebody else has it, or it has run out while the ledger could not
+    /// be reached.
+    async fn heartbeat(&self, lease: Lease, asked_at: Instant, meter: &SyncMeter) -> StageError {
         let lasts = Duration::from_millis(self.lease_ms as u64);
         let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
         loop {
             tokio::time::sleep(pause).await;
             let asked_at = Instant::now();
-            let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms);
+            let renewing = self.ledger.renew(lease, self.clock.now_ms(), self.lease_ms, meter.progress());
             match tokio::time::timeout_at(held_until, renewing).await {
                 Ok(Ok(())) => (held_until, pause) = (asked_at + lasts, lasts / 4),
                 Ok(Err(error)) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {
@@ -142,7 +148,12 @@ impl Sync {
         }
     }
 
-    async fn under_lease(&self, lease: Lease, request: SyncRequest) -> Result<Synced, StageError> {
+    async fn under_lease(
+        &self,
+        lease: Lease,
+        request: SyncRequest,
+        meter: &Arc<SyncMeter>,
+    ) -> Result<Synced, StageError> {
         let began_at = Instant::now();
         let view = self.catalogue.view().await?;
         let published = self.catalogue.published(&view, request.repository.id).await?;
@@ -157,7 +168,7 @@ impl Sync {
         }
         let mut attempt = 1;
         loop {
-            let snapshot = self.read(&request, &previous).await;
+            let snapshot = self.read(&request, &previous, meter).await;
             match snapshot {
                 Err(error) if error.code == ErrorKind::Conflict.code() && attempt < ATTEMPTS => attempt += 1,
                 Err(error) if error.code == settings::INVALID => {
@@ -186,15 +197,21 @@ impl Sync {
         if !is_settled || previous.circumstances != Some(self.circumstances(request)) {
             return Ok(false);
         }
-        let options = ReadOptions { branch: request.repository.branch.clone(), cache: SourceCache::default() };
+        let options = ReadOptions { branch: request.repository.branch.clone(), ..ReadOptions::default() };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
         Ok(head.is_some_and(|head| head.to_string() == published.revision))
     }
 
     /// Opens the source and takes the inventory; packs are written as they are filled.
-    async fn read(&self, request: &SyncRequest, previous: &Arc<Manifest>) -> Result<ReadSnapshot, StageError> {
-        let options = ReadOptions { branch: request.repository.branch.clone(), cache: request.cache.clone() };
+    async fn read(
+        &self,
+        request: &SyncRequest,
+        previous: &Arc<Manifest>,
+        meter: &Arc<SyncMeter>,
+    ) -> Result<ReadSnapshot, StageError> {
+        let (branch, cache) = (request.repository.branch.clone(), request.cache.clone());
+        let options = ReadOptions { branch, cache, meter: Arc::clone(meter) };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
@@ -209,6 +226,7 @@ impl Sync {
             // A rebuild reads everything again: what was packed before may be lost.
             previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
             tree: Arc::clone(&tree),
+            meter: Arc::clone(meter),
         };
         let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;
         Ok(ReadSnapshot { tree, taken, settings: inventory.settings })

@@ -208,6 +208,7 @@ impl Worker {
                 }
             };
             let (mut content, text) = self.decide(entry, bytes);
+            self.inventory.meter.read_a_file();
             let mut slot = None;
             if let (Some(key), Some(text)) = (content.facts_key, text) {
                 match self.known.get(&key) {

@@ -11,13 +11,13 @@ use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::{
     BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
-    RepositoryName, Revision, RunId, RunState, Source, Tenant,
+    RepositoryName, Revision, RunId, RunState, Scope, Source, SyncProgress, Tenant,
 };
 use cairn_pipeline::Syncer;
 use cairn_ports::{
     Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
     PublishedGeneration, ReadOptions, RepositoryRecord, Requests, SnapshotTree, SourceCache, SourceError, SourceReader,
-    TreeEntry,
+    SyncMeter, TreeEntry,
 };
 use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 use cairn_wire::SyncJob;
@@ -140,7 +140,7 @@ impl World {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         };
         runs.register(record.clone()).await.expect("registered");
         let sync = Sync {
@@ -292,7 +292,7 @@ impl Ledger for Renewals {
         Ok(Lease { repository, epoch: 1 })
     }
 
-    async fn renew(&self, _: Lease, _: i64, _: i64) -> Result<(), LedgerError> {
+    async fn renew(&self, _: Lease, _: i64, _: i64, _: SyncProgress) -> Result<(), LedgerError> {
         let next = self.0.lock().expect("no panic").pop_front();
         let kind = next.unwrap_or(Some(ErrorKind::Unavailable));
         kind.map_or(Ok(()), |kind| Err(LedgerError::new(kind, "renew", "r")))
@@ -323,7 +323,7 @@ async fn the_heartbeat_ends_when_the_lease_does() {
         world.sync.ledger = Arc::new(Renewals(Mutex::new(renewals.iter().copied().collect())));
         let lease = Lease { repository: world.record.id, epoch: 1 };
         let began = tokio::time::Instant::now();
-        let error = world.sync.heartbeat(lease, began).await;
+        let error = world.sync.heartbeat(lease, began, &SyncMeter::default()).await;
         assert_eq!((error.code, began.elapsed()), (code, Duration::from_secs(seconds)), "{renewals:?}");
     };
     // Renewed each 15 s, tried again each second, until 60 s after the last renewal.
@@ -331,6 +331,45 @@ async fn the_heartbeat_ends_when_the_lease_does() {
     check(&[], "unavailable", 60).await;
     check(&[away, away, None, Some(ErrorKind::NotFound)], "not_found", 15 + 2 + 15).await;
     check(&[None, away], "unavailable", 15 + 60).await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_tells_how_far_the_sync_is() {
+    let mut world = World::new().await;
+    world.sync.lease_ms = 200;
+    world.runs.ask(world.record.id, Lane::Bulk, false, 1).await.expect("asked");
+    let (runs, id) = (world.runs.clone(), world.record.id);
+    let told = async move || {
+        let scope = Scope::only(Tenant::new("acme"), [id]);
+        runs.repositories(&scope).await.expect("repositories").remove(0).pending_sync
+    };
+    assert_eq!(told().await, Some(SyncProgress::default()));
+    let meter = SyncMeter::default();
+    meter.fetched(700);
+    meter.read_a_file();
+    let lease = world.runs.lease(id, world.sync.clock.now_ms(), 200).await.expect("free");
+    let beating = world.sync.heartbeat(lease, tokio::time::Instant::now(), &meter);
+    let seen = async {
+        while told().await != Some(SyncProgress { bytes_fetched: 700, files_read: 1 }) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        error = beating => panic!("the lease is lost: {error:?}"),
+        () = seen => {}
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_read_are_counted() {
+    let world = World::new().await;
+    let files_read = async || {
+        let meter = Arc::new(SyncMeter::default());
+        let lease = world.runs.lease(world.record.id, world.sync.clock.now_ms(), 60_000).await.expect("free");
+        world.sync.under_lease(lease, world.request(false), &meter).await.expect("synced");
+        meter.progress().files_read
+    };
+    assert_eq!(files_read().await, 1);
 }
 
 #[tokio::test]
@@ -352,7 +391,7 @@ async fn a_sync_that_lost_its_lease_begins_nothing() {
     let meanwhile: Meanwhile = Box::new(move || {
         runtime.block_on(async {
             let lease = runs.lease(id, ran_out_at_ms, 60_000).await.expect("it ran out");
-            runs.renew(lease, ran_out_at_ms, 0).await.expect("given back");
+            runs.renew(lease, ran_out_at_ms, 0, SyncProgress::default()).await.expect("given back");
         });
     });
     *world.remote.meanwhile.lock().expect("no panic") = Some(meanwhile);

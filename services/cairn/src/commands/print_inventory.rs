@@ -1,5 +1,6 @@
 //! What is there, on the terminal.
 
+use cairn_domain::SyncProgress;
 use cairn_gateway::sync_news;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ pub(super) fn repositories(answer: &Value) {
     let repositories = list(answer, "repositories");
     for repository in repositories {
         let published = &repository["published"];
-        let news = sync_news(repository["last_sync"]["failure"].as_str(), flag(repository, "sync_pending"));
+        let news = news(repository);
         let state = if published.is_null() {
             news.map_or("not indexed yet".to_owned(), |news| format!("not indexed yet: {news}"))
         } else {
@@ -31,6 +32,16 @@ pub(super) fn repositories(answer: &Value) {
     }
 }
 
+/// Of the sync of a repository.
+fn news(repository: &Value) -> Option<String> {
+    let count = |progress: &Value, name: &str| progress[name].as_u64().unwrap_or_default();
+    let pending = Some(&repository["pending_sync"]).filter(|progress| !progress.is_null()).map(|progress| {
+        let (bytes_fetched, files_read) = (count(progress, "bytes_fetched"), count(progress, "files_read"));
+        SyncProgress { bytes_fetched, files_read }
+    });
+    sync_news(repository["last_sync"]["failure"].as_str(), pending)
+}
+
 pub(super) fn status(answer: &Value) {
     if let Some(home) = answer["home"].as_str() {
         output::line(&format!("index   {home}"));
@@ -44,7 +55,7 @@ pub(super) fn status(answer: &Value) {
         output::line(&format!("running {name} run {}: {progress}", text(run, "run_id")));
     }
     for repository in list(answer, "repositories") {
-        let news = sync_news(repository["last_sync"]["failure"].as_str(), flag(repository, "sync_pending"));
+        let news = news(repository);
         let state = match (repository["published"]["state"].as_str(), news) {
             (_, Some(news)) => news,
             (None, None) => "not indexed yet".to_owned(),
@@ -86,7 +97,7 @@ pub(super) fn runs(answer: &Value) {
         output::note("there are no runs");
     }
     for sync in list(answer, "syncs") {
-        let news = sync_news(sync["last_sync"]["failure"].as_str(), flag(sync, "pending")).unwrap_or_default();
+        let news = news(sync).unwrap_or_default();
         output::note(&format!("{} {news}", styled(NAME, text(sync, "repository"))));
     }
 }

@@ -25,7 +25,7 @@ use cairn_ports::{Broker, Clock, Embedder, Generations};
 use cairn_search::{Caller, Searcher};
 use cairn_stages::{
     AggregateStage, Artifacts, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage,
-    RetireStage, Snapshots, Sweep, Sync, Toolchain,
+    RetireStage, SNAPSHOT_MEMORY_BYTES, Snapshots, Sweep, Sync, Toolchain,
 };
 
 pub use agent::LocalAgent;
@@ -92,7 +92,7 @@ impl Local {
             window: u32::MAX,
         };
         let embedding = Arc::new(Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone()));
-        let snapshots = Arc::new(Snapshots::default());
+        let snapshots = Arc::new(Snapshots::new(SNAPSHOT_MEMORY_BYTES));
         let program = std::env::current_exe().context("finding this program's own path")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
         let stages: Vec<Arc<dyn Stage>> = vec![

@@ -47,7 +47,8 @@ fn check(finding: &Finding) -> Check {
     match &finding.state {
         State::Fault(fault) => Check { what: name, fault: Some(fault.clone()) },
         State::Answers(answer) => {
-            let known: Vec<&str> = answer.version.as_deref().into_iter().chain(answer.remark).collect();
+            let known: Vec<&str> =
+                answer.version.as_deref().into_iter().chain(answer.remarks.iter().copied()).collect();
             let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) };
             let missing = answer.missing.join(", ");
             let fault = format!("lacks {missing}; `cairn topology apply` makes what is missing");

@@ -32,7 +32,7 @@ pub(super) struct Answer {
     /// What `cairn topology apply` would make.
     pub missing: Vec<String>,
     /// What whoever runs the cluster should know, and no command makes.
-    pub remark: Option<&'static str>,
+    pub remarks: Vec<&'static str>,
 }
 
 /// All servers that hold something, in the order in which data comes by them.
@@ -63,8 +63,8 @@ async fn rabbitmq(installation: &Installation) -> anyhow::Result<Answer> {
     let config = installation.rabbitmq()?;
     let found = inspect(config, &Topology::new(&config.topology)).await?;
     let remark = "`management_url` is not set, so policies and bindings are not looked at";
-    let remark = found.version.is_none().then_some(remark);
-    Ok(Answer { version: found.version, missing: found.missing, remark })
+    let remarks = found.version.is_none().then_some(remark).into_iter().collect();
+    Ok(Answer { version: found.version, missing: found.missing, remarks })
 }
 
 /// The protocol knows no version of a server.
@@ -82,17 +82,16 @@ async fn neo4j(installation: &Installation) -> anyhow::Result<Answer> {
     let neo4j = installation.neo4j()?;
     let version = Some(neo4j.version().await?);
     let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
-    let remark =
-        "`db.transaction.timeout` is not set, so locks of a client that vanished stay: set it to 5m in neo4j.conf";
-    let remark = matches!(neo4j.transaction_timeout().await, Ok(None)).then_some(remark);
-    Ok(Answer { version, missing: missing.collect(), remark })
+    // Who may not see settings is told nothing of them.
+    let remarks = neo4j.unset_timeouts().await.unwrap_or_default();
+    Ok(Answer { version, missing: missing.collect(), remarks })
 }
 
 async fn qdrant(installation: &Installation) -> anyhow::Result<Answer> {
     let (store, cache) = installation.vectors()?;
     let version = Some(store.version().await?);
     let missing = [store.missing().await?, cache.missing().await?].concat();
-    Ok(Answer { version, missing, remark: None })
+    Ok(Answer { version, missing, ..Answer::default() })
 }
 
 /// A provider is asked for one vector.

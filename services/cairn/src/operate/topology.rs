@@ -103,7 +103,7 @@ fn show(finding: &Finding) {
             for missing in &answer.missing {
                 output::line(&format!("{} {name}: {missing}", styled(BAD, "missing")));
             }
-            if let Some(remark) = answer.remark {
+            for remark in &answer.remarks {
                 output::note(&format!("      {name}: {remark}"));
             }
         }

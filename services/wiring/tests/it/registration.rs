@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use cairn_catalogue::Runs;
-use cairn_domain::{ArtifactRef, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
+use cairn_domain::{
+    ArtifactRef, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
+};
 use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
 use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
@@ -89,7 +91,7 @@ impl Service {
             started_at_ms: 0,
         };
         let run = self.runs.begin(lease, new).await?;
-        self.runs.renew(lease, 0, 0).await?;
+        self.runs.renew(lease, 0, 0, SyncProgress::default()).await?;
         self.runs.answer(record.id, request, None, 2_000).await?;
         Ok(run)
     }

@@ -29,7 +29,7 @@ fn repository(name: &str) -> RepositoryRecord {
         aliases: Vec::new(),
         hosted: None,
         last_sync: None,
-        sync_pending: false,
+        pending_sync: None,
     }
 }
 

@@ -12,6 +12,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::counters::Count;
 use crate::control::{Class, Control, End, Permit, Verdict};
 
+const LONGEST_JITTER: Duration = Duration::from_secs(5);
+
 #[derive(Debug)]
 pub(super) struct Gate {
     control: Mutex<Control>,
@@ -93,9 +95,10 @@ impl Gate {
                 Verdict::TooMuch { .. } => return Err(Closed::TooMuch),
                 Verdict::Broken { until } => return Err(Closed::Broken { retry_after: until - now }),
                 Verdict::Throttled { until } if until > now + patience.throttled => {
-                    return Err(Closed::Throttled { retry_after: until - now });
+                    return Err(Closed::Throttled { retry_after: with_jitter(until - now) });
                 }
-                Verdict::Throttled { until } | Verdict::Wait { until } => until,
+                Verdict::Throttled { until } => now + with_jitter(until - now),
+                Verdict::Wait { until } => until,
                 Verdict::Full => give_up_at,
             };
             tokio::select! {
@@ -104,6 +107,11 @@ impl Gate {
             }
         }
     }
+}
+
+/// Never shorter, and up to a tenth longer: all who were told to wait as long shall not come back at once.
+fn with_jitter(wait: Duration) -> Duration {
+    wait + (wait / 10).min(LONGEST_JITTER).mul_f64(rand::random::<f64>())
 }
 
 impl Pass<'_> {

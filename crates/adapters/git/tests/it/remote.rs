@@ -91,6 +91,33 @@ fn a_clone_follows_its_remote_through_anything() {
 }
 
 #[test]
+fn what_is_fetched_is_counted() {
+    let fixture = Fixture::repository();
+    let source = url(&fixture);
+    let sources = GitSources::new(open_settings(&fixture));
+    let fetched = || {
+        let options = ReadOptions::default();
+        sources.open(&source, &options).expect("open");
+        options.meter.progress().bytes_fetched
+    };
+    // Of the alphabet in no order, so that it cannot be packed much smaller.
+    let noise = |number: u64| (0..20_000).map(|at| (b'a' + noise_at(number, at)) as char).collect::<String>();
+    fixture.write("a", &noise(1));
+    fixture.commit_all();
+    let first = fetched();
+    assert!((5_000..100_000).contains(&first), "{first}");
+    assert_eq!(fetched(), 0, "nothing is new");
+    fixture.write("b", &noise(2));
+    fixture.commit_all();
+    let second = fetched();
+    assert!((5_000..100_000).contains(&second), "what was there before counts again: {second}");
+}
+
+fn noise_at(number: u64, at: u64) -> u8 {
+    (blake3::hash(&[number.to_le_bytes(), at.to_le_bytes()].concat()).as_bytes()[0]) % 26
+}
+
+#[test]
 fn missing_things_are_named() {
     let fixture = Fixture::repository();
     let sources = GitSources::new(open_settings(&fixture));

@@ -11,7 +11,7 @@ use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, ContentHash, DenseVector, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, ModelId, NodeKey,
     NodeKind, NodeRecord, PartEnd, PartId, RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope,
-    Source, StageName, Tenant, VectorKey,
+    Source, StageName, SyncProgress, Tenant, VectorKey,
 };
 use cairn_local_store::{LocalStore, WRITE_OPERATIONS};
 use cairn_ports::{
@@ -62,7 +62,7 @@ impl Scenario {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         }
     }
 
@@ -135,7 +135,7 @@ impl Scenario {
             started_at_ms: now_ms,
         };
         let begun = self.until_done(async || runs(store).begin(lease, run.clone()).await).await?;
-        self.until_done(async || runs(store).renew(lease, now_ms, 0).await).await?;
+        self.until_done(async || runs(store).renew(lease, now_ms, 0, SyncProgress::default()).await).await?;
         match begun {
             Some(run) => Ok(run),
             None => Ok(runs(store).unfinished().await?.first().context("no run")?.id),

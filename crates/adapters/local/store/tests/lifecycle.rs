@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, NodeKey, NodeKind, NodeRecord, PartEnd, PartId,
-    RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, Tenant,
+    RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, SyncProgress,
+    Tenant,
 };
 use cairn_local_store::LocalStore;
 use cairn_ports::{
@@ -43,7 +44,7 @@ impl Fixture {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         };
         runs(&store).register(record).await?;
         Ok(Self { store, directory, repository })
@@ -65,7 +66,7 @@ impl Fixture {
             started_at_ms: now_ms,
         };
         let run = runs(&self.store).begin(lease, run).await?;
-        runs(&self.store).renew(lease, now_ms, 0).await?;
+        runs(&self.store).renew(lease, now_ms, 0, SyncProgress::default()).await?;
         Ok(run)
     }
 
@@ -303,7 +304,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     assert_eq!((view.next_gen, view.hidden.len(), view.hidden_repositories.len()), (2, 0, 0));
     let record = RepositoryRecord {
         last_sync: None,
-        sync_pending: false,
+        pending_sync: None,
         id: fixture.repository,
         tenant: Tenant::local(),
         name: RepositoryName::new("one"),

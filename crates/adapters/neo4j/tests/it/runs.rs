@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use cairn_domain::{
-    ArtifactRef, Lane, PartEnd, PartId, RepositoryId, RepositoryName, RunId, RunState, Source, StageName,
+    ArtifactRef, Lane, PartEnd, PartId, RepositoryId, RepositoryName, RunId, RunState, Source, StageName, SyncProgress,
 };
 use cairn_neo4j::{Neo4j, Neo4jConfig, Neo4jGraph, Neo4jRuns};
 use cairn_ports::{ErrorKind, GraphStoreError, RepositoryQuery, RunDocuments, RunQuery};
@@ -86,7 +86,11 @@ async fn a_command_of_unknown_outcome_happens_once() -> Result<()> {
         let lease = change(Command::Lease { repository, now_ms: 10, ttl_ms: 1000 }).await?;
         let Answer::Epoch(epoch) = lease else { bail!("{lease:?}") };
         let Answer::Begun(run) = change(begin(repository, epoch)).await? else { bail!("no run") };
-        ensure!(change(Command::Renew { repository, epoch, now_ms: 11, ttl_ms: 0 }).await? == Answer::Done);
+        ensure!(
+            change(Command::Renew { repository, epoch, now_ms: 11, ttl_ms: 0, progress: SyncProgress::default() })
+                .await?
+                == Answer::Done
+        );
         ensure!(change(end(run, PARSE)).await? == Answer::Released(vec![PUBLISH]));
         let (state, message) = (RunState::Cancelled, String::new());
         ensure!(change(Command::Abort { run, state, message, now_ms: 20 }).await? == Answer::Done);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use cairn_domain::{
     ArtifactRef, GenerationId, Lane, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, RunState, Scope, StageName,
-    Tenant, View,
+    SyncProgress, Tenant, View,
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, Outbox,
@@ -183,8 +183,8 @@ impl Ledger for Faulty<dyn RunStore, Fault> {
         }
     }
 
-    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64) -> Result<(), LedgerError> {
-        self.inner.renew(lease, now_ms, ttl_ms).await
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError> {
+        self.inner.renew(lease, now_ms, ttl_ms, progress).await
     }
 
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {

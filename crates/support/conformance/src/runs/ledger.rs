@@ -1,7 +1,7 @@
 //! Checks of the ledger: leases, the plan's parts, and the record of runs.
 
 use anyhow::{Result, ensure};
-use cairn_domain::{PartEnd, PartId, RunState, StageName};
+use cairn_domain::{Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
 use cairn_ports::{Lease, PartRecord, Standing};
 use futures::future::join_all;
 
@@ -17,15 +17,22 @@ pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
     let first = store.lease(a, 1000, 60).await?;
     expect_kind!(store.lease(a, 1059, 60).await, Conflict);
     store.lease(b, 1059, 60).await?;
-    store.renew(first, 1050, 60).await?;
+    store.renew(first, 1050, 60, SyncProgress::default()).await?;
     expect_kind!(store.lease(a, 1100, 60).await, Conflict);
     let second = store.lease(a, 1110, 60).await?;
     ensure!(second.epoch > first.epoch, "the epoch did not grow: {first:?}, {second:?}");
-    expect_kind!(store.renew(first, 1111, 60).await, Conflict);
-    store.renew(second, 1111, 0).await?;
-    expect_kind!(store.renew(second, 1112, 60).await, Conflict);
+    expect_kind!(store.renew(first, 1111, 60, SyncProgress::default()).await, Conflict);
+    store.renew(second, 1111, 0, SyncProgress::default()).await?;
+    expect_kind!(store.renew(second, 1112, 60, SyncProgress::default()).await, Conflict);
     let third = store.lease(a, 1112, 60).await?;
     ensure!(third.epoch > second.epoch, "the epoch did not grow: {second:?}, {third:?}");
+    let progress = SyncProgress { bytes_fetched: 1 << 33, files_read: 12 };
+    store.renew(third, 1113, 60, progress).await?;
+    expect_eq!(runs.pending_sync("a").await?, None);
+    store.ask(a, Lane::Bulk, false, 1114).await?;
+    expect_eq!(runs.pending_sync("a").await?, Some(progress));
+    store.renew(third, 1115, 0, progress).await?;
+    expect_eq!(runs.pending_sync("a").await?, Some(SyncProgress::default()));
     let takers = join_all((0..8).map(|_| store.lease(a, 5000, 60))).await;
     expect_eq!(takers.into_iter().filter(Result::is_ok).count(), 1);
     Ok(())

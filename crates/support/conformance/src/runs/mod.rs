@@ -7,9 +7,9 @@ mod outbox;
 mod requests;
 mod sweep;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use cairn_domain::{
-    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName,
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName, SyncProgress,
 };
 use cairn_ports::{
     Catalogue, CatalogueSweep, Lease, Ledger, LedgerRead, NewRun, Outbox, PublishedGeneration, RepositoryRecord,
@@ -86,7 +86,7 @@ impl<'a> Runs<'a> {
             aliases: Vec::new(),
             hosted: None,
             last_sync: None,
-            sync_pending: false,
+            pending_sync: None,
         }
     }
 
@@ -95,6 +95,13 @@ impl<'a> Runs<'a> {
             self.store.register(self.record(name)).await?;
         }
         Ok(())
+    }
+
+    /// As its record has it.
+    async fn pending_sync(&self, name: &str) -> Result<Option<SyncProgress>> {
+        let records = self.store.repositories(&self.case.scope()).await?;
+        let record = records.into_iter().find(|record| record.name.as_str() == name);
+        Ok(record.context("it is not there")?.pending_sync)
     }
 
     async fn lease(&self, name: &str, now_ms: i64) -> Result<Lease> {
@@ -121,7 +128,7 @@ impl<'a> Runs<'a> {
     async fn begin(&self, name: &str, previous: Option<RunId>, parts: &[PartId], now_ms: i64) -> Result<RunId> {
         let lease = self.lease(name, now_ms).await?;
         let run = self.store.begin(lease, self.new_run(name, previous, parts, now_ms)).await?;
-        self.store.renew(lease, now_ms, 0).await?;
+        self.store.renew(lease, now_ms, 0, SyncProgress::default()).await?;
         Ok(run)
     }
 

@@ -1,7 +1,7 @@
 //! Checks of requests to sync.
 
 use anyhow::{Context, Result};
-use cairn_domain::Lane;
+use cairn_domain::{Lane, SyncProgress};
 use cairn_ports::{HANDED_OVER_WITHIN_MS, SyncRequest};
 
 use crate::runs::{RunStore, Runs};
@@ -23,8 +23,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     runs.register(&["a"]).await?;
     let number = store.ask(a, Lane::Bulk, false, 0).await?;
     expect_eq!(store.ask(a, Lane::Interactive, true, 1).await?, number);
-    let is_pending =
-        async || anyhow::Ok(store.repositories(&runs.case.scope()).await?.iter().any(|record| record.sync_pending));
+    let is_pending = async || anyhow::Ok(runs.pending_sync("a").await?.is_some());
     expect_eq!(is_pending().await?, true);
     let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
     expect_eq!((request.job.repository, request.job.request), (a, number));
@@ -103,7 +102,7 @@ pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Res
     expected.sort();
     expect_eq!(cancelled, expected);
     expect_eq!(store.asked(id("working"), number).await?, None);
-    expect_kind!(store.renew(lease, 4, 60_000).await, Conflict);
+    expect_kind!(store.renew(lease, 4, 60_000, SyncProgress::default()).await, Conflict);
     expect_kind!(store.begin(lease, runs.new_run("working", None, &[], 4)).await, Conflict);
     expect_eq!(dispatch(&runs, 99_999).await?, []);
     expect_eq!(store.cancel(&[id("working")], "again", 5).await?, []);

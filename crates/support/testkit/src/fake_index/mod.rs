@@ -16,8 +16,8 @@ use cairn_domain::{
     ArtifactRef, BlobId, ChunkKey, ChunkKind, ChunkRecord, ContentHash, DenseVector, Digest, Digester, EdgeKey,
     EdgeKind, EdgeRecord, EntryKind, FactsKey, GenerationId, InputType, Lane, LineSpan, ManifestEntry, ModelId,
     NodeKey, NodeKind, NodeRecord, Outcome, PartId, PatternRecord, PublishedSeq, Reason, RepoPath, RepositoryId,
-    RepositoryName, Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind, Tenant,
-    View,
+    RepositoryName, Resolution, RunId, RunState, Scope, Slot, Source, SourceText, SymbolEntry, SymbolKind,
+    SyncProgress, Tenant, View,
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
@@ -322,7 +322,7 @@ impl FakeIndex {
         let record = RepositoryRecord {
             settings: "{}".to_owned(),
             last_sync: content.unindexed.clone().flatten(),
-            sync_pending: content.unindexed == Some(None),
+            pending_sync: (content.unindexed == Some(None)).then(SyncProgress::default),
             ..RepositoryRecord::new(content.tenant.clone(), content.name.clone(), source)
         };
         let is_indexed = content.unindexed.is_none();
