@@ -7,8 +7,8 @@ use cairn_local_parser::ChildParser;
 use cairn_pipeline::Worker;
 use cairn_ports::Embedder;
 use cairn_stages::{
-    AggregateStage, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage, RetireStage,
-    Snapshots, Sync, SyncWorker, Toolchain,
+    AggregateStage, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage, RetireStage, Sync,
+    SyncWorker, Toolchain,
 };
 
 use crate::{Cluster, Stores, sources};
