@@ -210,7 +210,7 @@ async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Opti
 mod tests {
     use std::time::Duration;
 
-    use cairn_domain::{BlobId, Digest, EntryKind, Outcome, RepositoryName, Slot, Tenant};
+    use cairn_domain::{BlobId, EntryKind, Outcome, RepositoryName, Slot, Tenant};
     use cairn_testkit::MemoryBlobs;
     use tokio::time::timeout;
 
@@ -218,7 +218,7 @@ mod tests {
 
     /// A manifest of one file of so many bytes, whose pack nobody has parsed.
     async fn manifest_of(artifacts: &Artifacts, repository: RepositoryId, size_bytes: u64) -> ArtifactRef {
-        let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: Digest([0; 32]) };
+        let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: [0; 32] };
         let entry = ManifestEntry {
             path: RepoPath::parse("a.py").expect("a path"),
             kind: EntryKind::File,
