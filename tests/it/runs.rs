@@ -337,5 +337,5 @@ fn a_sync_that_began_no_run_is_told_where_runs_are_asked_for() {
     let all = said(&["runs"]);
     assert!(all.contains(failed) && all.contains("host/team/waits"), "{all}");
     let syncs = index.json(&["runs", "--repo", "gone"])["syncs"].clone();
-    assert_eq!((&syncs[0]["repository"], &syncs[0]["pending"]), (&json!("host/team/gone"), &json!(false)));
+    assert_eq!((&syncs[0]["repository"], &syncs[0]["pending_sync"]), (&json!("host/team/gone"), &json!(null)));
 }

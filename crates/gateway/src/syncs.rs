@@ -23,8 +23,8 @@ pub(crate) fn last(record: &RepositoryRecord) -> Option<Value> {
 
 /// How far a sync is that was asked for; null if none is.
 pub(crate) fn pending(record: &RepositoryRecord) -> Option<Value> {
-    let SyncProgress { bytes_fetched, files_read } = record.pending_sync?;
-    Some(json!({ "bytes_fetched": bytes_fetched, "files_read": files_read }))
+    let SyncProgress { fetched_bytes, num_files_read } = record.pending_sync?;
+    Some(json!({ "fetched_bytes": fetched_bytes, "num_files_read": num_files_read }))
 }
 
 /// What is worth saying of a sync: that it has not ended and how far it is, how the one before it failed, or both; none if all is
@@ -36,10 +36,10 @@ pub fn news(failure: Option<&str>, pending: Option<SyncProgress>) -> Option<Stri
     (!news.is_empty()).then(|| news.join("; "))
 }
 
-/// Nothing before it has begun, and of a repository on a disk nothing of fetching.
-fn so_far(SyncProgress { bytes_fetched, files_read }: SyncProgress) -> String {
-    let fetched = (bytes_fetched > 0).then(|| format!("{} kB fetched", bytes_fetched.div_ceil(1000)));
-    let read = (files_read > 0).then(|| format!("{files_read} files read"));
+/// What its worker last told. Nothing before one has begun, and of a repository on a disk nothing of fetching.
+fn so_far(SyncProgress { fetched_bytes, num_files_read }: SyncProgress) -> String {
+    let fetched = (fetched_bytes > 0).then(|| format!("{} kB fetched", fetched_bytes.div_ceil(1000)));
+    let read = (num_files_read > 0).then(|| format!("{num_files_read} files read"));
     let so_far: Vec<String> = fetched.into_iter().chain(read).collect();
     if so_far.is_empty() { String::new() } else { format!(" ({})", so_far.join(", ")) }
 }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn news_tell_how_far_a_sync_is() {
         let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
-            let pending = pending.map(|(bytes_fetched, files_read)| SyncProgress { bytes_fetched, files_read });
+            let pending = pending.map(|(fetched_bytes, num_files_read)| SyncProgress { fetched_bytes, num_files_read });
             assert_eq!(news(failure, pending).as_deref(), expected);
         };
         check(None, None, None);

@@ -54,6 +54,12 @@ impl StageError {
         Self { code, class: ErrorClass::Transient, message: message.into(), source: None }
     }
 
+    /// Nothing is wrong with the job or the stores, but this process has no room for it yet.
+    pub fn no_room(message: impl Into<String>) -> Self {
+        let class = ErrorClass::Pause { retry_after: None };
+        Self { code: ErrorKind::Unavailable.code(), class, message: message.into(), source: None }
+    }
+
     /// Whoever worked on it died, again and again.
     pub fn crashed() -> Self {
         Self::permanent("crash", "the worker died on it each time, also when it worked on nothing else")

@@ -38,27 +38,27 @@ pub struct SourceCache {
     pub history: Vec<u8>,
 }
 
-/// Counts what a sync has done, while it does it.
+/// Counts what a sync has done, while it does it. What it does again counts again.
 #[derive(Default, Debug)]
 pub struct SyncMeter {
-    bytes_fetched: AtomicU64,
-    files_read: AtomicU64,
+    fetched_bytes: AtomicU64,
+    num_files_read: AtomicU64,
 }
 
 impl SyncMeter {
-    /// So much has come from the remote, in all.
-    pub fn fetched(&self, num_bytes: u64) {
-        self.bytes_fetched.fetch_max(num_bytes, Ordering::Relaxed);
+    /// So much has come from the remote so far.
+    pub fn fetched_so_far(&self, num_bytes: u64) {
+        self.fetched_bytes.fetch_max(num_bytes, Ordering::Relaxed);
     }
 
-    pub fn read_a_file(&self) {
-        self.files_read.fetch_add(1, Ordering::Relaxed);
+    pub fn file_read(&self) {
+        self.num_files_read.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn progress(&self) -> SyncProgress {
         SyncProgress {
-            bytes_fetched: self.bytes_fetched.load(Ordering::Relaxed),
-            files_read: self.files_read.load(Ordering::Relaxed),
+            fetched_bytes: self.fetched_bytes.load(Ordering::Relaxed),
+            num_files_read: self.num_files_read.load(Ordering::Relaxed),
         }
     }
 }

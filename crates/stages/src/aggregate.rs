@@ -74,7 +74,7 @@ pub(crate) async fn find_in_snapshot(
         return Ok(Vec::new());
     }
     let planned = plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
-    let snapshot = snapshots.load(artifacts, repository, planned).await?;
+    let snapshot = snapshots.load(artifacts, repository, planned, 0).await?;
     blocking(move || Ok(detect(&snapshot, &detection))).await
 }
 

@@ -1,14 +1,17 @@
 //! The outlines of all indexed files of a snapshot: what linking and aggregation look at as a whole.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
 use cairn_domain::{ArtifactRef, FileFacts, ManifestEntry, Outline, RepoPath, RepositoryId};
 use cairn_linking::{FilePlace, outline};
 use cairn_pipeline::StageError;
 use cairn_wire::{Manifest, PackReader};
+use rustc_hash::FxHashMap;
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::artifacts::{Artifacts, outlines_key_of};
 use crate::parse::{pack_outlines, read_all};
@@ -22,6 +25,10 @@ const MEMORY_PER_BYTE: u64 = 12;
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
 /// What memory is counted in.
 const UNIT_BYTES: u64 = 1 << 20;
+/// A semaphore has no more on any machine.
+const MOST_UNITS: u32 = u32::MAX >> 3;
+/// How long a job waits for memory before it goes back to its stage. Leaves time for the work itself.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One indexed file.
 pub struct SnapshotFile {
@@ -45,7 +52,7 @@ pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
-    /// Given back with it.
+    /// Last, so that it is given back after all else is gone.
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -99,46 +106,66 @@ impl Snapshot {
 ///
 /// A repository is as large as it likes, so it is memory and not a number of jobs that bounds how many are there at a time.
 pub struct Snapshots {
-    shared: Mutex<Option<(String, Weak<Snapshot>)>>,
+    /// By the manifest's key. Who loads one holds its place meanwhile.
+    places: StdMutex<FxHashMap<String, Place>>,
     room: Arc<Semaphore>,
     num_units: u32,
 }
 
+type Place = Arc<Mutex<Weak<Snapshot>>>;
+
 impl Snapshots {
     /// As many at a time as so much memory is enough for, by what their files say of it; a larger one is there alone.
     pub fn new(memory_bytes: u64) -> Self {
-        let num_units = num_units(memory_bytes).clamp(1, u32::MAX >> 3);
-        Self { shared: Mutex::default(), room: Arc::new(Semaphore::new(num_units as usize)), num_units }
+        let num_units = num_units(memory_bytes).clamp(1, MOST_UNITS);
+        Self { places: StdMutex::default(), room: Arc::new(Semaphore::new(num_units as usize)), num_units }
     }
 
+    /// With room for the snapshot, and for what the caller holds `beside` it: files of so many bytes, read in the same way.
     pub async fn load(
         &self,
         artifacts: &Arc<Artifacts>,
         repository: RepositoryId,
         manifest: &ArtifactRef,
+        beside_bytes: u64,
     ) -> Result<Arc<Snapshot>, StageError> {
-        let mut shared = self.shared.lock().await;
-        if let Some((key, snapshot)) = shared.as_ref()
-            && *key == manifest.key
-            && let Some(snapshot) = snapshot.upgrade()
-        {
+        let place = self.place_of(&manifest.key);
+        let mut place = place.lock().await;
+        if let Some(snapshot) = place.upgrade() {
             return Ok(snapshot);
         }
         let decoded = artifacts.manifest(manifest).await?;
-        let room = self.room_for(&decoded).await?;
+        let room = self.room_for(size_of(&decoded, |_| true).saturating_add(beside_bytes)).await?;
         let loaded = Snapshot::load(artifacts, repository, decoded, |_| true).await?;
         let loaded = Arc::new(Snapshot { _room: Some(room), ..loaded });
-        *shared = Some((manifest.key.clone(), Arc::downgrade(&loaded)));
+        *place = Arc::downgrade(&loaded);
         Ok(loaded)
     }
 
-    async fn room_for(&self, manifest: &Manifest) -> Result<OwnedSemaphorePermit, StageError> {
-        let files = manifest.entries.iter().filter(|entry| may_have_outline(entry));
-        let memory_bytes = files.map(|entry| entry.size_bytes).sum::<u64>().saturating_mul(MEMORY_PER_BYTE);
-        let wanted = num_units(memory_bytes).clamp(1, self.num_units);
-        let room = Arc::clone(&self.room).acquire_many_owned(wanted).await;
-        room.map_err(|closed| StageError::panicked(closed.to_string()))
+    fn place_of(&self, key: &str) -> Place {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_taken = |place: &Place| place.try_lock().map_or(true, |snapshot| snapshot.strong_count() > 0);
+        places.retain(|_, place| Arc::strong_count(place) > 1 || is_taken(place));
+        Arc::clone(places.entry(key.to_owned()).or_default())
     }
+
+    /// Who waits for long is no slower than others: the job waits with its stage, and climbs no ladder.
+    async fn room_for(&self, size_bytes: u64) -> Result<OwnedSemaphorePermit, StageError> {
+        let memory_bytes = size_bytes.saturating_mul(MEMORY_PER_BYTE);
+        let wanted = num_units(memory_bytes).clamp(1, self.num_units);
+        match timeout(PATIENCE, Arc::clone(&self.room).acquire_many_owned(wanted)).await {
+            Ok(room) => room.map_err(|closed| StageError::panicked(closed.to_string())),
+            Err(_) => {
+                Err(StageError::no_room(format!("others have the {wanted} MiB of memory that its repository needs")))
+            }
+        }
+    }
+}
+
+/// Bytes of the files of a manifest that are wanted and may have an outline.
+pub(crate) fn size_of(manifest: &Manifest, wanted: impl Fn(&ManifestEntry) -> bool) -> u64 {
+    let files = manifest.entries.iter().filter(|entry| may_have_outline(entry) && wanted(entry));
+    files.map(|entry| entry.size_bytes).sum()
 }
 
 fn num_units(bytes: u64) -> u32 {
@@ -211,8 +238,8 @@ mod tests {
     use std::time::Duration;
 
     use cairn_domain::{BlobId, EntryKind, Outcome, RepositoryName, Slot, Tenant};
+    use cairn_ports::ErrorClass;
     use cairn_testkit::MemoryBlobs;
-    use tokio::time::timeout;
 
     use super::*;
 
@@ -246,7 +273,7 @@ mod tests {
         let load = async |name: &str, size_bytes: u64| {
             let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(name));
             let manifest = manifest_of(&artifacts, repository, size_bytes).await;
-            timeout(Duration::from_secs(1), snapshots.load(&artifacts, repository, &manifest)).await.ok()
+            timeout(Duration::from_secs(1), snapshots.load(&artifacts, repository, &manifest, 0)).await.ok()
         };
         let half = (12 << 20) / MEMORY_PER_BYTE;
         let first = load("a", half).await.expect("there is room").expect("loaded");
@@ -258,7 +285,27 @@ mod tests {
         drop((second, third));
         let huge = load("d", 1 << 40).await.expect("it is alone").expect("loaded");
         assert!(load("e", 0).await.is_none(), "there is a huge one");
-        drop(huge);
+        // Who looks at the same one takes no more.
+        let same = load("d", 1 << 40).await.expect("it is there").expect("loaded");
+        assert!(Arc::ptr_eq(&huge, &same));
+        drop((huge, same));
         assert!(load("e", 0).await.is_some());
+        assert!(snapshots.places.lock().expect("no panic").len() <= 2, "places of what is gone stay");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_memory_waits_with_the_stage() {
+        let artifacts = Artifacts::new(Arc::new(MemoryBlobs::default()));
+        let snapshots = Snapshots::new(1);
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("a"));
+        let load = async |size_bytes: u64, beside_bytes: u64| {
+            let manifest = manifest_of(&artifacts, repository, size_bytes).await;
+            snapshots.load(&artifacts, repository, &manifest, beside_bytes).await
+        };
+        let held = load(1, 1 << 30).await.expect("it is alone");
+        let error = load(2, 0).await.err().expect("no room");
+        assert!(matches!(error.class, ErrorClass::Pause { retry_after: None }), "{error:?}");
+        drop(held);
+        load(2, 0).await.expect("there is room");
     }
 }

@@ -138,7 +138,7 @@ record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
 record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
 
-record!(domain::SyncProgress { bytes_fetched, files_read });
+record!(domain::SyncProgress { fetched_bytes, num_files_read });
 
 /// How far its holder is came later, and stands at the end of the repository's document.
 impl Encode for runs::LeaseState {
@@ -298,6 +298,10 @@ mod tests {
         for num_missing in [0, progress.len(), progress.len() + 1, progress.len() + 2] {
             assert_eq!(decode_document(&bytes[..bytes.len() - num_missing]).as_ref(), Ok(&document));
         }
+        assert!(
+            decode_document::<runs::RepositoryDocument>(&bytes[..bytes.len() - 1]).is_err(),
+            "half of what came last"
+        );
         let older = &bytes[..bytes.len() - progress.len() - 2];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
@@ -306,7 +310,7 @@ mod tests {
     #[test]
     fn how_far_a_sync_is_comes_back() {
         let mut document = repository(None);
-        document.state.lease.progress = domain::SyncProgress { bytes_fetched: 1 << 40, files_read: 300 };
+        document.state.lease.progress = domain::SyncProgress { fetched_bytes: 1 << 40, num_files_read: 300 };
         assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 

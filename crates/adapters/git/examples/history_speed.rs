@@ -11,7 +11,7 @@ use cairn_git::{GitSettings, GitSources};
 use cairn_ports::{ReadOptions, SourceCache, SourceReader};
 
 fn read(path: &str, branch: &str, cache: &SourceCache) -> Result<SourceCache, Box<dyn std::error::Error>> {
-    let options = ReadOptions { branch: Some(branch.to_owned()), cache: cache.clone() };
+    let options = ReadOptions { branch: Some(branch.to_owned()), cache: cache.clone(), ..ReadOptions::default() };
     let started = Instant::now();
     let tree = GitSources::new(GitSettings::new("clones")).open(&Source::Bare { path: path.to_owned() }, &options)?;
     let num_dated = tree.entries().iter().filter(|entry| entry.changed_at.is_some()).count();

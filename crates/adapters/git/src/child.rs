@@ -153,10 +153,21 @@ fn limit_resources(command: &mut Command, max_file_bytes: Option<u64>) {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn shell(script: &str, timeout_ms: u64, directory: Option<(&Path, u64)>) -> Result<Output, ChildError> {
-        let directory = directory.map(|(path, max_bytes)| Growth { path, max_bytes, told: &|_| () });
+        watched(script, timeout_ms, directory, &|_| ())
+    }
+
+    fn watched(
+        script: &str,
+        timeout_ms: u64,
+        directory: Option<(&Path, u64)>,
+        told: &dyn Fn(u64),
+    ) -> Result<Output, ChildError> {
+        let directory = directory.map(|(path, max_bytes)| Growth { path, max_bytes, told });
         let bounds = Bounds { timeout: Duration::from_millis(timeout_ms), directory };
         run(Command::new("sh").args(["-c", script]), &bounds)
     }
@@ -196,8 +207,11 @@ mod tests {
         let directory = tempfile::tempdir().expect("directory");
         let path = directory.path().display().to_string();
         let many = format!("i=0; while :; do head -c 200000 /dev/zero > {path}/f$i; i=$((i+1)); sleep 0.01; done");
-        let result = shell(&many, 20_000, Some((directory.path(), 1_000_000)));
+        let sizes = RefCell::new(Vec::new());
+        let told = |size_bytes: u64| sizes.borrow_mut().push(size_bytes);
+        let result = watched(&many, 20_000, Some((directory.path(), 1_000_000)), &told);
         assert!(matches!(result, Err(ChildError::TooLarge)));
+        assert!(sizes.borrow().last().is_some_and(|size_bytes| *size_bytes > 1_000_000), "{sizes:?}");
         let one = format!("head -c 9000000 /dev/zero > {path}/one");
         let output = shell(&one, 20_000, Some((Path::new("/nonexistent"), 1_000_000))).expect("ran");
         assert!(!output.status.success());

@@ -159,7 +159,7 @@ impl<'s> Remote<'s> {
         command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--"]);
         command.args([self.url.as_str(), &format!("+{from}:{to}")]);
         let before = child::size_of(clone);
-        let told = |size_bytes: u64| meter.fetched(size_bytes.saturating_sub(before));
+        let told = |size_bytes: u64| meter.fetched_so_far(size_bytes.saturating_sub(before));
         match self.run(&mut command, Some((clone, &told))) {
             Ok(_) => {
                 told(child::size_of(clone));

@@ -150,14 +150,19 @@ fn check(entries: &[Entry]) -> Result<(), VectorCacheError> {
 #[async_trait]
 impl VectorCache for DurableVectorCache {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
-        let found = self.cache.get(tenant, keys).await?;
-        if found.iter().all(Option::is_some) {
+        let mut found = self.cache.get(tenant, keys).await?;
+        let lacks =
+            |found: &[Option<DenseVector>]| (0..keys.len()).filter(|at| found[*at].is_none()).collect::<Vec<_>>();
+        let missing: Vec<VectorKey> = lacks(&found).into_iter().map(|at| keys[at].clone()).collect();
+        if missing.is_empty() {
             return Ok(found);
         }
-        let missing = keys.iter().zip(&found).filter(|(_, found)| found.is_none());
-        self.make_whole(tenant, missing.map(|(key, _)| &key.model)).await?;
+        self.make_whole(tenant, missing.iter().map(|key| &key.model)).await?;
         // Looked up again even if it was whole: somebody else may have filled it since the first look.
-        self.cache.get(tenant, keys).await
+        for (at, again) in lacks(&found).into_iter().zip(self.cache.get(tenant, &missing).await?) {
+            found[at] = again;
+        }
+        Ok(found)
     }
 
     async fn put(&self, tenant: &Tenant, entries: &[Entry]) -> Result<(), VectorCacheError> {

@@ -122,7 +122,7 @@ pub enum PartEnd {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SyncProgress {
     /// That came from a remote.
-    pub bytes_fetched: u64,
+    pub fetched_bytes: u64,
     /// Whose content was read; what is the same as before is not read.
-    pub files_read: u64,
+    pub num_files_read: u64,
 }

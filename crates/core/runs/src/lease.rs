@@ -61,7 +61,7 @@ impl LeaseState {
 mod tests {
     use super::*;
 
-    const FAR: SyncProgress = SyncProgress { bytes_fetched: 7, files_read: 3 };
+    const FAR: SyncProgress = SyncProgress { fetched_bytes: 7, num_files_read: 3 };
 
     #[test]
     fn progress_is_that_of_the_holder() {

@@ -504,7 +504,7 @@ async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
     assert!(of_one.text.contains(waits) && !of_one.text.contains("failed"), "{}", of_one.text);
     assert_eq!(
         (&of_one.json["pending_sync"], &of_one.json["last_sync"]),
-        (&json!({ "bytes_fetched": 0, "files_read": 0 }), &Value::Null)
+        (&json!({ "fetched_bytes": 0, "num_files_read": 0 }), &Value::Null)
     );
     let of_one = agent.call("index_status", json!({"repository": "gone"})).await.ok();
     assert!(of_one.text.contains(fails) && !of_one.text.contains(waits), "{}", of_one.text);

@@ -16,7 +16,7 @@ use cairn_domain::{EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoP
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
-use cairn_wire::{ChangedPath, PartReport, Plan};
+use cairn_wire::{ChangedPath, Manifest, PartReport, Plan};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
 
@@ -27,7 +27,7 @@ use packages::read_packages;
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::{Difference, difference};
-use crate::snapshot::{Snapshot, Snapshots};
+use crate::snapshot::{Snapshot, Snapshots, size_of};
 use crate::sync::{blocking, own_scope};
 
 /// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only what is
@@ -65,9 +65,12 @@ impl Stage for LinkStage {
         let plan = self.artifacts.plan(&task.plan).await?;
         let planned =
             plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
-        let now = self.snapshots.load(&self.artifacts, repository, planned).await?;
         let changed = changed_paths(&plan);
-        let before = self.before(&plan, repository, &changed).await?;
+        let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
+        let previous = self.artifacts.manifest_or_empty(previous).await?;
+        let was = |entry: &ManifestEntry| changed.get(entry.path.as_str()).is_some_and(|path| path.before);
+        let now = self.snapshots.load(&self.artifacts, repository, planned, size_of(&previous, was)).await?;
+        let before = self.before(previous, repository, was).await?;
         let packages = self.packages(&now, &before, &changed).await?;
         let linker = Arc::new(Linker { now, before, changed, packages, num_threads: self.num_threads });
         let (begun, nodes) = tokio::sync::mpsc::channel(1);
@@ -100,12 +103,10 @@ fn changed_paths(plan: &Plan) -> ChangedPaths {
 impl LinkStage {
     async fn before(
         &self,
-        plan: &Plan,
+        manifest: Arc<Manifest>,
         repository: RepositoryId,
-        changed: &ChangedPaths,
+        was: impl Fn(&ManifestEntry) -> bool,
     ) -> Result<Before, StageError> {
-        let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
-        let manifest = self.artifacts.manifest_or_empty(previous).await?;
         let kept = match &manifest.links {
             Some(links) => KeptLinks::load(&self.artifacts, links).await?,
             None => None,
@@ -115,8 +116,7 @@ impl LinkStage {
             None => read_packages(&self.artifacts, &manifest, |_| true).await?,
         };
         let is_none = manifest.entries.is_empty();
-        let was = |path: &str| changed.get(path).is_some_and(|path| path.before);
-        let snapshot = Snapshot::load(&self.artifacts, repository, manifest, |entry| was(entry.path.as_str())).await?;
+        let snapshot = Snapshot::load(&self.artifacts, repository, manifest, was).await?;
         Ok(Before { snapshot, kept, packages, is_none })
     }
 

@@ -208,7 +208,7 @@ impl Worker {
                 }
             };
             let (mut content, text) = self.decide(entry, bytes);
-            self.inventory.meter.read_a_file();
+            self.inventory.meter.file_read();
             let mut slot = None;
             if let (Some(key), Some(text)) = (content.facts_key, text) {
                 match self.known.get(&key) {

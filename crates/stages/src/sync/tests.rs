@@ -345,12 +345,12 @@ async fn a_heartbeat_tells_how_far_the_sync_is() {
     };
     assert_eq!(told().await, Some(SyncProgress::default()));
     let meter = SyncMeter::default();
-    meter.fetched(700);
-    meter.read_a_file();
+    meter.fetched_so_far(700);
+    meter.file_read();
     let lease = world.runs.lease(id, world.sync.clock.now_ms(), 200).await.expect("free");
     let beating = world.sync.heartbeat(lease, tokio::time::Instant::now(), &meter);
     let seen = async {
-        while told().await != Some(SyncProgress { bytes_fetched: 700, files_read: 1 }) {
+        while told().await != Some(SyncProgress { fetched_bytes: 700, num_files_read: 1 }) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -363,13 +363,13 @@ async fn a_heartbeat_tells_how_far_the_sync_is() {
 #[tokio::test]
 async fn files_that_are_read_are_counted() {
     let world = World::new().await;
-    let files_read = async || {
+    let num_files_read = async || {
         let meter = Arc::new(SyncMeter::default());
         let lease = world.runs.lease(world.record.id, world.sync.clock.now_ms(), 60_000).await.expect("free");
         world.sync.under_lease(lease, world.request(false), &meter).await.expect("synced");
-        meter.progress().files_read
+        meter.progress().num_files_read
     };
-    assert_eq!(files_read().await, 1);
+    assert_eq!(num_files_read().await, 1);
 }
 
 #[tokio::test]

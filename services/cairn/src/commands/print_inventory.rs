@@ -4,7 +4,7 @@ use cairn_domain::SyncProgress;
 use cairn_gateway::sync_news;
 use serde_json::Value;
 
-use super::field::{counts, flag, list, number, text};
+use super::field::{counts, list, number, text};
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
 pub(super) fn repositories(answer: &Value) {
@@ -36,8 +36,8 @@ pub(super) fn repositories(answer: &Value) {
 fn news(repository: &Value) -> Option<String> {
     let count = |progress: &Value, name: &str| progress[name].as_u64().unwrap_or_default();
     let pending = Some(&repository["pending_sync"]).filter(|progress| !progress.is_null()).map(|progress| {
-        let (bytes_fetched, files_read) = (count(progress, "bytes_fetched"), count(progress, "files_read"));
-        SyncProgress { bytes_fetched, files_read }
+        let (fetched_bytes, num_files_read) = (count(progress, "fetched_bytes"), count(progress, "num_files_read"));
+        SyncProgress { fetched_bytes, num_files_read }
     });
     sync_news(repository["last_sync"]["failure"].as_str(), pending)
 }

@@ -95,9 +95,9 @@ impl Gate {
                 Verdict::TooMuch { .. } => return Err(Closed::TooMuch),
                 Verdict::Broken { until } => return Err(Closed::Broken { retry_after: until - now }),
                 Verdict::Throttled { until } if until > now + patience.throttled => {
-                    return Err(Closed::Throttled { retry_after: with_jitter(until - now) });
+                    return Err(Closed::Throttled { retry_after: until - now + jitter(class, until - now) });
                 }
-                Verdict::Throttled { until } => now + with_jitter(until - now),
+                Verdict::Throttled { until } => until + jitter(class, until - now),
                 Verdict::Wait { until } => until,
                 Verdict::Full => give_up_at,
             };
@@ -109,9 +109,13 @@ impl Gate {
     }
 }
 
-/// Never shorter, and up to a tenth longer: all who were told to wait as long shall not come back at once.
-fn with_jitter(wait: Duration) -> Duration {
-    wait + (wait / 10).min(LONGEST_JITTER).mul_f64(rand::random::<f64>())
+/// Up to a tenth of the wait: those who were told to wait as long shall not come back at once. A question's asker waits for no more
+/// than was said.
+fn jitter(class: Class, wait: Duration) -> Duration {
+    match class {
+        Class::Questions => Duration::ZERO,
+        Class::Passages => (wait / 10).min(LONGEST_JITTER).mul_f64(rand::random::<f64>()),
+    }
 }
 
 impl Pass<'_> {

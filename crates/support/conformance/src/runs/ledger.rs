@@ -26,7 +26,7 @@ pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
     expect_kind!(store.renew(second, 1112, 60, SyncProgress::default()).await, Conflict);
     let third = store.lease(a, 1112, 60).await?;
     ensure!(third.epoch > second.epoch, "the epoch did not grow: {second:?}, {third:?}");
-    let progress = SyncProgress { bytes_fetched: 1 << 33, files_read: 12 };
+    let progress = SyncProgress { fetched_bytes: 1 << 33, num_files_read: 12 };
     store.renew(third, 1113, 60, progress).await?;
     expect_eq!(runs.pending_sync("a").await?, None);
     store.ask(a, Lane::Bulk, false, 1114).await?;
