@@ -146,4 +146,9 @@ pub struct IndexStatus {
     pub result: RunResult,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
+    /// Of the run, and how many of them have ended.
+    pub num_parts: u32,
+    pub num_ended: u32,
+    /// What is worth saying of the sync that the request waits for.
+    pub sync: Option<String>,
 }

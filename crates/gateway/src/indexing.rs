@@ -82,6 +82,9 @@ impl LedgerIndexing {
             state: RunState::Running,
             result: RunResult::default(),
             message: None,
+            num_parts: 0,
+            num_ended: 0,
+            sync: None,
         })
     }
 
@@ -114,15 +117,23 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
         Some(run) => {
             (status.run, status.request) = (Some(searcher.run_id(run.id)), None);
             (status.state, status.message) = (run.state, run.message);
+            (status.num_parts, status.num_ended) = (run.num_parts, run.num_ended);
             if !matches!(run.state, RunState::Published | RunState::Partial) {
                 status.result = run.result;
             }
         }
-        None if waits.is_some() => {}
+        None if waits.is_some() => status.sync = syncs::news_of(&known.record),
         None => match syncs::failure(&known.record) {
             Some(failure) if failure == ErrorKind::Cancelled.code() => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
+        },
+    }
+    status
+    num_parts: 0,
+    num_ended: 0,
+    sync: None,
+}tatus.state = RunState::Published,
         },
     }
     status

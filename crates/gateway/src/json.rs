@@ -366,6 +366,9 @@ pub fn index_status(status: &IndexStatus) -> Value {
         "previous_run_id": status.previous_run,
         "state": if status.request.is_some() { "requested" } else { status.state.as_str() },
         "message": status.message,
+        "num_parts": status.num_parts,
+        "num_ended": status.num_ended,
+        "sync": status.sync,
         "result": status.result,
     })
 }

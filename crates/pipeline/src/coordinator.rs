@@ -97,9 +97,11 @@ pub async fn dispatch(
         if Instant::now() >= until {
             break;
         }
+        let job = request.job.clone();
         match hand_over_sync(broker, requests, request).await {
             Ok(()) => num_jobs += 1,
             Err(error) => {
+                tracing::warn!(repository = %job.repository, "its sync is not published yet: {}", error.chain());
                 failure.get_or_insert(error);
             }
         }

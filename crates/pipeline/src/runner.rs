@@ -194,7 +194,19 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             Settlement::DeadLetter { code, message } => {
                 self.give_up(worker, delivery, code, message, answer.clone()).await
             }
+            Settlement::Retry { after } => {
+                self.postpone(worker, delivery, &failure, *after).await;
+                answer
+            }
             _ => answer,
+        }
+    }
+
+    /// Tells those who wait for a sync that it failed and is tried again. If that cannot be told, it takes room until it is.
+    async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
+        let (Worker::Sync(syncer), Job::Sync(job)) = (worker, &delivery.job) else { return };
+        if let Err(error) = syncer.postponed(job, failure.code.to_owned(), failure.chain(), after).await {
+            tracing::warn!(job = %delivery.job, "could not record that it is tried again: {}", error.chain());
         }
     }
 

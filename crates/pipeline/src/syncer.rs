@@ -1,5 +1,7 @@
 //! What takes the jobs that ask for a sync.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use cairn_domain::RunId;
 use cairn_wire::SyncJob;
@@ -14,6 +16,9 @@ pub trait Syncer: Send + Sync {
 
     /// Whether somebody still waits for the answer.
     async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError>;
+
+    /// An attempt failed, and the job comes again after that.
+    async fn postponed(&self, job: &SyncJob, code: String, message: String, after: Duration) -> Result<(), StageError>;
 
     /// Answers a request that cannot be met.
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError>;

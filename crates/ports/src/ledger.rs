@@ -171,6 +171,17 @@ pub trait Requests: Send + Sync {
     /// The broker has confirmed the job of the request. A repository that was deleted since is no error.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
+    /// An attempt at the sync failed with a code and a chain of causes, and its job comes again at `until_ms`. Until then it counts as
+    /// under way no more. A repository that was deleted since is no error, nor is a request that nobody waits for.
+    async fn postpone(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: (String, String),
+        now_ms: i64,
+        until_ms: i64,
+    ) -> Result<(), LedgerError>;
+
     /// What is asked of a repository under that number, if it still waits for an answer.
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;
 

@@ -57,7 +57,9 @@ impl Stage for PublishStage {
             model: self.model.clone(),
         };
         fail_point!("publish::before_switch", |said| Err(StageError::occupied(said)));
+        let (run, repository, state) = (published.run, published.result.repository.clone(), published.state);
         self.catalogue.publish(published).await?;
+        tracing::info!(%run, repository, state = state.as_str(), "published");
         fail_point!("publish::switched", |said| Err(StageError::occupied(said)));
         Ok(PartReport::default())
     }

@@ -157,7 +157,7 @@ impl Decode for runs::LeaseState {
     }
 }
 
-/// Whether the broker has it came later, and stands at the end of the repository's document.
+/// Whether the broker has it and when it is tried again came later, and stand at the end of the repository's document.
 impl Encode for runs::Dispatched {
     fn encode(&self, out: &mut Vec<u8>) {
         self.number.encode(out);
@@ -167,7 +167,8 @@ impl Encode for runs::Dispatched {
 
 impl Decode for runs::Dispatched {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { number: Decode::decode(reader)?, at_ms: Decode::decode(reader)?, is_sent: true })
+        let (number, at_ms) = (Decode::decode(reader)?, Decode::decode(reader)?);
+        Ok(Self { number, at_ms, is_sent: true, postponed_until_ms: None })
     }
 }
 
@@ -176,8 +177,8 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, and after
-/// that how far its sync is. They stand at the end, and are missing in older documents.
+/// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, how far its
+/// sync is, and when it is tried again. They stand at the end, and are missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -194,6 +195,7 @@ impl Encode for runs::RepositoryDocument {
         hosted.encode(out);
         state.requests.dispatched.is_none_or(|dispatched| dispatched.is_sent).encode(out);
         state.lease.progress.encode(out);
+        state.requests.dispatched.and_then(|dispatched| dispatched.postponed_until_ms).encode(out);
     }
 }
 
@@ -217,6 +219,10 @@ impl Decode for runs::RepositoryDocument {
         }
         if !reader.0.is_empty() {
             state.lease.progress = Decode::decode(reader)?;
+        }
+        let postponed_until_ms = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
+        if let Some(dispatched) = &mut state.requests.dispatched {
+            dispatched.postponed_until_ms = postponed_until_ms;
         }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
     }
@@ -291,18 +297,16 @@ mod tests {
     #[test]
     fn what_came_later_may_be_missing() {
         let mut document = repository(None);
-        document.state.requests.dispatched = Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: true });
+        document.state.requests.dispatched =
+            Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: true, postponed_until_ms: None });
         let bytes = encode_document(&document);
-        let mut progress = Vec::new();
-        domain::SyncProgress::default().encode(&mut progress);
-        for num_missing in [0, progress.len(), progress.len() + 1, progress.len() + 2] {
-            assert_eq!(decode_document(&bytes[..bytes.len() - num_missing]).as_ref(), Ok(&document));
+        let num_bytes = bytes.len();
+        // In the order in which they came: a host's words, `is_sent`, two counts of progress, and when it is tried again.
+        for num_missing in [0, 1, 3, 4, 5] {
+            assert_eq!(decode_document(&bytes[..num_bytes - num_missing]).as_ref(), Ok(&document));
         }
-        assert!(
-            decode_document::<runs::RepositoryDocument>(&bytes[..bytes.len() - 1]).is_err(),
-            "half of what came last"
-        );
-        let older = &bytes[..bytes.len() - progress.len() - 2];
+        assert!(decode_document::<runs::RepositoryDocument>(&bytes[..num_bytes - 2]).is_err(), "half of the progress");
+        let older = &bytes[..num_bytes - 5];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
     }
@@ -317,7 +321,8 @@ mod tests {
     #[test]
     fn what_is_not_sent_comes_back() {
         let mut document = repository(None);
-        document.state.requests.dispatched = Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: false });
+        document.state.requests.dispatched =
+            Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: false, postponed_until_ms: Some(i64::MAX) });
         assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 

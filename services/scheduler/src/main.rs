@@ -31,7 +31,9 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.command {
-        Command::Tick => start("scheduler tick", arguments.config.as_deref(), |config, _| tick(config)),
+        Command::Tick => start("scheduler tick", arguments.config.as_deref(), async |config, mut stop: Stop| {
+            stop.unless_asked(tick(config)).await
+        }),
         Command::Run => start("scheduler run", arguments.config.as_deref(), run),
     }
 }

@@ -94,6 +94,8 @@ impl Coordinator {
                 Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {}
                 outcome => {
                     outcome?;
+                    let repository = &run.result.repository;
+                    tracing::warn!(run = %run.id, repository, "ended: it made no progress for too long");
                     num_reaped += 1;
                 }
             }

@@ -22,6 +22,15 @@ impl Stop {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
+    /// Runs what has no drain of its own: it ends where it is when it is asked to, and whoever comes next goes on.
+    pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+        tokio::select! {
+            biased;
+            () = self.asked() => anyhow::bail!("asked to stop"),
+            done = work => done,
+        }
+    }
+
     /// Comes when SIGTERM or SIGINT does.
     pub async fn asked(&mut self) {
         tokio::select! {

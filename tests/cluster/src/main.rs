@@ -65,13 +65,16 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     cluster.start_all().await?;
     let said = cluster.cairn(&["keys", "create", "--label", "local", "--may-index"])?;
     let key = said.lines().next().context("no key was made")?;
-    say(directory, &cluster, key.trim())?;
+    say(directory, &servers, &cluster, key.trim())?;
     cairn_servers::keep(directory, cluster.into_processes())
 }
 
 /// Prints the addresses, and writes those that a shell needs to `env`.
-fn say(directory: &Path, cluster: &LocalCluster, key: &str) -> Result<()> {
+fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -> Result<()> {
     println!();
+    for (server, address) in servers.addresses()? {
+        println!("{server:20} {address}");
+    }
     for service in STANDARD {
         println!("{service:20} http://{}/metrics", cluster.address(service)?);
     }

@@ -24,6 +24,14 @@ pub struct Servers {
 }
 
 impl Servers {
+    /// For people, without credentials.
+    pub fn addresses(&self) -> Result<Vec<(&'static str, String)>> {
+        let Self { rabbitmq, management, s3, qdrant, neo4j, .. } = self;
+        let named =
+            [("rabbitmq", rabbitmq), ("  management", management), ("s3", s3), ("qdrant", qdrant), ("neo4j", neo4j)];
+        named.into_iter().map(|(name, url)| Ok((name, split(url)?.0))).collect()
+    }
+
     /// Those that the environment names. None: the test is left out.
     #[track_caller]
     pub fn given() -> Option<Self> {

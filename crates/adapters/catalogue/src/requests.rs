@@ -36,9 +36,12 @@ impl Requests for Runs {
         let query = RepositoryQuery::Asked { limit: LOOKED_AT };
         let asked = told(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // One that was lost takes no room: else as many as there is room for would stop all syncs for good.
-        let is_under_way =
-            |document: &&RepositoryDocument| document.state.requests.dispatched.is_some() && !may_start(document);
+        // One that was lost takes no room: else as many as there is room for would stop all syncs for good. Nor does one whose host
+        // is away, between two attempts: as many of them would stop all others for hours.
+        let is_under_way = |document: &&RepositoryDocument| {
+            let dispatched = document.state.requests.dispatched;
+            dispatched.is_some_and(|dispatched| !dispatched.is_postponed(now_ms)) && !may_start(document)
+        };
         let num_syncs = asked.iter().filter(is_under_way).count();
         let mut requests: Vec<SyncRequest> = Vec::new();
         for document in asked.iter().filter(may_start) {
@@ -61,6 +64,22 @@ impl Requests for Runs {
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError> {
         let command = Command::Dispatched { repository, request };
         match told(self.documents.change(command).await, "dispatched", &repository) {
+            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+
+    async fn postpone(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: (String, String),
+        now_ms: i64,
+        until_ms: i64,
+    ) -> Result<(), LedgerError> {
+        let outcome = SyncOutcome { at_ms: now_ms, failure: Some(failure) };
+        let command = Command::Postpone { repository, request, outcome, until_ms };
+        match told(self.documents.change(command).await, "postpone", &repository) {
             Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
             outcome => outcome.map(drop),
         }

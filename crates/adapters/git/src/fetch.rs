@@ -306,7 +306,7 @@ impl<'s> Remote<'s> {
         if clone.is_some_and(|(clone, _)| child::size_of(clone) >= max_bytes) {
             return Err(self.too_large());
         }
-        let (kind, message) = explain(&output.stderr);
+        let (kind, message) = explain(&output.stderr, self.url.as_str());
         Err(self.fault(kind, message))
     }
 
@@ -357,8 +357,8 @@ fn ssh_command(ssh: &SshSettings, host_key_alias: &str, address: Option<&IpAddr>
     Some(line)
 }
 
-/// What git's complaint means, and its last line that says something. The text is the remote's, in part.
-fn explain(stderr: &str) -> (ErrorKind, String) {
+/// What git's complaint about a URL means, and its last line that says something. The text is the remote's, in part.
+fn explain(stderr: &str, url: &str) -> (ErrorKind, String) {
     let meanings: &[(&str, ErrorKind)] = &[
         ("returned error: 30", ErrorKind::Invalid),
         ("fsck", ErrorKind::Corrupt),
@@ -367,8 +367,8 @@ fn explain(stderr: &str) -> (ErrorKind, String) {
         ("could not resolve host", ErrorKind::Unavailable),
         ("connection refused", ErrorKind::Unavailable),
         ("failed to connect", ErrorKind::Unavailable),
-        ("503", ErrorKind::Unavailable),
-        ("429", ErrorKind::Throttled { retry_after: None }),
+        ("returned error: 50", ErrorKind::Unavailable),
+        ("returned error: 429", ErrorKind::Throttled { retry_after: None }),
         ("host key verification failed", ErrorKind::Forbidden),
         ("permission denied", ErrorKind::Forbidden),
         ("authentication failed", ErrorKind::Forbidden),
@@ -382,7 +382,8 @@ fn explain(stderr: &str) -> (ErrorKind, String) {
         ("couldn't find remote ref", ErrorKind::NotFound),
         ("no space left", ErrorKind::Io),
     ];
-    let lower = stderr.to_ascii_lowercase();
+    // A repository may be called like a complaint.
+    let lower = stderr.to_ascii_lowercase().replace(&url.to_ascii_lowercase(), "URL");
     let kind =
         meanings.iter().find(|(words, _)| lower.contains(words)).map_or(ErrorKind::ConnectionLost, |(_, kind)| *kind);
     let says = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
@@ -431,8 +432,17 @@ mod tests {
     #[test]
     fn complaints_are_classified_and_made_printable() {
         let check = |stderr: &str, kind: ErrorKind, message: &str| {
-            assert_eq!(explain(stderr), (kind, message.to_owned()), "{stderr}");
+            assert_eq!(explain(stderr, "https://x/fsck-503"), (kind, message.to_owned()), "{stderr}");
         };
+        check(
+            "fatal: repository 'https://x/fsck-503/' not found\n",
+            ErrorKind::NotFound,
+            "fatal: repository 'https://x/fsck-503/' not found",
+        );
+        let busy = "fatal: unable to access 'https://x/fsck-503/': The requested URL returned error: 503";
+        check(busy, ErrorKind::Unavailable, busy);
+        let throttled = busy.replace("error: 503", "error: 429");
+        check(&throttled, ErrorKind::Throttled { retry_after: None }, &throttled);
         check(
             "fatal: repository 'https://x/y/' not found\n",
             ErrorKind::NotFound,

@@ -84,6 +84,13 @@ pub enum Command {
         repository: RepositoryId,
         request: u64,
     },
+    /// An attempt at the request came to this, and the next one is made then.
+    Postpone {
+        repository: RepositoryId,
+        request: u64,
+        outcome: SyncOutcome,
+        until_ms: i64,
+    },
     Answer {
         repository: RepositoryId,
         request: u64,
@@ -155,6 +162,7 @@ impl Command {
             Command::Ask { .. } => "ask",
             Command::Dispatch { .. } => "dispatch",
             Command::Dispatched { .. } => "dispatched",
+            Command::Postpone { .. } => "postpone",
             Command::Answer { .. } => "answer",
             Command::Cancel { .. } => "cancel",
             Command::MarkSwept { .. } => "mark_swept",
@@ -175,6 +183,7 @@ impl Command {
             | Command::Ask { repository: id, .. }
             | Command::Dispatch { repository: id, .. }
             | Command::Dispatched { repository: id, .. }
+            | Command::Postpone { repository: id, .. }
             | Command::Answer { repository: id, .. }
             | Command::Cancel { repository: id, .. } => repository(id),
             Command::EndPart { run: id, .. }
@@ -227,6 +236,13 @@ impl Command {
             }
             Command::Dispatched { request, .. } => {
                 state(documents)?.requests.dispatched(*request);
+                Ok(Answer::Done)
+            }
+            Command::Postpone { request, outcome, until_ms, .. } => {
+                let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
+                if repository.state.requests.postpone(*request, *until_ms) {
+                    repository.last_sync = Some(outcome.clone());
+                }
                 Ok(Answer::Done)
             }
             Command::Answer { request, outcome, .. } => {

@@ -24,6 +24,8 @@ pub struct Dispatched {
     pub at_ms: i64,
     /// The broker has confirmed its job.
     pub is_sent: bool,
+    /// An attempt has failed, and the next one is made then.
+    pub postponed_until_ms: Option<i64>,
 }
 
 /// Whoever dispatches a request hands its job to the broker within this time, or died in between.
@@ -33,7 +35,12 @@ impl Dispatched {
     /// Whether nobody will work on it: its job never came to the broker, or was lost there.
     fn is_lost(self, now_ms: i64, again_after_ms: i64) -> bool {
         let patience_ms = if self.is_sent { again_after_ms } else { again_after_ms.min(HANDED_OVER_WITHIN_MS) };
-        self.at_ms.saturating_add(patience_ms) <= now_ms
+        self.at_ms.max(self.postponed_until_ms.unwrap_or(i64::MIN)).saturating_add(patience_ms) <= now_ms
+    }
+
+    /// Whether its job waits for its next attempt: nobody works on it, and it is in nobody's way.
+    pub fn is_postponed(self, now_ms: i64) -> bool {
+        self.postponed_until_ms.is_some_and(|until_ms| now_ms < until_ms)
     }
 }
 
@@ -71,6 +78,12 @@ impl Requests {
         }
     }
 
+    /// An attempt has failed, and its job comes again then. False, and nothing changes, if that is not the request under way.
+    pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
+        let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.number == number);
+        dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()
+    }
+
     /// A sync has done what the request asked for, or cannot. What was asked since stays.
     pub fn answer(&mut self, number: u64) {
         if self.dispatched.is_some_and(|dispatched| dispatched.number == number) {
@@ -84,18 +97,23 @@ impl Requests {
 
 impl RepositoryState {
     /// The request whose job may be handed to the broker now, if there is one. One that was dispatched and not handed over
-    /// in time was lost, and one that was handed over `again_after_ms` ago and that nobody works on.
+    /// in time was lost, and one that was handed over `again_after_ms` ago and that nobody works on. Who asks anew does not wait
+    /// for the next attempt at an earlier request.
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
-        let is_lost = |dispatched: Dispatched| dispatched.is_lost(now_ms, again_after_ms);
-        let is_free = self.requests.dispatched.is_none_or(is_lost);
+        let is_in_the_way = |dispatched: Dispatched| {
+            let is_asked_anew = dispatched.number < wanted.number && dispatched.is_postponed(now_ms);
+            !is_asked_anew && !dispatched.is_lost(now_ms, again_after_ms)
+        };
+        let is_free = !self.requests.dispatched.is_some_and(is_in_the_way);
         let may_start = !self.is_deleted && self.unfinished.is_none() && !self.lease.is_active(now_ms);
         (is_free && may_start).then_some(wanted)
     }
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        self.requests.dispatched = Some(Dispatched { number: wanted.number, at_ms: now_ms, is_sent: false });
+        let (number, at_ms) = (wanted.number, now_ms);
+        self.requests.dispatched = Some(Dispatched { number, at_ms, is_sent: false, postponed_until_ms: None });
         Some(wanted)
     }
 
@@ -145,6 +163,22 @@ mod tests {
         state.requests.dispatched(number);
         assert_eq!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_799_999, 1_800_000), None);
         assert!(state.dispatch(HANDED_OVER_WITHIN_MS + 1_800_000, 1_800_000).is_some());
+    }
+
+    #[test]
+    fn what_is_postponed_is_not_lost_and_holds_up_nobody_who_asks_anew() {
+        let mut state = RepositoryState::default();
+        let number = state.requests.ask(Lane::Bulk, false, 1);
+        assert!(state.dispatch(2, 100).is_some());
+        state.requests.dispatched(number);
+        assert!(!state.requests.postpone(number + 1, 500), "another request");
+        assert!(state.requests.postpone(number, 500));
+        assert_eq!((state.dispatch(103, 100), state.dispatch(599, 100)), (None, None), "its job comes by itself");
+        assert!(state.dispatchable(600, 100).is_some(), "or was lost");
+        let again = state.requests.ask(Lane::Interactive, false, 400);
+        assert_eq!(state.dispatch(401, 100).map(|wanted| wanted.number), Some(again));
+        assert_eq!(state.dispatch(402, 100), None, "that one is under way");
+        assert!(!state.requests.postpone(number, 900), "the earlier one is over");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The Model Context Protocol over streamable HTTP: the tools that `cairn mcp` has, without sessions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
@@ -14,6 +15,9 @@ use super::error::HttpError;
 use super::service::{CallerAgent, Service};
 use crate::mcp::Server;
 
+/// Between the end of a call's time and that of its request.
+const TO_SAY_SO: Duration = Duration::from_millis(500);
+
 pub(super) async fn serve(
     State(service): State<Arc<Service>>,
     Extension(agent): Extension<CallerAgent>,
@@ -22,14 +26,16 @@ pub(super) async fn serve(
     let (parts, body) = request.into_parts();
     let body = body_of(&service, body, service.config.mcp_body_limit_bytes).await?;
     let agent: Arc<dyn crate::Agent> = Arc::new(agent);
+    let limit = service.config.time_for(false);
     // The server of one request: it knows its caller, and nothing of it outlives the answer.
     let server = StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&agent))),
+        move || Ok(Server::new(Arc::clone(&agent), Some(limit))),
         Arc::new(NeverSessionManager::default()),
         protocol(&service),
     );
     let answer = server.handle(Request::from_parts(parts, Body::from(body)));
-    let answer = tokio::time::timeout(service.config.time_for(false), answer).await;
+    // What is no call of a tool has the same time, and those that have used theirs up say so themselves.
+    let answer = tokio::time::timeout(limit + TO_SAY_SO, answer).await;
     answer.map(|response| response.map(Body::new).into_response()).map_err(|_| HttpError::timeout())
 }
 

@@ -40,6 +40,9 @@ impl Indexing for FakeIndexing {
             state: RunState::Running,
             result: RunResult::default(),
             message: None,
+            num_parts: 0,
+            num_ended: 0,
+            sync: None,
         })
     }
 

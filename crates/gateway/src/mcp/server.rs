@@ -1,7 +1,9 @@
 //! The server, as the SDK wants it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use cairn_search::{SearchError, SearchErrorCode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -10,7 +12,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 
+use super::answer::Failure;
 use super::call::call;
 use super::tools::{TOOLS, ToolSpec};
 use super::{prompts, resources};
@@ -42,7 +46,7 @@ pub async fn serve(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), ServeError> {
-    let running = match (Server::new(agent)).serve((input, output)).await {
+    let running = match (Server::new(agent, None)).serve((input, output)).await {
         Ok(running) => running,
         // A client that leaves before it has said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -53,12 +57,23 @@ pub async fn serve(
 
 pub(crate) struct Server {
     agent: Arc<dyn Agent>,
+    /// How long a call may take; without one, as long as it takes.
+    limit: Option<Duration>,
 }
 
 impl Server {
-    pub(crate) fn new(agent: Arc<dyn Agent>) -> Self {
-        Self { agent }
+    pub(crate) fn new(agent: Arc<dyn Agent>, limit: Option<Duration>) -> Self {
+        Self { agent, limit }
     }
+}
+
+/// A call that takes too long is answered like any that fails: its caller asks for less, and does not think the server gone.
+async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
+    let Some(limit) = limit else { return work.await };
+    timeout(limit, work).await.unwrap_or_else(|_| {
+        let message = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
+        Failure::from(SearchError::new(SearchErrorCode::Timeout, message)).into_result()
+    })
 }
 
 /// Lists are given whole: a cursor is none of ours.
@@ -109,7 +124,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let result = call(self.agent.as_ref(), &request.name, request.arguments.unwrap_or_default());
-        Ok(unless_cancelled(&context, result).await?.into())
+        Ok(unless_cancelled(&context, in_time(self.limit, result)).await?.into())
     }
 
     async fn list_prompts(

@@ -98,6 +98,9 @@ impl Agent for FakeAgent {
             state,
             result: RunResult::default(),
             message,
+            num_parts: 0,
+            num_ended: 0,
+            sync: None,
         })
     }
 

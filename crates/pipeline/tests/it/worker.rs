@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_catalogue::Runs;
@@ -63,6 +64,10 @@ impl Syncer for Script {
         Ok(!self.is_answered.load(Ordering::SeqCst))
     }
 
+    async fn postponed(&self, _: &SyncJob, _: String, _: String, _: Duration) -> Result<(), StageError> {
+        Ok(())
+    }
+
     async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {
         Ok(())
     }
@@ -71,7 +76,7 @@ impl Syncer for Script {
 pub fn runner() -> (Arc<LocalBroker>, Arc<Runner<Runs>>) {
     let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
-    let deadline = std::time::Duration::from_secs(60);
+    let deadline = Duration::from_secs(60);
     let config = RunnerConfig { concurrency: 2, deadline, longest: deadline, ladder: RetryLadder::local() };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
     (broker, runner)
@@ -90,7 +95,7 @@ pub async fn publish(broker: &LocalBroker, request: u64) -> anyhow::Result<()> {
 pub async fn close_when_done(broker: &LocalBroker) -> anyhow::Result<()> {
     while broker.depth(StageName::Sync).await? > 0 {
         tokio::task::yield_now().await;
-        tokio::time::advance(std::time::Duration::from_millis(1)).await;
+        tokio::time::advance(Duration::from_millis(1)).await;
     }
     broker.close().await;
     Ok(())

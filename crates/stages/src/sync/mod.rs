@@ -277,7 +277,9 @@ impl Sync {
             result,
             started_at_ms: self.clock.now_ms(),
         };
+        let (repository, revision) = (&request.repository.name, run.revision.clone());
         let run = self.ledger.begin(lease, run).await?;
+        tracing::info!(%run, %repository, revision, "a run has begun");
         Ok(Synced::Begun { run, plan, cache })
     }
 

@@ -1,6 +1,7 @@
 //! Syncs as jobs: what was asked of a repository is looked up, done and answered.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{RunId, RunState, Scope};
@@ -53,6 +54,16 @@ impl Syncer for SyncWorker {
 
     async fn is_awaited(&self, job: &SyncJob) -> Result<bool, StageError> {
         Ok(self.requests.asked(job.repository, job.request).await?.is_some())
+    }
+
+    async fn postponed(&self, job: &SyncJob, code: String, message: String, after: Duration) -> Result<(), StageError> {
+        // Somebody else is at it: nothing has failed.
+        if code == ErrorKind::TransactionConflict.code() {
+            return Ok(());
+        }
+        let now_ms = self.clock.now_ms();
+        let until_ms = now_ms.saturating_add(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
     }
 
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {

@@ -249,6 +249,30 @@ impl Bars {
         Self { bar, last: Mutex::new(0) }
     }
 
+    /// So many parts of a repository's run have ended.
+    pub(super) fn ended(&self, repository: &str, num_ended: u32, num_parts: u32) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *last, num_ended) == num_ended {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(u64::from(num_parts));
+                bar.set_position(u64::from(num_ended));
+                bar.set_message(repository.to_owned());
+            }
+            None => tracing::info!(repository, num_ended, num_parts, "parts ended"),
+        }
+    }
+
+    /// What goes on before there are parts.
+    pub(super) fn says(&self, repository: &str, what: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("{repository}: {what}")),
+            None => tracing::info!(repository, "{what}"),
+        }
+    }
+
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -265,21 +289,6 @@ impl Progress for Bars {
     }
 
     fn parts(&self, run: &RunRecord) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last == run.num_ended {
-            return;
-        }
-        *last = run.num_ended;
-        match &self.bar {
-            Some(bar) => {
-                bar.set_length(u64::from(run.num_parts));
-                bar.set_position(u64::from(run.num_ended));
-                bar.set_message(run.result.repository.clone());
-            }
-            None => tracing::info!(
-                repository = %run.result.repository, run = %run.id, num_ended = run.num_ended, num_parts = run.num_parts,
-                "parts ended"
-            ),
-        }
+        self.ended(&run.result.repository, run.num_ended, run.num_parts);
     }
 }

@@ -3,6 +3,7 @@
 //! All are asked for first, so that the server works on them together; then each is waited for. A server that is started anew,
 //! throttles or cannot be reached for a while ends no waiting: the runs go on meanwhile.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use cairn_gateway::questions::{IndexQuestion, ProgressQuestion, Question, Reposi
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::field::{list, text};
-use super::index::{is_list, show_error};
+use super::field::{list, number, text};
+use super::index::{Bars, is_list, show_error};
 use super::print_index::{self, Ended};
 use super::{CANCELLED, Outcome, RUN_INCOMPLETE};
 use crate::cli::IndexArguments;
@@ -154,7 +155,10 @@ async fn ask_for(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> an
 }
 
 async fn show_end(remote: &Remote, asked: Value, json: bool) -> Outcome {
-    let answer = until_ended(asked, async |question| remote.attempt(&question).await).await?;
+    let watch = Watch { bars: Bars::new(json), last_news: RefCell::default() };
+    let answer = until_ended(asked, async |question| remote.attempt(&question).await, |answer| watch.show(answer)).await;
+    watch.bars.finish();
+    let answer = answer?;
     let ended: Ended = serde_json::from_value(answer).context("reading the server's answer")?;
     print_index::ended(&ended, json);
     Ok(match ended.state.as_str() {
@@ -164,9 +168,29 @@ async fn show_end(remote: &Remote, asked: Value, json: bool) -> Outcome {
     })
 }
 
+/// Shows how far a run is, as if it were one of this machine.
+struct Watch {
+    bars: Bars,
+    last_news: RefCell<String>,
+}
+
+impl Watch {
+    fn show(&self, answer: &Value) {
+        let (repository, news) = (text(answer, "repository"), text(answer, "sync"));
+        let count = |name: &str| u32::try_from(number(answer, name)).unwrap_or(u32::MAX);
+        if text(answer, "state") == "running" {
+            self.bars.ended(repository, count("num_ended"), count("num_parts"));
+        } else if !news.is_empty() && self.last_news.replace(news.to_owned()) != news {
+            self.bars.says(repository, news);
+        }
+    }
+}
+
+/// Shows each answer until there is the last one.
 async fn until_ended(
     asked: Value,
     attempt: impl AsyncFn(Question) -> Result<Value, Unanswered>,
+    show: impl Fn(&Value),
 ) -> anyhow::Result<Value> {
     let Some(request) = asked["request"].as_u64() else { return Ok(asked) };
     let progress = Question::Progress(ProgressQuestion {
@@ -179,6 +203,7 @@ async fn until_ended(
         if !matches!(text(&answer, "state"), "requested" | "running") {
             return Ok(answer);
         }
+        show(&answer);
         tokio::time::sleep(ASK_AGAIN_AFTER).await;
     }
 }
@@ -206,7 +231,7 @@ async fn patiently(attempt: impl AsyncFn() -> Result<Value, Unanswered>) -> anyh
 
 #[cfg(test)]
 mod tests {
-    use std::cell::{Cell, RefCell};
+    use std::cell::Cell;
 
     use serde_json::json;
 
@@ -226,11 +251,14 @@ mod tests {
             unanswered(Some(Duration::from_secs(40))),
         ]);
         let started = Instant::now();
-        let ended = until_ended(asked.clone(), async |_| script.borrow_mut().pop().expect("no more questions"));
+        let shown = RefCell::new(Vec::new());
+        let show = |answer: &Value| shown.borrow_mut().push(answer["state"].clone());
+        let ended = until_ended(asked.clone(), async |_| script.borrow_mut().pop().expect("no more questions"), show);
         assert_eq!(ended.await.expect("an end")["state"], "published");
+        assert_eq!(*shown.borrow(), ["running"]);
         // Twice the pause between questions, and as long as the server wanted to be left alone.
         assert_eq!(started.elapsed(), Duration::from_secs(40) + 2 * ASK_AGAIN_AFTER);
-        let refused = until_ended(asked, async |_| unanswered(None));
+        let refused = until_ended(asked, async |_| unanswered(None), |_| ());
         assert_eq!(refused.await.expect_err("a refusal").to_string(), "away");
     }
 

@@ -114,6 +114,9 @@ impl Agent for LocalAgent {
                     state: RunState::Running,
                     result: run.map_or_else(RunResult::default, |run| run.result),
                     message: None,
+                    num_parts: 0,
+                    num_ended: 0,
+                    sync: None,
                 })
             }
         }
@@ -133,6 +136,13 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
         state: indexed.state,
         result: indexed.result,
         message: indexed.message,
+    }
+    num_parts: 0,
+    num_ended: 0,
+    sync: None,
+} num_parts: 0,
+        num_ended: 0,
+        sync: None,
     }
 }
 

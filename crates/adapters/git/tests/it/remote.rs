@@ -102,12 +102,12 @@ fn what_is_fetched_is_counted() {
     };
     // Of the alphabet in no order, so that it cannot be packed much smaller.
     let noise = |number: u64| (0..20_000).map(|at| (b'a' + noise_at(number, at)) as char).collect::<String>();
-    fixture.write("a", &noise(1));
+    fixture.write("a", noise(1));
     fixture.commit_all();
     let first = fetched();
     assert!((5_000..100_000).contains(&first), "{first}");
     assert_eq!(fetched(), 0, "nothing is new");
-    fixture.write("b", &noise(2));
+    fixture.write("b", noise(2));
     fixture.commit_all();
     let second = fetched();
     assert!(second > 5_000 && second < first * 3 / 2, "what was there before counts again: {first}, {second}");

@@ -170,6 +170,7 @@ fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
         | Command::Publish { .. }
         | Command::Delete { .. }
         | Command::Dispatched { .. }
+        | Command::Postpone { .. }
         | Command::Answer { .. }
         | Command::MarkSwept { .. } => None,
     }

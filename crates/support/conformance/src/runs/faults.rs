@@ -40,6 +40,7 @@ enum Fault {
     SendsForEver,
     DispatchesTwice,
     ForgetsWhatWasDispatched,
+    LosesPostponements,
     LosesAnswers,
     CancelsTheAsking,
     DispatchesBackwards,
@@ -72,6 +73,7 @@ const ALL: [(&str, Fault); 29] = [
     ("never takes anything out of the outbox", Fault::SendsForEver),
     ("dispatches a request twice", Fault::DispatchesTwice),
     ("forgets what the broker has confirmed", Fault::ForgetsWhatWasDispatched),
+    ("loses that an attempt failed", Fault::LosesPostponements),
     ("loses answers", Fault::LosesAnswers),
     ("cancels what was asked, not the sync under way", Fault::CancelsTheAsking),
     ("dispatches the newest first", Fault::DispatchesBackwards),
@@ -308,6 +310,20 @@ impl Requests for Faulty<dyn RunStore, Fault> {
             Ok(())
         } else {
             self.inner.dispatched(repository, request).await
+        }
+    }
+
+    async fn postpone(
+        &self,
+        repository: RepositoryId,
+        request: u64,
+        failure: (String, String),
+        now_ms: i64,
+        until_ms: i64,
+    ) -> Result<(), LedgerError> {
+        match self.fault {
+            Fault::LosesPostponements => Ok(()),
+            _ => self.inner.postpone(repository, request, failure, now_ms, until_ms).await,
         }
     }
 

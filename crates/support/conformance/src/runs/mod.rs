@@ -56,6 +56,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         what_the_broker_has_is_not_dispatched_again_soon,
         what_is_asked_meanwhile_is_done_afterwards,
         what_is_cancelled_begins_no_run,
+        a_sync_between_two_attempts_takes_no_room,
         interactive_requests_are_dispatched_first_and_in_bounds,
         published_generations_are_swept_after_the_grace_period,
         aborted_generations_are_hidden_until_they_are_swept,

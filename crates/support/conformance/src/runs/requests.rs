@@ -1,6 +1,6 @@
 //! Checks of requests to sync.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, SyncProgress};
 use cairn_ports::{HANDED_OVER_WITHIN_MS, SyncRequest};
 
@@ -62,6 +62,41 @@ pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn
     expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS + again_after_ms).await?, 1);
     store.dispatched(runs.case.repository("nowhere"), number).await.context("a repository that is gone is no error")?;
     store.answer(a, number, None, 50).await?;
+    Ok(())
+}
+
+pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "postponed");
+    let [away, other] = ["away", "other"].map(|name| runs.case.repository(name));
+    runs.register(&["away", "other"]).await?;
+    let number = store.ask(away, Lane::Bulk, false, 0).await?;
+    expect_eq!(dispatch(&runs, 1).await?.len(), 1);
+    store.dispatched(away, number).await?;
+    // As much room as is taken now, by this sync and by what other checks left.
+    store.ask(other, Lane::Bulk, false, 2).await?;
+    let mut taken = 0;
+    while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {
+        taken += 1;
+        ensure!(taken < 1_000, "there is never room");
+    }
+    store.answer(other, u64::MAX, None, 4).await?;
+    let again = store.ask(other, Lane::Bulk, false, 5).await?;
+    expect_eq!(store.dispatch(taken, 6, AGAIN_AFTER_MS).await?, []);
+    let failure = ("unavailable".to_owned(), "the host is away".to_owned());
+    let until_ms = 3 * AGAIN_AFTER_MS;
+    store.postpone(away, number, failure.clone(), 7, until_ms).await?;
+    let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;
+    expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [again]);
+    // It is still asked for, its reason is told, and its job is not lost but waits.
+    let records = store.repositories(&runs.case.scope()).await?;
+    let record = records.into_iter().find(|record| record.id == away).context("it is not there")?;
+    expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((7, Some(failure.clone()))));
+    expect_eq!(record.pending_sync.is_some(), true);
+    let lost = dispatch(&runs, until_ms).await?;
+    expect_eq!(lost.iter().filter(|request| request.job.repository == away).count(), 0);
+    store.postpone(runs.case.repository("nowhere"), 1, failure, 9, 10).await?;
+    store.answer(away, number, None, 11).await?;
+    store.answer(other, again, None, 11).await?;
     Ok(())
 }
 
