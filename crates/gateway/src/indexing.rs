@@ -111,6 +111,9 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
         state: RunState::Running,
         result: published,
         message: None,
+        num_parts: 0,
+        num_ended: 0,
+        sync: None,
     };
     // A run that has ended while the request waits was asked for by somebody else, and may have missed what this is about.
     match own.filter(|run| waits.is_none() || !run.state.is_finished()) {
@@ -127,13 +130,6 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
             Some(failure) if failure == ErrorKind::Cancelled.code() => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
-        },
-    }
-    status
-    num_parts: 0,
-    num_ended: 0,
-    sync: None,
-}tatus.state = RunState::Published,
         },
     }
     status

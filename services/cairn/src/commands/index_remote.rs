@@ -156,7 +156,8 @@ async fn ask_for(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> an
 
 async fn show_end(remote: &Remote, asked: Value, json: bool) -> Outcome {
     let watch = Watch { bars: Bars::new(json), last_news: RefCell::default() };
-    let answer = until_ended(asked, async |question| remote.attempt(&question).await, |answer| watch.show(answer)).await;
+    let answer =
+        until_ended(asked, async |question| remote.attempt(&question).await, |answer| watch.show(answer)).await;
     watch.bars.finish();
     let answer = answer?;
     let ended: Ended = serde_json::from_value(answer).context("reading the server's answer")?;

@@ -136,11 +136,7 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
         state: indexed.state,
         result: indexed.result,
         message: indexed.message,
-    }
-    num_parts: 0,
-    num_ended: 0,
-    sync: None,
-} num_parts: 0,
+        num_parts: 0,
         num_ended: 0,
         sync: None,
     }
