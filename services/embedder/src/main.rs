@@ -10,9 +10,9 @@ fn main() -> ExitCode {
     start("embedder", Arguments::parse().config.as_deref(), run)
 }
 
-async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let (embedder, key) = passages(&config.embedding)?;
-    let cluster = Cluster::connect(config).await?;
+    let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
     let mut workers = workers::retiring(&cluster, &stores);
     let embedding = workers::embedding(&cluster, &stores, embedder);

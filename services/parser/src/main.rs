@@ -18,8 +18,8 @@ fn main() -> ExitCode {
     start("parser", Arguments::parse().config.as_deref(), run)
 }
 
-async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
-    let cluster = Cluster::connect(config).await?;
+async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
+    let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let program = std::env::current_exe().context("finding this program's own path")?;
     cluster.work(cluster.broker()?, workers::parsing(&cluster, program, PARSE_WORKER), stop).await
 }

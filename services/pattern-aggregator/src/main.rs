@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     start("pattern-aggregator", Arguments::parse().config.as_deref(), run)
 }
 
-async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
-    let cluster = Cluster::connect(config).await?;
+async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
+    let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     cluster.work(cluster.broker()?, workers::aggregating(&cluster), stop).await
 }

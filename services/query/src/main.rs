@@ -20,13 +20,13 @@ fn main() -> ExitCode {
     start("query", Arguments::parse().config.as_deref(), run)
 }
 
-async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     counting::begin();
     let query = config.query.clone().context("the settings have no section [query]")?;
     let cursor_key = query.cursor_key()?;
     let embedder = embedder(&config.embedding, Share::Questions { processes: query.processes })?;
     let health_address = config.http.listen;
-    let cluster = Cluster::connect(config).await?;
+    let cluster = stop.unless_asked(Cluster::connect(config)).await?;
     let stores = Stores::connect(&cluster, embedder.model()).await?;
     let state = GatewayState {
         searcher: searcher(&cluster, &stores, embedder, cursor_key, Caller::local()),

@@ -38,9 +38,9 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(config: ClusterConfig, stop: Stop) -> anyhow::Result<()> {
+async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let model = config.embedding.model_id()?;
-    let cluster = Arc::new(Cluster::connect(config).await?);
+    let cluster = Arc::new(stop.unless_asked(Cluster::connect(config)).await?);
     let stores = Stores::connect(&cluster, &model).await?;
     let broker = cluster.broker()?;
     let coordinator = Arc::new(Coordinator::new(Arc::clone(&cluster), broker.clone(), &stores));

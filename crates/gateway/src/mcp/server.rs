@@ -171,3 +171,21 @@ impl ServerHandler for Server {
         Ok(unless_cancelled(&context, read).await??.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_takes_too_long_is_answered_as_a_tool() {
+        let limit = Some(Duration::from_secs(5));
+        let late = in_time(limit, std::future::pending()).await;
+        let said = serde_json::to_string(&late).expect("JSON");
+        assert!(
+            late.is_error == Some(true) && said.contains("timeout_error") && said.contains("ask for less"),
+            "{said}"
+        );
+        let quick = in_time(limit, async { CallToolResult::success(Vec::new()) }).await;
+        assert_ne!(quick.is_error, Some(true));
+    }
+}

@@ -50,7 +50,7 @@ enum Fault {
     LimitsAllTogether,
 }
 
-const ALL: [(&str, Fault); 29] = [
+const ALL: [(&str, Fault); 30] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
