@@ -1,5 +1,6 @@
 //! A look into a cluster's stores over the same ports as its services, without any of these.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,14 @@ pub struct Inside {
     pub cluster: Cluster,
     pub stores: Stores,
     pub searcher: Searcher,
+}
+
+/// The last request of each repository, which stands for those before it; in the order in which they were made.
+fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
+    let mut seen = BTreeSet::new();
+    let mut newest: Vec<_> = asked.iter().rev().filter(|(repository, _)| seen.insert(*repository)).copied().collect();
+    newest.reverse();
+    newest
 }
 
 impl Inside {
@@ -59,14 +68,14 @@ impl Inside {
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         // What is answered stays so, and of thousands the first are answered first.
-        let mut waiting = asked;
+        let mut waiting = newest_of_each(asked).into_iter().peekable();
         loop {
-            while let Some(((repository, request), later)) = waiting.split_first()
+            while let Some((repository, request)) = waiting.peek()
                 && self.cluster.runs.asked(*repository, *request).await?.is_none()
             {
-                waiting = later;
+                waiting.next();
             }
-            if waiting.is_empty() && self.cluster.runs.unfinished().await?.is_empty() {
+            if waiting.peek().is_none() && self.cluster.runs.unfinished().await?.is_empty() {
                 return Ok(());
             }
             self.check(deadline).await?;
@@ -74,8 +83,8 @@ impl Inside {
     }
 
     pub async fn is_settled(&self, asked: &[(RepositoryId, u64)]) -> Result<bool> {
-        for (repository, request) in asked {
-            if self.cluster.runs.asked(*repository, *request).await?.is_some() {
+        for (repository, request) in newest_of_each(asked) {
+            if self.cluster.runs.asked(repository, request).await?.is_some() {
                 return Ok(false);
             }
         }
