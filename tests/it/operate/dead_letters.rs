@@ -65,6 +65,11 @@ fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
     let told: Vec<_> = found.iter().map(|letter| (&letter["stage"], &letter["part"], &letter["repository"])).collect();
     assert_eq!(told, [(&json!("sync"), &Value::Null, &json!(NAME)), (&json!("parse"), &json!(3), &json!(NAME))]);
     let ids: Vec<&str> = found.iter().filter_map(|letter| letter["id"].as_str()).collect();
+    let (code, said) = cluster.said(&["doctor"]);
+    assert!(
+        code == 1 && said.contains("dead letters: 2 jobs failed for good") && said.contains("ok    runs"),
+        "{said}"
+    );
     let text = cluster.ok(&["dead-letters", "list"]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains(ids[0]) && lines[0].contains("git fetch: no answer"), "{text}");

@@ -1,10 +1,12 @@
 //! `cairn doctor` against a cluster.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cairn_domain::{RepositoryId, Scope};
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{BlobStore, Catalogue, Generations};
+use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead};
 use cairn_stages::Artifacts;
 
 use super::installation::Installation;
@@ -13,19 +15,68 @@ use crate::commands::Outcome;
 use crate::commands::doctor::{Check, report};
 use crate::verify::verify;
 
-/// Each dependency: whether it answers, which it is, whether it is prepared. And all that is stored of the repository that
-/// is named: reading that of every one would take a cluster hours.
+/// Dead letters that are counted.
+const LETTERS_COUNTED: usize = 1_000;
+/// Names that a fault lists.
+const NAMED: usize = 3;
+
+/// Each dependency: whether it answers, which it is, whether it is prepared. Whether work goes on. And all that is stored of the
+/// repository that is named: reading that of every one would take a cluster hours.
 pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> Outcome {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
     // Servers that do not answer are told already, and the rest would say it again.
-    if let Some(name) = named
-        && checks.iter().all(|check| check.fault.is_none())
-    {
-        checks.push(stored(installation, name).await?);
+    if checks.iter().all(|check| check.fault.is_none()) {
+        checks.extend(work(installation).await?);
+        if let Some(name) = named {
+            checks.push(stored(installation, name).await?);
+        }
     }
     Ok(report(&checks, json))
+}
+
+/// What stands still, what was given up, and what was indexed for another model; of all tenants.
+async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
+    let (runs, clock) = installation.ledger().await?;
+    let still_since_ms = clock.now_ms().saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
+    let mut still = runs.unfinished().await?;
+    still.retain(|run| run.progressed_at_ms < still_since_ms);
+    let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
+        format!(
+            "without progress: {some}; see whether every service runs, and its log; `cairn runs cancel NAME` ends one"
+        )
+    });
+    let model = installation.config.embedding.model_id()?.name;
+    let mut other = Vec::new();
+    let view = runs.view().await?;
+    for tenant in runs.tenants().await? {
+        let records = runs.repositories(&Scope::all(tenant)).await?;
+        let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
+        let published = runs.published_of(&view, &ids).await?;
+        let ids: BTreeSet<RepositoryId> =
+            published.iter().filter(|found| found.model != model).map(|found| found.run.repository).collect();
+        other.extend(
+            records.into_iter().filter(|record| ids.contains(&record.id)).map(|record| record.name.to_string()),
+        );
+    }
+    let other = some_of(other.into_iter())
+        .map(|some| format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes one again"));
+    let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
+    let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
+    let letters = (letters > 0)
+        .then(|| format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` tells which and why"));
+    let check = |what: &str, fault| Check { what: what.to_owned(), fault };
+    Ok([check("runs", still), check("embedding models", other), check("dead letters", letters)])
+}
+
+/// Some of the names and how many more there are; none if there are none.
+fn some_of(names: impl Iterator<Item = String>) -> Option<String> {
+    let names: Vec<String> = names.collect();
+    let num_more = names.len().saturating_sub(NAMED);
+    let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = if num_more > 0 { format!(" and {num_more} more") } else { String::new() };
+    (!names.is_empty()).then(|| shown + &more)
 }
 
 async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check> {
