@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+const DEADLINE: Duration = Duration::from_secs(30);
+
 #[test]
 fn missing_settings_are_named() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cairn-scheduler"));
@@ -24,21 +26,24 @@ fn who_still_connects_ends_when_asked_to() {
     let url = format!("http://{}", silent.local_addr().expect("an address"));
     write!(
         settings,
-        "[s3]\nbucket = 'b'\nendpoint = '{url}'\naccess_key_id = {{ env = 'PATH' }}\nsecret_access_key = {{ env = 'PATH' }}\n\
+        "[s3]\nbucket = 'tests'\nendpoint = '{url}'\naccess_key_id = {{ env = 'KEY' }}\nsecret_access_key = {{ env = 'KEY' }}\n\
          [neo4j]\nurl = 'bolt://127.0.0.1:9'\n"
     )
     .expect("settings");
+    let (connected, connections) = mpsc::channel();
+    thread::spawn(move || silent.incoming().for_each(|connection| drop(connected.send(connection))));
     for command in ["tick", "run"] {
         let mut program = Command::new(env!("CARGO_BIN_EXE_cairn-scheduler"));
-        program.arg("--config").arg(settings.path()).arg(command).stderr(Stdio::piped());
+        program.arg("--config").arg(settings.path()).arg(command).env("KEY", "key").stderr(Stdio::piped());
         let program = program.spawn().expect("the program starts");
-        let (connected, pid) = (silent.accept().expect("it asks the store"), program.id().to_string());
+        let pid = program.id().to_string();
+        let connection = connections.recv_timeout(DEADLINE).expect("it asks the store");
         assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill").success());
         let (ended, end) = mpsc::channel();
         thread::spawn(move || ended.send(program.wait_with_output()));
-        let output = end.recv_timeout(Duration::from_secs(20)).expect("it ends").expect("its output");
+        let output = end.recv_timeout(DEADLINE).expect("it ends").expect("its output");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("asked to stop"), "{command}: {said}");
-        drop(connected);
+        drop(connection);
     }
 }
