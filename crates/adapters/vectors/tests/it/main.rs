@@ -2,13 +2,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
+use async_trait::async_trait;
 use cairn_conformance::suite;
 use cairn_domain::{ContentHash, DenseVector, ModelId, Tenant, VectorKey};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_store::LocalStore;
-use cairn_ports::{BlobStore, VectorCache};
+use cairn_ports::{BlobStore, VectorCache, VectorCacheError};
 use cairn_vectors::DurableVectorCache;
 
 fn open(blobs: &Path, cache: &Path) -> Result<DurableVectorCache> {
@@ -93,6 +95,51 @@ async fn many_that_miss_something_fill_the_cache_together() -> Result<()> {
     for task in tasks {
         assert_eq!(task.await??, 10);
     }
+    Ok(())
+}
+
+/// A cache that somebody else fills again while its first answer is on its way.
+struct Overtaken {
+    inner: Arc<LocalStore>,
+    other: DurableVectorCache,
+    is_first: AtomicBool,
+}
+
+#[async_trait]
+impl VectorCache for Overtaken {
+    async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
+        let found = self.inner.get(tenant, keys).await;
+        if self.is_first.swap(false, Ordering::SeqCst) {
+            self.other.get(tenant, keys).await?;
+        }
+        found
+    }
+
+    async fn put(&self, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError> {
+        self.inner.put(tenant, entries).await
+    }
+
+    async fn sweep(
+        &self,
+        tenant: &Tenant,
+        is_live: &(dyn for<'a> Fn(&'a VectorKey) -> bool + Send + Sync),
+    ) -> Result<u64, VectorCacheError> {
+        self.inner.sweep(tenant, is_live).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_filled_after_the_first_look_is_found() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let blobs = directory.path().join("blobs");
+    let (tenant, all) = (Tenant::new("a"), entries("m", 0..20));
+    open(&blobs, &directory.path().join("lost"))?.put(&tenant, &all).await?;
+    let inner = Arc::new(LocalStore::open(&directory.path().join("new"))?);
+    let blobs: Arc<dyn BlobStore> = Arc::new(LocalBlobs::open(&blobs)?);
+    let other = DurableVectorCache::new(Arc::clone(&blobs), inner.clone());
+    let overtaken = Overtaken { inner, other, is_first: AtomicBool::new(true) };
+    let cache = DurableVectorCache::new(blobs, Arc::new(overtaken));
+    assert_eq!(num_cached(&cache, &tenant, &all).await?, 20, "they would be paid for again");
     Ok(())
 }
 
