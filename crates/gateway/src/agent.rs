@@ -105,7 +105,7 @@ impl dyn Agent + '_ {
             Corrupt | InternalError | ModelMismatch => {
                 (InternalError, "an internal error; try again, or tell whoever runs this service")
             }
-            Timeout => (Timeout, "the answer took too long; ask for less (fewer repositories, a smaller limit)"),
+            Timeout => (Timeout, TOO_SLOW),
             RateLimited { .. } => (error.code, "the provider of embeddings takes no more for now; try again later"),
             _ => return error,
         };
@@ -113,6 +113,9 @@ impl dyn Agent + '_ {
         SearchError::new(code, message)
     }
 }
+
+/// What a caller reads whose answer took too long, whichever way it asked.
+pub(crate) const TOO_SLOW: &str = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
 
 /// What to index. `Default` brings the repository at the target up to date with the settings that it had.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -235,8 +235,6 @@ async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Opti
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use cairn_domain::{BlobId, EntryKind, Outcome, RepositoryName, Slot, Tenant};
     use cairn_ports::ErrorClass;
     use cairn_testkit::MemoryBlobs;

@@ -177,6 +177,11 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
+/// What stands at the end of a document; none in one that was written before it was there.
+fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
+    if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
+}
+
 /// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, how far its
 /// sync is, and when it is tried again. They stand at the end, and are missing in older documents.
 impl Encode for runs::RepositoryDocument {
@@ -212,17 +217,12 @@ impl Decode for runs::RepositoryDocument {
             hosted: None,
         };
         let (last_sync, mut state): (_, runs::RepositoryState) = (Decode::decode(reader)?, Decode::decode(reader)?);
-        let hosted = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
-        let is_sent = reader.0.is_empty() || bool::decode(reader)?;
+        let hosted = came_later(reader)?.flatten();
+        let is_sent = came_later(reader)?.unwrap_or(true);
+        state.lease.progress = came_later(reader)?.unwrap_or_default();
+        let postponed_until_ms = came_later(reader)?.flatten();
         if let Some(dispatched) = &mut state.requests.dispatched {
-            dispatched.is_sent = is_sent;
-        }
-        if !reader.0.is_empty() {
-            state.lease.progress = Decode::decode(reader)?;
-        }
-        let postponed_until_ms = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
-        if let Some(dispatched) = &mut state.requests.dispatched {
-            dispatched.postponed_until_ms = postponed_until_ms;
+            (dispatched.is_sent, dispatched.postponed_until_ms) = (is_sent, postponed_until_ms);
         }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
     }
@@ -267,7 +267,7 @@ impl Decode for runs::RunDocument {
             is_swept: Decode::decode(reader)?,
             sent_again_at_ms: None,
         };
-        let sent_again_at_ms = if reader.0.is_empty() { None } else { Decode::decode(reader)? };
+        let sent_again_at_ms = came_later(reader)?.flatten();
         Ok(Self { details, ledger: runs::RunLedger { sent_again_at_ms, ..ledger } })
     }
 }

@@ -63,10 +63,7 @@ impl Requests for Runs {
 
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError> {
         let command = Command::Dispatched { repository, request };
-        match told(self.documents.change(command).await, "dispatched", &repository) {
-            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
-            outcome => outcome.map(drop),
-        }
+        self.change_if_there(repository, command).await
     }
 
     async fn postpone(
@@ -79,10 +76,7 @@ impl Requests for Runs {
     ) -> Result<(), LedgerError> {
         let outcome = SyncOutcome { at_ms: now_ms, failure: Some(failure) };
         let command = Command::Postpone { repository, request, outcome, until_ms };
-        match told(self.documents.change(command).await, "postpone", &repository) {
-            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
-            outcome => outcome.map(drop),
-        }
+        self.change_if_there(repository, command).await
     }
 
     async fn asked(&self, repository: RepositoryId, number: u64) -> Result<Option<SyncRequest>, LedgerError> {
@@ -101,12 +95,7 @@ impl Requests for Runs {
         now_ms: i64,
     ) -> Result<(), LedgerError> {
         let outcome = SyncOutcome { at_ms: now_ms, failure };
-        match told(self.documents.change(Command::Answer { repository, request, outcome }).await, "answer", &repository)
-        {
-            // It was deleted since: nobody waits for the answer.
-            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
-            outcome => outcome.map(drop),
-        }
+        self.change_if_there(repository, Command::Answer { repository, request, outcome }).await
     }
 
     async fn cancel(
@@ -132,6 +121,15 @@ impl Requests for Runs {
 }
 
 impl Runs {
+    /// A repository that was deleted since is no error: nobody waits for what is said of it.
+    async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
+        let operation = command.name();
+        match told(self.documents.change(command).await, operation, &repository) {
+            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+
     /// Those of the repositories of which something may be asked: of many the others are not even written to.
     async fn asked_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, LedgerError> {
         if repositories.len() <= 1 {

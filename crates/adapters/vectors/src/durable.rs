@@ -151,15 +151,14 @@ fn check(entries: &[Entry]) -> Result<(), VectorCacheError> {
 impl VectorCache for DurableVectorCache {
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError> {
         let mut found = self.cache.get(tenant, keys).await?;
-        let lacks =
-            |found: &[Option<DenseVector>]| (0..keys.len()).filter(|at| found[*at].is_none()).collect::<Vec<_>>();
-        let missing: Vec<VectorKey> = lacks(&found).into_iter().map(|at| keys[at].clone()).collect();
-        if missing.is_empty() {
+        let places: Vec<usize> = (0..keys.len()).filter(|at| found[*at].is_none()).collect();
+        if places.is_empty() {
             return Ok(found);
         }
+        let missing: Vec<VectorKey> = places.iter().map(|at| keys[*at].clone()).collect();
         self.make_whole(tenant, missing.iter().map(|key| &key.model)).await?;
         // Looked up again even if it was whole: somebody else may have filled it since the first look.
-        for (at, again) in lacks(&found).into_iter().zip(self.cache.get(tenant, &missing).await?) {
+        for (at, again) in places.into_iter().zip(self.cache.get(tenant, &missing).await?) {
             found[at] = again;
         }
         Ok(found)

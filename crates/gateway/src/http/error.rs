@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use cairn_search::{SearchError, SearchErrorCode};
 use serde_json::{Value, json};
 
+use crate::agent::TOO_SLOW;
 use crate::json as as_json;
 
 /// A provider that did not say for how long it takes nothing.
@@ -76,8 +77,7 @@ impl HttpError {
     }
 
     pub(super) fn timeout() -> Self {
-        let message = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
-        Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout_error", message)
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout_error", TOO_SLOW)
     }
 
     /// What went wrong inside is for the log.

@@ -19,6 +19,7 @@ use super::call::call;
 use super::tools::{TOOLS, ToolSpec};
 use super::{prompts, resources};
 use crate::Agent;
+use crate::agent::TOO_SLOW;
 
 const INSTRUCTIONS: &str = "Cairn answers questions about indexed code. Start with search_code (words or a name), read \
     with read_code, and ask analyze_relationship before you change something. Answers name repository, commit and time. \
@@ -70,10 +71,8 @@ impl Server {
 /// A call that takes too long is answered like any that fails: its caller asks for less, and does not think the server gone.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
-    timeout(limit, work).await.unwrap_or_else(|_| {
-        let message = "the answer took too long; ask for less (fewer repositories, a smaller limit)";
-        Failure::from(SearchError::new(SearchErrorCode::Timeout, message)).into_result()
-    })
+    let too_slow = || Failure::from(SearchError::new(SearchErrorCode::Timeout, TOO_SLOW)).into_result();
+    timeout(limit, work).await.unwrap_or_else(|_| too_slow())
 }
 
 /// Lists are given whole: a cursor is none of ours.

@@ -250,7 +250,7 @@ impl Bars {
     }
 
     /// So many parts of a repository's run have ended.
-    pub(super) fn ended(&self, repository: &str, num_ended: u32, num_parts: u32) {
+    pub(super) fn ended(&self, repository: &str, run: &str, num_ended: u32, num_parts: u32) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *last, num_ended) == num_ended {
             return;
@@ -261,7 +261,7 @@ impl Bars {
                 bar.set_position(u64::from(num_ended));
                 bar.set_message(repository.to_owned());
             }
-            None => tracing::info!(repository, num_ended, num_parts, "parts ended"),
+            None => tracing::info!(repository, run, num_ended, num_parts, "parts ended"),
         }
     }
 
@@ -289,6 +289,6 @@ impl Progress for Bars {
     }
 
     fn parts(&self, run: &RunRecord) {
-        self.ended(&run.result.repository, run.num_ended, run.num_parts);
+        self.ended(&run.result.repository, &run.id.to_string(), run.num_ended, run.num_parts);
     }
 }

@@ -180,7 +180,7 @@ impl Watch {
         let (repository, news) = (text(answer, "repository"), text(answer, "sync"));
         let count = |name: &str| u32::try_from(number(answer, name)).unwrap_or(u32::MAX);
         if text(answer, "state") == "running" {
-            self.bars.ended(repository, count("num_ended"), count("num_parts"));
+            self.bars.ended(repository, text(answer, "run_id"), count("num_ended"), count("num_parts"));
         } else if !news.is_empty() && self.last_news.replace(news.to_owned()) != news {
             self.bars.says(repository, news);
         }
