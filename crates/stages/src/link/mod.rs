@@ -27,7 +27,7 @@ use packages::read_packages;
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::{Difference, difference};
-use crate::snapshot::{Snapshot, Snapshots, size_of};
+use crate::snapshot::{Snapshot, Snapshots, memory_of};
 use crate::sync::{blocking, own_scope};
 
 /// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only what is
@@ -69,7 +69,7 @@ impl Stage for LinkStage {
         let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
         let previous = self.artifacts.manifest_or_empty(previous).await?;
         let was = |entry: &ManifestEntry| changed.get(entry.path.as_str()).is_some_and(|path| path.before);
-        let now = self.snapshots.load(&self.artifacts, repository, planned, size_of(&previous, was)).await?;
+        let now = self.snapshots.load(&self.artifacts, repository, planned, memory_of(&previous, was)).await?;
         let before = self.before(previous, repository, was).await?;
         let packages = self.packages(&now, &before, &changed).await?;
         let linker = Arc::new(Linker { now, before, changed, packages, num_threads: self.num_threads });
