@@ -8,8 +8,10 @@ use cairn_domain::{DenseVector, InputType};
 use cairn_ports::{EmbedderError, ErrorKind};
 
 use super::embedder::{HttpEmbedder, class_of};
-use super::gate::Closed;
+use super::gate::{Closed, Pass};
+use super::remainders::{Fellow, Told};
 use crate::batches::{MAX_SPLITS, halves, shortened};
+use crate::control::{Class, Control};
 use crate::provider::{CallError, Outcome, max_answer_bytes, outcome_of, request_body};
 use crate::transport::TransportError;
 
@@ -23,21 +25,22 @@ enum Called {
 }
 
 impl HttpEmbedder {
-    /// Vectors of the texts in `batch`, with their places.
+    /// Vectors of the texts in `batch`, with their places. A remainder may share its call with others.
     pub(super) async fn batch(
         &self,
         input_type: InputType,
         texts: &[Cow<'_, str>],
         batch: Range<usize>,
+        is_remainder: bool,
     ) -> Result<Vec<(usize, DenseVector)>, EmbedderError> {
         let mut found = Vec::with_capacity(batch.len());
         let mut pending = vec![(batch, 0)];
         while let Some((batch, num_splits)) = pending.pop() {
-            match self.call(input_type, &texts[batch.clone()]).await? {
+            let may_share = is_remainder && num_splits == 0;
+            match self.call(input_type, &texts[batch.clone()], may_share).await? {
                 Called::Vectors(vectors) => found.extend(batch.zip(vectors)),
                 Called::TooLarge => match halves(&batch) {
                     Some((left, right)) if num_splits < MAX_SPLITS => {
-                        self.counts.split.add(1);
                         pending.extend([(right, num_splits + 1), (left, num_splits + 1)]);
                     }
                     Some(_) => return Err(self.error(ErrorKind::TooLarge, batch.len())),
@@ -57,7 +60,7 @@ impl HttpEmbedder {
             if shorter.trim().is_empty() {
                 break;
             }
-            if let Called::Vectors(vectors) = self.call(input_type, &[Cow::Borrowed(shorter)]).await? {
+            if let Called::Vectors(vectors) = self.call(input_type, &[Cow::Borrowed(shorter)], false).await? {
                 tracing::debug!(
                     from = text.len(),
                     to = shorter.len(),
@@ -70,27 +73,33 @@ impl HttpEmbedder {
     }
 
     /// One call, and its retries as far as the budget goes.
-    async fn call(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Called, EmbedderError> {
+    async fn call(
+        &self,
+        input_type: InputType,
+        texts: &[Cow<'_, str>],
+        mut may_share: bool,
+    ) -> Result<Called, EmbedderError> {
         self.gate.control().new_call();
         let mut num_failures = 0;
         loop {
-            match self.attempt(input_type, texts).await? {
-                Outcome::Answered { vectors, tokens } => {
-                    self.answered(texts, tokens);
-                    return Ok(Called::Vectors(vectors));
-                }
+            let attempted = if may_share {
+                self.shared_attempt(texts).await?
+            } else {
+                Some(self.attempt(input_type, texts).await?)
+            };
+            let Some(outcome) = attempted else {
+                may_share = false;
+                continue;
+            };
+            match outcome {
+                Outcome::Answered { vectors, .. } => return Ok(Called::Vectors(vectors)),
                 Outcome::TooLarge => return Ok(Called::TooLarge),
                 // The gate waits, or says that it is too long.
-                Outcome::Throttled { .. } => self.counts.throttled.add(1),
-                Outcome::Rejected { error } => {
-                    return Err(self.error(error.kind(), texts.len()).because(error));
-                }
-                Outcome::Refused { error } => {
-                    self.counts.refused.add(1);
+                Outcome::Throttled { .. } => {}
+                Outcome::Rejected { error } | Outcome::Refused { error } => {
                     return Err(self.error(error.kind(), texts.len()).because(error));
                 }
                 Outcome::Failed { error, .. } => {
-                    self.count_failure(&error);
                     num_failures += 1;
                     let now = self.gate.now();
                     if num_failures >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
@@ -106,8 +115,80 @@ impl HttpEmbedder {
     async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Outcome, EmbedderError> {
         let class = class_of(input_type);
         let tokens = self.estimated(class, texts);
-        let entered = self.gate.enter(class, tokens, &self.counts.waited_ms).await;
+        let ask = |control: &mut Control, now| control.ask(now, tokens, class);
+        let entered = self.gate.enter(class, &self.counts.waited_ms, ask).await;
         let pass = entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?;
+        self.made(pass, input_type, texts).await
+    }
+
+    /// A call for all who wait and fit, or one of these that took this one along. None if it failed, and it is not known because of
+    /// whose texts: one caller's bad text fails no other.
+    async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<Outcome>, EmbedderError> {
+        let (class, limits) = (Class::Passages, self.limits(Class::Passages));
+        let tokens = self.estimated(class, texts);
+        let (pass, fellows) = loop {
+            let owned = texts.iter().map(|text| text.clone().into_owned()).collect();
+            let (place, lift) = self.remainders.add(owned, tokens);
+            let mut fellows = Vec::new();
+            let ask = |control: &mut Control, now| {
+                let (verdict, along) = place.take_along(limits, |tokens| control.ask(now, tokens, class));
+                fellows = along;
+                verdict
+            };
+            tokio::select! {
+                biased;
+                told = lift.told() => match told {
+                    Some(Told::Vectors(vectors)) => return Ok(Some(Outcome::Answered { vectors, tokens: None })),
+                    Some(Told::Alone) => return Ok(None),
+                    Some(Told::Again) | None => {}
+                },
+                entered = self.gate.enter(class, &self.counts.waited_ms, ask) => {
+                    break (entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?, fellows);
+                }
+            }
+        };
+        let others = fellows.iter().flat_map(|fellow| &fellow.texts).map(|text| Cow::Borrowed(text.as_str()));
+        let all: Vec<Cow<'_, str>> = texts.iter().map(|text| Cow::Borrowed(text.as_ref())).chain(others).collect();
+        let outcome = self.made(pass, InputType::Passage, &all).await?;
+        Ok(self.shared_out(outcome, texts.len(), fellows))
+    }
+
+    /// Tells the fellows what the call means for them. What it means for the first `num_own` texts is returned.
+    fn shared_out(&self, outcome: Outcome, num_own: usize, fellows: Vec<Fellow>) -> Option<Outcome> {
+        if fellows.is_empty() {
+            return Some(outcome);
+        }
+        match outcome {
+            Outcome::Answered { mut vectors, tokens } => {
+                let mut others = vectors.split_off(num_own).into_iter();
+                for fellow in fellows {
+                    let of_fellow: Vec<DenseVector> = others.by_ref().take(fellow.texts.len()).collect();
+                    if fellow.has_given_up() {
+                        self.keep(fellow.texts.iter().map(String::as_str).zip(of_fellow));
+                    } else {
+                        fellow.tell(Told::Vectors(of_fellow));
+                    }
+                }
+                Some(Outcome::Answered { vectors, tokens })
+            }
+            Outcome::Throttled { .. } | Outcome::Refused { .. } => {
+                fellows.into_iter().for_each(|fellow| fellow.tell(Told::Again));
+                Some(outcome)
+            }
+            Outcome::TooLarge | Outcome::Failed { .. } | Outcome::Rejected { .. } => {
+                fellows.into_iter().for_each(|fellow| fellow.tell(Told::Alone));
+                None
+            }
+        }
+    }
+
+    /// The call itself.
+    async fn made(
+        &self,
+        pass: Pass<'_>,
+        input_type: InputType,
+        texts: &[Cow<'_, str>],
+    ) -> Result<Outcome, EmbedderError> {
         // The pass may have taken long, and it is no call that the next owner knows of.
         if !self.is_held() {
             return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key now"));
@@ -122,7 +203,19 @@ impl HttpEmbedder {
         };
         let outcome = outcome_of(&self.config, texts.len(), answer);
         pass.end(outcome.end());
+        self.count(&outcome, texts);
         Ok(outcome)
+    }
+
+    fn count(&self, outcome: &Outcome, texts: &[Cow<'_, str>]) {
+        match outcome {
+            Outcome::Answered { tokens, .. } => self.answered(texts, *tokens),
+            Outcome::TooLarge if texts.len() > 1 => self.counts.split.add(1),
+            Outcome::TooLarge | Outcome::Rejected { .. } => {}
+            Outcome::Throttled { .. } => self.counts.throttled.add(1),
+            Outcome::Refused { .. } => self.counts.refused.add(1),
+            Outcome::Failed { error, .. } => self.count_failure(error),
+        }
     }
 
     fn answered(&self, texts: &[Cow<'_, str>], tokens: Option<u64>) {

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::counters::{Counts, EmbedderCounters};
 use super::gate::{Gate, Patience};
 use super::kept::Kept;
+use super::remainders::Remainders;
 use crate::batches::{BatchLimits, TokenEstimator, batches, shortened};
 use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
@@ -29,6 +30,7 @@ pub struct HttpEmbedder {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) gate: Gate,
     pub(super) counts: Counts,
+    pub(super) remainders: Remainders,
     model: ModelId,
     estimator: Mutex<TokenEstimator>,
     kept: Mutex<Kept>,
@@ -73,8 +75,17 @@ impl HttpEmbedder {
             Patience { in_all: window + passages, throttled: passages },
         );
         let model = config.model_id();
-        let (counts, estimator, is_held) = (Counts::default(), Mutex::default(), Mutex::default());
-        Ok(Self { config, transport, gate, counts, model, estimator, kept: Mutex::default(), is_held })
+        Ok(Self {
+            config,
+            transport,
+            gate,
+            counts: Counts::default(),
+            remainders: Remainders::default(),
+            model,
+            estimator: Mutex::default(),
+            kept: Mutex::default(),
+            is_held: Mutex::default(),
+        })
     }
 
     /// This process has become the key's owner: another may have used it until now. From here on no call is made while
@@ -135,7 +146,7 @@ impl HttpEmbedder {
         if prefix.is_empty() { Cow::Borrowed(cut) } else { Cow::Owned(format!("{prefix}{cut}")) }
     }
 
-    fn limits(&self, class: Class) -> BatchLimits {
+    pub(super) fn limits(&self, class: Class) -> BatchLimits {
         let limits = self.config.batch_limits();
         BatchLimits { tokens: limits.tokens.min(self.gate.control().at_most(class)), ..limits }
     }
@@ -177,10 +188,10 @@ impl HttpEmbedder {
         let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();
         let calls = batches(&tokens, self.limits(class)).into_iter().map(|batch| async {
-            let found = self.batch(input_type, texts, batch).await?;
+            let is_remainder = class == Class::Passages && batch.end == texts.len();
+            let found = self.batch(input_type, texts, batch, is_remainder).await?;
             if class == Class::Passages {
-                let mut kept = self.kept();
-                found.iter().for_each(|(place, vector)| kept.keep(&texts[*place], vector.clone()));
+                self.keep(found.iter().map(|(place, vector)| (texts[*place].as_ref(), vector.clone())));
             }
             Ok(found)
         });
@@ -189,6 +200,11 @@ impl HttpEmbedder {
         let mut found: Vec<(usize, DenseVector)> = found.into_iter().flatten().collect();
         found.sort_by_key(|(place, _)| *place);
         Ok(found.into_iter().map(|(_, vector)| vector).collect())
+    }
+
+    pub(super) fn keep<'a>(&self, vectors: impl Iterator<Item = (&'a str, DenseVector)>) {
+        let mut kept = self.kept();
+        vectors.for_each(|(text, vector)| kept.keep(text, vector));
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

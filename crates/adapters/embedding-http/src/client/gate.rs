@@ -69,7 +69,13 @@ impl Gate {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) async fn enter(&self, class: Class, tokens: u64, waited_ms: &Count) -> Result<Pass<'_>, Closed> {
+    /// Waits for its turn, and then until `ask` says that the call may go: it is asked whenever that may have changed.
+    pub(super) async fn enter(
+        &self,
+        class: Class,
+        waited_ms: &Count,
+        ask: impl FnMut(&mut Control, Duration) -> Verdict,
+    ) -> Result<Pass<'_>, Closed> {
         let queue = match class {
             Class::Questions => &self.questions,
             Class::Passages => &self.passages,
@@ -77,19 +83,24 @@ impl Gate {
         let asked_at = self.now();
         let in_turn = async {
             let _turn = queue.turn.lock().await;
-            self.wait(class, tokens, queue.patience).await
+            self.wait(class, queue.patience, ask).await
         };
         let entered = timeout(queue.patience.in_all, in_turn).await;
         waited_ms.add((self.now() - asked_at).as_millis() as u64);
         entered.unwrap_or(Err(Closed::Throttled { retry_after: queue.patience.in_all.min(Duration::from_secs(10)) }))
     }
 
-    async fn wait(&self, class: Class, tokens: u64, patience: Patience) -> Result<Pass<'_>, Closed> {
+    async fn wait(
+        &self,
+        class: Class,
+        patience: Patience,
+        mut ask: impl FnMut(&mut Control, Duration) -> Verdict,
+    ) -> Result<Pass<'_>, Closed> {
         let give_up_at = self.now() + patience.in_all;
         loop {
             let changed = self.changed.notified();
             let now = self.now();
-            let verdict = self.control().ask(now, tokens, class);
+            let verdict = ask(&mut self.control(), now);
             let until = match verdict {
                 Verdict::Go(permit) => return Ok(Pass { gate: self, permit: Some(permit) }),
                 Verdict::TooMuch { .. } => return Err(Closed::TooMuch),

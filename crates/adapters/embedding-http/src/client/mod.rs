@@ -5,6 +5,7 @@ mod counters;
 mod embedder;
 mod gate;
 mod kept;
+mod remainders;
 
 pub use counters::EmbedderCounters;
 pub use embedder::HttpEmbedder;

@@ -6,6 +6,7 @@ mod faults;
 mod limiter;
 mod outage;
 mod quota;
+mod sharing;
 mod sockets;
 mod texts;
 mod virtual_time;
