@@ -1,5 +1,8 @@
 //! The command line as a user meets it: exit codes, machine-readable answers, help, and what is said about mistakes.
 
+use std::fs;
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use cairn_testkit::work_tree::{commit, repository, write};
@@ -251,6 +254,37 @@ fn every_command_answers_in_json() {
     }
     assert_eq!(index.json(&["remove", "r"]), serde_json::json!({ "removed": "r" }));
     assert_eq!(index.json(&["repos"])["repositories"], serde_json::json!([]));
+}
+
+/// Of what was indexed a moment ago, too; a clone is there for as long as somebody needs it.
+#[test]
+fn nothing_is_left_of_what_is_removed() {
+    let (_, directory) = indexed();
+    let index = Index::new();
+    let url = format!("file://{}", directory.path().display());
+    let of_clones = || fs::read_dir(index.path().join("clones")).map_or(0, Iterator::count);
+    for name in ["one", "other"] {
+        let output = index.command(&["index", &url, "--name", name]).env("CAIRN_ALLOW_FILE", "true").output();
+        assert!(output.is_ok_and(|output| output.status.success()));
+    }
+    let files = |folder: &str| {
+        let mut folders = vec![index.path().join(folder)];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
+            }
+        }
+        files
+    };
+    let of_one = files("artifacts").len();
+    assert!(of_one > 10 && of_clones() == 3, "{of_one}");
+    index.ok(&["remove", "one"]);
+    assert!(files("artifacts").len() == of_one / 2 && of_clones() == 3, "{:?}", files("artifacts"));
+    index.ok(&["remove", "other"]);
+    for folder in ["artifacts", "clones", "history", "segments", "stats"] {
+        assert_eq!(files(folder), Vec::<PathBuf>::new(), "{folder}");
+    }
 }
 
 #[test]

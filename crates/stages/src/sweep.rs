@@ -9,8 +9,10 @@ use std::sync::Arc;
 use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    BlobStoreExt, Catalogue, CatalogueSweep, Clock, ErrorClass, Generations, GraphStore, SweepList, VectorCache,
+    BlobStoreExt, Catalogue, CatalogueSweep, Clock, DeadLetters, ErrorClass, ErrorKind, Generations, GraphStore,
+    SweepList, VectorCache,
 };
+use cairn_wire::Job;
 use rustc_hash::FxHashSet;
 
 use crate::aggregate::published_patterns;
@@ -35,6 +37,8 @@ pub struct Sweep {
     pub cache: Arc<dyn VectorCache>,
     /// Every store with generations.
     pub stores: Vec<Arc<dyn Generations>>,
+    /// Where jobs that were given up are kept. None where none are.
+    pub letters: Option<Arc<dyn DeadLetters>>,
     /// Since a generation was published; `GRACE_MS` except where nobody can be reading.
     pub grace_ms: i64,
 }
@@ -72,6 +76,9 @@ impl Sweep {
                 removed.push(deleted.clone());
             }
         }
+        if !failures.is_away && failures.note(&"dead letters", self.dead_letters(&removed).await).is_none() {
+            removed.clear();
+        }
         for tenant in tenants {
             if failures.note(&tenant, self.vectors(tenant).await).is_some() {
                 swept.deleted.extend(removed.iter().filter(|(owner, ..)| owner == tenant).cloned());
@@ -101,6 +108,34 @@ impl Sweep {
     async fn deleted(&self, (tenant, repository, before): &Deleted) -> Result<(), StageError> {
         for store in &self.stores {
             store.remove_repository(tenant, *repository, *before).await?;
+        }
+        Ok(())
+    }
+
+    /// Nobody will decide about what was given up before a deletion, and what it tells is a trace of what was deleted.
+    async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
+        let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
+        for letter in kept.dead_letters(usize::MAX).await? {
+            let Some(job) = &letter.job else { continue };
+            let Some((tenant, repository, before)) = deleted.iter().find(|deleted| deleted.1 == job.repository())
+            else {
+                continue;
+            };
+            let is_dead = match job {
+                Job::Part(job) => job.run.generation < *before,
+                // Of which life of the repository it is only a deletion without another life tells.
+                Job::Sync(_) => {
+                    let scope = Scope::only(tenant.clone(), [*repository]);
+                    self.catalogue.repositories(&scope).await?.is_empty()
+                }
+            };
+            if is_dead {
+                match kept.take(letter.id).await {
+                    // Somebody else has decided.
+                    Err(error) if error.kind == ErrorKind::NotFound => {}
+                    taken => drop(taken?),
+                }
+            }
         }
         Ok(())
     }
@@ -264,13 +299,15 @@ mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
     use cairn_domain::{
-        BlobId, DenseVector, EntryKind, ManifestEntry, ModelId, Outcome, RepoPath, RepositoryName, Slot, VectorKey,
+        BlobId, DenseVector, EntryKind, Key128, Lane, ManifestEntry, MessageId, ModelId, Outcome, PartId, RepoPath,
+        RepositoryName, Slot, StageName, VectorKey,
     };
     use cairn_ports::{
-        BlobMeta, BlobStore, BlobStoreError, CatalogueError, ErrorKind, MaintenanceError, Put, VectorCacheError,
+        BlobMeta, BlobStore, BlobStoreError, BrokerError, CatalogueError, DeadLetter, MaintenanceError, Put,
+        VectorCacheError,
     };
     use cairn_testkit::{FakeContent, FakeIndex, ManualClock, MemoryBlobs};
-    use cairn_wire::Manifest;
+    use cairn_wire::{Manifest, PartJob, SyncJob};
 
     use super::*;
     use crate::embed_patterns::fixture::pattern;
@@ -391,6 +428,7 @@ mod tests {
             clock: Arc::new(ManualClock::new(i64::MAX / 2)),
             cache: cache.clone(),
             stores: vec![Arc::new(Damaged { generation: GenerationId(2), kind })],
+            letters: None,
             grace_ms: GRACE_MS,
         };
         (sweep, listed, cache)
@@ -415,6 +453,51 @@ mod tests {
         assert_eq!((swept.retired.as_slice(), swept.aborted.as_slice()), (&[run(1), run(3)][..], &[run(4)][..]));
         assert_eq!(swept.deleted, [catalogue.list.deleted[1].clone()]);
         assert_eq!(*vectors.num_sweeps.lock().expect("no panic"), 1, "once for the tenant");
+    }
+
+    struct Letters(Mutex<Vec<DeadLetter>>);
+
+    #[async_trait]
+    impl DeadLetters for Letters {
+        async fn dead_letters(&self, _: usize) -> Result<Vec<DeadLetter>, BrokerError> {
+            Ok(self.0.lock().expect("no panic").clone())
+        }
+
+        async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+            let mut letters = self.0.lock().expect("no panic");
+            let at = letters.iter().position(|letter| letter.id == id);
+            at.map(|at| letters.remove(at)).ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", "letter"))
+        }
+    }
+
+    fn letter(job: Option<Job>) -> DeadLetter {
+        let id = job.as_ref().map_or(MessageId(Key128([9; 16])), Job::id);
+        let (code, message, body) = ("poison".to_owned(), String::new(), String::new());
+        let (stage, lane) = (StageName::Parse, Lane::Bulk);
+        DeadLetter { id, stage, lane, job, body, code, message, num_failed_attempts: 6 }
+    }
+
+    fn part(name: &str, generation: u64) -> Option<Job> {
+        let run = RunId { repository: repository(name), generation: GenerationId(generation) };
+        let plan = ArtifactRef { key: "plans/p".to_owned(), size_bytes: 0, hash: [0; 32] };
+        let part = PartId { stage: StageName::Parse, number: 0 };
+        Some(Job::Part(PartJob { tenant: Tenant::local(), run, part, plan }))
+    }
+
+    fn sync(name: &str) -> Option<Job> {
+        Some(Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(name), request: 1 }))
+    }
+
+    #[tokio::test]
+    async fn what_was_given_up_before_a_deletion_is_forgotten() {
+        let (mut sweep, ..) = sweep(listed(), ErrorKind::Corrupt);
+        let of_the_deleted = [part("y", 4), sync("y")];
+        let others = [part("y", 6), part("other", 1), sync("other"), None];
+        let all = of_the_deleted.into_iter().chain(others.clone()).map(letter).collect();
+        let letters = Arc::new(Letters(Mutex::new(all)));
+        sweep.letters = Some(letters.clone());
+        sweep.generations().await.expect_err("one is damaged");
+        assert_eq!(*letters.0.lock().expect("no panic"), others.map(letter));
     }
 
     #[tokio::test]

@@ -1,9 +1,10 @@
 //! The cloner: takes requests to sync, fetches repositories, decides what becomes of every path, redacts and packs what is
-//! new, and begins the run.
+//! new, and begins the run. Clones of what was deleted it removes.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
+use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, sources, start, sweep_clones, workers};
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -12,5 +13,8 @@ fn main() -> ExitCode {
 
 async fn run(config: ClusterConfig, mut stop: Stop) -> anyhow::Result<()> {
     let cluster = stop.unless_asked(Cluster::connect(config)).await?;
-    cluster.work(cluster.broker()?, workers::syncing(&cluster)?, stop).await
+    let sources = sources(&cluster);
+    let workers = workers::syncing(&cluster, Arc::clone(&sources))?;
+    sweep_clones(&cluster, &sources);
+    cluster.work(cluster.broker()?, workers, stop).await
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use cairn_domain::{Lane, RunState};
 use cairn_pipeline::{DispatchBounds, StageError, dispatch, relay, send_again};
 use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Requests};
+use cairn_rabbitmq::RabbitMqBroker;
 use cairn_stages::Sweep;
 use cairn_telemetry::metrics::COORDINATED;
 use tokio::time::{MissedTickBehavior, interval};
@@ -24,7 +25,7 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    pub fn new(cluster: Arc<Cluster>, broker: Arc<dyn Broker>, stores: &Stores) -> Self {
+    pub fn new(cluster: Arc<Cluster>, broker: Arc<RabbitMqBroker>, stores: &Stores) -> Self {
         let sweep = |grace_ms| Sweep {
             artifacts: Arc::clone(&cluster.artifacts),
             catalogue: cluster.runs.clone(),
@@ -33,6 +34,7 @@ impl Coordinator {
             clock: Arc::clone(&cluster.clock),
             cache: Arc::clone(&stores.cache),
             stores: stores.generations(&cluster),
+            letters: Some(broker.clone()),
             grace_ms,
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
@@ -48,6 +50,7 @@ impl Coordinator {
         let config = &self.cluster.config.pipeline;
         let tick = Duration::from_millis(config.tick_ms);
         let sweeping = Duration::from_millis(config.sweep_every_ms);
+        let grace = Duration::from_millis(config.grace_ms.unsigned_abs());
         let look_after = Duration::from_millis(config.stalled_after_ms.unsigned_abs() / 4).max(tick);
         tokio::join!(
             every(tick, "dispatched syncs", || self.dispatch()),
@@ -55,9 +58,7 @@ impl Coordinator {
             every(look_after, "stalled runs", || self.send_again()),
             every(look_after, "reaped runs", || self.reap()),
             every(sweeping, "swept generations", || self.generations.generations()),
-            every(Duration::from_millis(config.grace_ms.unsigned_abs()), "swept artifacts", || self
-                .artifacts
-                .artifacts()),
+            every(grace, "swept artifacts", || self.artifacts.artifacts()),
         );
     }
 
@@ -105,7 +106,7 @@ impl Coordinator {
 }
 
 /// Makes a step again and again; what it did is counted.
-async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
+pub(crate) async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
 where
     F: Future<Output = Result<u64, StageError>>,
 {

@@ -2,13 +2,42 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cairn_config::Operator;
 use cairn_git::{GitSettings, GitSources, Limits, ReadingPlan, RemotePolicy};
+use cairn_pipeline::StageError;
 use cairn_wire::RequestSettings;
 
-/// Sources, with clones below a folder.
-pub fn sources(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
+use crate::Cluster;
+use crate::coordinator::every;
+
+/// Sources of a cluster.
+pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
+    Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
+}
+
+/// From now on removes clones of what nobody has registered any more: a clone holds what was redacted everywhere else. One that a
+/// handler may be reading stays.
+pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
+    let config = &cluster.config.pipeline;
+    // Tests need not wait.
+    let grace = cairn_faults::sweep_grace_ms().unwrap_or(config.grace_ms);
+    let unused_for = cairn_faults::sweep_grace_ms().unwrap_or((config.longest_seconds * 1_000) as i64);
+    let [grace, unused_for] = [grace, unused_for].map(|ms| Duration::from_millis(ms.max(1).unsigned_abs()));
+    let (runs, sources) = (Arc::clone(&cluster.runs), Arc::clone(sources));
+    let step = move || {
+        let (runs, sources) = (Arc::clone(&runs), Arc::clone(&sources));
+        async move {
+            let live = runs.urls().await?;
+            let swept = tokio::task::spawn_blocking(move || sources.sweep(&live, unused_for)).await;
+            Ok(swept.map_err(|error| StageError::panicked(error.to_string()))??)
+        }
+    };
+    tokio::spawn(every(grace, "swept clones", step));
+}
+
+fn sources_below(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
     let remotes = RemotePolicy::from(&operator.sources);
     let limits = Limits::from(&operator.sources);
     GitSources::new(GitSettings { clones, remotes, limits, reading_plan: Some(plan(operator)) })

@@ -26,7 +26,7 @@ pub use cluster::{Cluster, Signals};
 pub use config::{ClusterConfig, HttpConfig, InvalidConfig, PipelineConfig};
 pub use coordinator::{Coordinator, tick};
 pub use embedding::{EmbeddingConfig, embedder, passages};
-pub use git::sources;
+pub use git::{sources, sweep_clones};
 pub use health::{Check, Health};
 pub use indexing::{indexing, remote};
 pub use key::{OwnersWork, Owning};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cairn_git::GitSources;
 use cairn_local_parser::ChildParser;
 use cairn_pipeline::Worker;
 use cairn_ports::Embedder;
@@ -11,15 +12,15 @@ use cairn_stages::{
     SyncWorker, Toolchain,
 };
 
-use crate::{Cluster, Stores, sources};
+use crate::{Cluster, Stores};
 
 /// sync: fetches repositories, takes the inventory, redacts and packs, begins runs.
-pub fn syncing(cluster: &Cluster) -> anyhow::Result<Vec<Worker>> {
+pub fn syncing(cluster: &Cluster, sources: Arc<GitSources>) -> anyhow::Result<Vec<Worker>> {
     let sync = Sync {
         artifacts: Arc::clone(&cluster.artifacts),
         catalogue: cluster.runs.clone(),
         ledger: cluster.runs.clone(),
-        source: Arc::new(sources(&cluster.operator, cluster.cache_directory().join("clones"))),
+        source: sources,
         clock: Arc::clone(&cluster.clock),
         operator: Arc::clone(&cluster.operator),
         tools: Toolchain { model: cluster.config.embedding.model_id()? },

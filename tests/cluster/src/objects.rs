@@ -41,6 +41,7 @@ impl<'a> Objects<'a> {
             clock: cluster.clock.clone(),
             cache: inside.stores.cache.clone(),
             stores: inside.stores.generations(cluster),
+            letters: None,
             grace_ms: GRACE_MS,
         };
         Self { inside, sweep }

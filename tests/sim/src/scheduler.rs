@@ -108,6 +108,7 @@ async fn sweep(world: Arc<World>) {
         clock: Arc::new(SimulatedClock(Arc::clone(world.schedule()))),
         cache: Arc::new(NoVectors),
         stores,
+        letters: None,
         grace_ms: GRACE_MS,
     };
     loop {

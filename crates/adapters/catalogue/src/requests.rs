@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryId, Tenant};
+use cairn_domain::{Lane, RepositoryId, Source, Tenant};
 use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, SyncRequest};
 use cairn_runs::{Answer, Command, RepositoryDocument, SyncOutcome, Wanted};
 use cairn_wire::SyncJob;
@@ -146,6 +146,17 @@ impl Runs {
         let documents =
             told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", &"")?;
         Ok(documents.into_iter().filter(|document| !document.state.is_deleted).map(|document| document.id).collect())
+    }
+
+    /// The addresses of all repositories of all tenants that are not deleted.
+    pub async fn urls(&self) -> Result<BTreeSet<String>, LedgerError> {
+        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "urls", &"")?;
+        let documents = documents.into_iter().filter(|document| !document.state.is_deleted);
+        let urls = documents.filter_map(|document| match document.details.source {
+            Source::Url { url } => Some(url),
+            Source::WorkTree { .. } | Source::Directory { .. } | Source::Bare { .. } => None,
+        });
+        Ok(urls.collect())
     }
 
     /// The tenants that have repositories, sorted.

@@ -23,6 +23,7 @@ use crate::child::{self, Bounds, ChildError, Growth, Output};
 use crate::failure::{failure, from_io, printable};
 use crate::objects::{blob_of, open_repository};
 use crate::remote_url::Scheme;
+use crate::sources::ALONE;
 use crate::{GitSettings, InvalidUrl, RemoteUrl, SshSettings};
 
 /// Asks for the addresses of a host. A parameter so that tests can answer with more than one address.
@@ -181,7 +182,7 @@ impl<'s> Remote<'s> {
     fn alone(&self, clone: &Path) -> Result<File, SourceError> {
         let from_io = |error| from_io("fetch", self.url.as_str(), error);
         fs::create_dir_all(clone.parent().unwrap_or(clone)).map_err(from_io)?;
-        let lock = File::create(clone.with_extension("alone")).map_err(from_io)?;
+        let lock = File::create(clone.with_extension(ALONE)).map_err(from_io)?;
         lock.lock().map_err(from_io)?;
         remove_locks(clone, false);
         remove_locks(&clone.join("refs"), true);

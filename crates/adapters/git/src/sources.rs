@@ -1,8 +1,10 @@
 //! The port: opens whatever kind of source it is given.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use cairn_domain::{BlobId, Source};
 use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceError, SourceReader};
@@ -11,6 +13,10 @@ use crate::failure::{failure, from_git, from_io};
 use crate::fetch::{Remote, Resolve, resolve_by_system};
 use crate::objects::{ObjectTree, open_repository, resolve};
 use crate::{GitSettings, directory, work_tree};
+
+/// What the files beside a clone end with: the lock of who opens it, and that of who fetches into it.
+const LOCK: &str = "lock";
+pub(crate) const ALONE: &str = "alone";
 
 /// How long a remote may take to say where its head is, unless a fetch may not even take that long.
 const HEAD_PATIENCE: Duration = Duration::from_secs(120);
@@ -32,6 +38,24 @@ impl GitSources {
         self.settings.clones.join(format!("{name}.git"))
     }
 
+    /// Removes the clones of all URLs but `live`, unless one was opened within `unused_for` or is being fetched into. Returns how many.
+    pub fn sweep(&self, live: &BTreeSet<String>, unused_for: Duration) -> Result<u64, SourceError> {
+        let key = self.settings.clones.display().to_string();
+        let live: BTreeSet<PathBuf> = live.iter().map(|url| self.clone_directory(url).with_extension(LOCK)).collect();
+        let entries = match fs::read_dir(&self.settings.clones) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+            entries => entries.map_err(|error| from_io("sweep", &key, error))?,
+        };
+        let mut num_removed = 0;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_none_or(|extension| extension != LOCK) || live.contains(&path) {
+                continue;
+            }
+            num_removed += u64::from(remove_clone(&path, unused_for).map_err(|error| from_io("sweep", &key, error))?);
+        }
+        Ok(num_removed)
+    }
+
     fn remote(&self, url: &str, patience: Duration) -> Result<Remote<'_>, SourceError> {
         Remote::new(url, &self.settings, self.resolve.as_ref(), patience)
     }
@@ -50,16 +74,22 @@ impl GitSources {
         ObjectTree::open(&clone, commit, head.branch, &options.cache, &self.settings.limits)
     }
 
-    /// One process fetches into a clone at a time.
+    /// One process fetches into a clone at a time. The lock's file tells when that was.
     fn lock(&self, clone: &Path, patience: Duration) -> Result<File, SourceError> {
-        let path = clone.with_extension("lock");
+        let path = clone.with_extension(LOCK);
         let key = path.display().to_string();
-        fs::create_dir_all(&self.settings.clones).map_err(|error| from_io("fetch", &key, error))?;
-        let file = File::create(&path).map_err(|error| from_io("fetch", &key, error))?;
+        let broken = |error| from_io("fetch", &key, error);
+        fs::create_dir_all(&self.settings.clones).map_err(broken)?;
         let deadline = Instant::now() + patience;
         loop {
+            let file = File::create(&path).map_err(broken)?;
             match file.try_lock() {
-                Ok(()) => return Ok(file),
+                Ok(()) if is_at(&file, &path) => {
+                    file.set_modified(SystemTime::now()).map_err(broken)?;
+                    return Ok(file);
+                }
+                // A sweep was faster.
+                Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
                     #[expect(clippy::disallowed_methods, reason = "a lock of files has no wait with a deadline")]
                     std::thread::sleep(Duration::from_millis(20));
@@ -72,10 +102,38 @@ impl GitSources {
                         "another process fetches the same repository",
                     ));
                 }
-                Err(fs::TryLockError::Error(error)) => return Err(from_io("fetch", &key, error)),
+                Err(fs::TryLockError::Error(error)) => return Err(broken(error)),
             }
         }
     }
+}
+
+/// Whether the file is still the one at that path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().map(identity).ok().is_some_and(|own| fs::metadata(path).map(identity).ok() == Some(own))
+}
+
+/// Removes the clone whose lock this is, and the lock at last: who waits for it finds that it is gone and makes another.
+fn remove_clone(lock: &Path, unused_for: Duration) -> std::io::Result<bool> {
+    let file = match File::open(lock) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        file => file?,
+    };
+    let is_unused = |metadata: fs::Metadata| {
+        Ok::<_, std::io::Error>(metadata.modified()?.elapsed().is_ok_and(|age| age >= unused_for))
+    };
+    if file.try_lock().is_err() || !is_at(&file, lock) || !is_unused(file.metadata()?)? {
+        return Ok(false);
+    }
+    for path in [lock.with_extension("git"), lock.with_extension(ALONE), lock.to_owned()] {
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(true)
 }
 
 impl SourceReader for GitSources {

@@ -67,7 +67,6 @@ impl Local {
         let repository = record.id;
         if request.rebuild && self.verify(repository).await.is_err() {
             self.remove(repository).await?;
-            self.artifacts.purge(repository).await?;
         }
         self.runs.register(record.clone()).await?;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
@@ -189,10 +188,13 @@ impl Local {
         self.home.keep_artifacts_swept_at_ms(now_ms)
     }
 
-    /// Hides a repository at once, then removes every trace of it.
+    /// Hides a repository at once, then removes every trace of it: what is stored, and a clone that no other needs. That there was one
+    /// is forgotten by a later sweep, when no handler of its runs can be left.
     pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
         self.runs.delete(repository, self.clock.now_ms()).await?;
         self.sweep.generations().await?;
+        self.artifacts.purge(repository).await?;
+        self.sources.sweep(&self.runs.urls().await?, Duration::ZERO)?;
         self.sweep_artifacts(self.clock.now_ms()).await?;
         for path in [self.home.stats(repository), self.home.history(repository)] {
             let _ = std::fs::remove_file(path);

@@ -55,6 +55,7 @@ pub struct Local {
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
     sync: Sync,
+    sources: Arc<GitSources>,
     sweep: Sweep,
     workers: Vec<Worker>,
     stores: Vec<Arc<dyn Generations>>,
@@ -77,12 +78,13 @@ impl Local {
         let names = Arc::new(NameIndex::new(blobs.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(LocalEmbedder::shipped()?);
         let artifacts = Artifacts::new(blobs.clone());
+        let sources = Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested)));
         let tools = Toolchain { model: embedder.model().clone() };
         let sync = Sync {
             artifacts: Arc::clone(&artifacts),
             catalogue: runs.clone(),
             ledger: runs.clone(),
-            source: Arc::new(GitSources::new(home::git_settings(&home, &operator, &requested))),
+            source: sources.clone(),
             clock: Arc::clone(&clock),
             operator: Arc::clone(&operator),
             tools,
@@ -138,6 +140,7 @@ impl Local {
             clock: Arc::clone(&clock),
             cache: store.clone(),
             stores: stores.clone(),
+            letters: None,
             grace_ms: sweep_grace_ms(),
         };
         let searcher = Searcher {
@@ -161,6 +164,7 @@ impl Local {
             artifacts,
             clock,
             sync,
+            sources,
             sweep,
             workers: stages.into_iter().map(Worker::Stage).collect(),
             stores,

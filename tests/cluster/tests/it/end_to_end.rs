@@ -1,13 +1,17 @@
-//! One repository through all services, and the same through local mode.
+//! One repository through all services, and what is left of one that is deleted.
 
+use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use cairn_domain::{Lane, RunState, Source};
-use toml::Table;
-
-use cairn_cluster::{Ground, Servers};
+use cairn_cluster::{Ground, STANDARD, Servers};
+use cairn_domain::{Lane, RunState, Source, StageName, Tenant};
+use cairn_neo4j::Neo4jRuns;
+use cairn_ports::{Broker, DeadLetters, RepositoryQuery, RunDocuments, Settlement};
 use cairn_testkit::work_tree::{commit, repository, write};
+use cairn_wire::{Job, SyncJob};
+use tokio::time::{Instant, sleep};
+use toml::Table;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repository_goes_through_every_service() -> Result<()> {
@@ -29,4 +33,50 @@ async fn a_repository_goes_through_every_service() -> Result<()> {
     let count = |kind| fingerprint.kinds.iter().find(|digest| digest.kind == kind).map_or(0, |digest| digest.count);
     ensure!((count("files"), count("chunks"), count("edges")) == (20, 20, 40), "{fingerprint:?}");
     Ok(())
+}
+
+/// Also on the cloner's disk and among the dead letters. Artifacts go by the age of what refers to them: see `crates/stages/src/sweep.rs`.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let mut ground = Ground::prepare(&servers, &toml::from_str("[pipeline]\nsweep_every_ms = 200\n")?).await?;
+    let mut asked = Vec::new();
+    let sources = [("kept", repository()), ("gone", repository())];
+    for (name, folder) in &sources {
+        write(folder.path(), "a.py", format!("def {name}(x):\n    return x\n"));
+        commit(folder.path(), "start");
+        let source = Source::Url { url: format!("file://{}", folder.path().display()) };
+        asked.push(ground.inside.enqueue(name, source, Lane::Bulk).await?);
+    }
+    let broker = ground.inside.cluster.broker()?;
+    for (repository, _) in &asked {
+        // What was asked for first was given up.
+        let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
+        broker.publish(Lane::Bulk, vec![job]).await?;
+        let delivery = broker.receive(StageName::Sync).await?.context("it is open")?;
+        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message: String::new() };
+        broker.settle(delivery.tag, settlement).await?;
+    }
+    let grace = vec![("CAIRN_SWEEP_GRACE_MS", "500".to_owned())];
+    let wanted = STANDARD.map(|service| (service.to_owned(), grace.clone()));
+    ground.cluster.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)?;
+    ground.inside.settled(&asked, Duration::from_secs(60)).await?;
+    let clones = ground.cluster.cache("cloner").join("clones");
+    let num_files = || fs::read_dir(&clones).map_or(0, Iterator::count);
+    ensure!(num_files() == 6 && broker.dead_letters(9).await?.len() == 2, "{} files", num_files());
+    ground.cluster.cairn(&["remove", "gone"])?;
+    let documents = Neo4jRuns::new(ground.inside.cluster.neo4j.clone());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let known = documents.repositories(RepositoryQuery::OfTenant(None)).await?;
+        let letters = broker.dead_letters(9).await?;
+        let left = (known.len(), letters.len(), num_files());
+        if left == (1, 1, 3) {
+            break;
+        }
+        ensure!(Instant::now() < deadline, "(repositories, dead letters, files of clones) are {left:?}");
+        sleep(Duration::from_millis(500)).await;
+    }
+    ensure!(ground.inside.fingerprints().await?.len() == 1);
+    ground.cluster.cairn(&["enqueue", "kept"]).map(drop)
 }

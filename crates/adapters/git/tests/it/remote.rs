@@ -1,10 +1,11 @@
 //! Remotes: fetched in a cage, kept up to date, and never trusted.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::{Fixture, odd_tree, paths};
 use cairn_domain::Source;
@@ -88,6 +89,55 @@ fn a_clone_follows_its_remote_through_anything() {
     let healed =
         sources.open(&source, &ReadOptions::default()).or_else(|_| sources.open(&source, &ReadOptions::default()));
     assert_eq!(paths(healed.expect("healed").as_ref()), ["a", "c", "d", "e"]);
+}
+
+#[test]
+fn clones_of_what_is_not_live_are_removed() {
+    let (kept, gone) = (Fixture::repository(), Fixture::repository());
+    for fixture in [&kept, &gone] {
+        fixture.write("a", "1");
+        fixture.commit_all();
+    }
+    let sources = GitSources::new(open_settings(&kept));
+    let (kept, gone) = (url(&kept), url(&gone));
+    let live = BTreeSet::from([kept.location().to_owned()]);
+    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("nothing yet"), 0);
+    let open = |source: &Source| sources.open(source, &ReadOptions::default()).map(|tree| tree.entries().len());
+    let clones = sources.clone_directory(kept.location()).parent().expect("a folder").to_owned();
+    let files = || fs::read_dir(&clones).expect("clones").count();
+    open(&kept).expect("fetched");
+    let num_files = files();
+    open(&gone).expect("fetched");
+    assert_eq!(sources.sweep(&live, Duration::from_secs(3600)).expect("swept"), 0, "somebody may be reading it");
+    // Nor is one that is being fetched.
+    let lock = fs::File::open(sources.clone_directory(gone.location()).with_extension("lock")).expect("a lock");
+    lock.lock().expect("locked");
+    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 0);
+    lock.unlock().expect("unlocked");
+    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 1);
+    assert_eq!(files(), num_files, "every trace of it");
+    assert_eq!(open(&gone).expect("fetched again"), 1);
+    // Who waited for the lock of a clone that went away makes it anew.
+    let clone = sources.clone_directory(gone.location());
+    let path = clone.with_extension("lock");
+    let waited = std::thread::scope(|scope| {
+        let lock = fs::File::options().write(true).open(&path).expect("a lock");
+        lock.lock().expect("locked");
+        lock.set_modified(SystemTime::UNIX_EPOCH).expect("dated");
+        let waits = scope.spawn(|| open(&gone));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // Opening it changes its time.
+        while lock.metadata().and_then(|now| now.modified()).expect("a time") == SystemTime::UNIX_EPOCH {
+            assert!(Instant::now() < deadline, "nobody waits");
+            std::thread::yield_now();
+        }
+        fs::remove_dir_all(&clone).expect("removed");
+        fs::remove_file(&path).expect("removed");
+        drop(lock);
+        waits.join().expect("no panic")
+    });
+    assert_eq!(waited.expect("fetched"), 1);
+    assert!(path.exists());
 }
 
 #[test]
