@@ -48,15 +48,18 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
         let source = Source::Url { url: format!("file://{}", folder.path().display()) };
         asked.push(ground.inside.enqueue(name, source, Lane::Bulk).await?);
     }
-    let broker = ground.inside.cluster.broker()?;
+    let worker = ground.inside.cluster.broker()?;
     for (repository, _) in &asked {
         // What was asked for first was given up.
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
-        broker.publish(Lane::Bulk, vec![job]).await?;
-        let delivery = broker.receive(StageName::Sync).await?.context("it is open")?;
+        worker.publish(Lane::Bulk, vec![job]).await?;
+        let delivery = worker.receive(StageName::Sync).await?.context("it is open")?;
         let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message: String::new() };
-        broker.settle(delivery.tag, settlement).await?;
+        worker.settle(delivery.tag, settlement).await?;
     }
+    worker.close().await;
+    drop(worker);
+    let broker = ground.inside.cluster.broker()?;
     let grace = vec![("CAIRN_SWEEP_GRACE_MS", "500".to_owned())];
     let wanted = STANDARD.map(|service| (service.to_owned(), grace.clone()));
     ground.cluster.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)?;
