@@ -261,6 +261,12 @@ fn every_command_answers_in_json() {
 fn nothing_is_left_of_what_is_removed() {
     let (_, directory) = indexed();
     let index = Index::new();
+    // Enough for pages of their own.
+    for file in 0..20 {
+        let lines = (0..200).map(|line| format!("def rhinoceros_{file}_{line}():\n    return {line}\n\n"));
+        write(directory.path(), &format!("src/many_{file}.py"), lines.collect::<String>());
+    }
+    commit(directory.path(), "second");
     let url = format!("file://{}", directory.path().display());
     let of_clones = || fs::read_dir(index.path().join("clones")).map_or(0, Iterator::count);
     for name in ["one", "other"] {
@@ -284,6 +290,10 @@ fn nothing_is_left_of_what_is_removed() {
     index.ok(&["remove", "other"]);
     for folder in ["artifacts", "clones", "history", "segments", "stats"] {
         assert_eq!(files(folder), Vec::<PathBuf>::new(), "{folder}");
+    }
+    for database in ["cairn.db", "vectors.db"] {
+        let bytes = fs::read(index.path().join(database)).expect("a database");
+        assert!(!bytes.windows(10).any(|bytes| bytes == b"rhinoceros"), "{database}");
     }
 }
 

@@ -153,6 +153,31 @@ fn a_bare_repository_is_asked_for_its_head() {
 }
 
 #[test]
+fn what_is_removed_is_not_followed_any_more() {
+    let directory = repository();
+    first_commits(directory.path());
+    let other = repository();
+    first_commits(other.path());
+    let index = Index::new();
+    index.index(directory.path());
+    index.ok(&["index", &other.path().to_string_lossy(), "--name", "other"]);
+    let watch = Watch::start(&index);
+    index.ok(&["remove", "r"]);
+    // What happens in the other is seen after what has happened here.
+    write(directory.path(), "src/new.py", function("unseen"));
+    write(other.path(), "src/new.py", function("seen"));
+    eventually("the other is followed", || index.run(&["show", "other", "src/new.py"]).status.success());
+    let names: Vec<String> = index.json(&["repos"])["repositories"]
+        .as_array()
+        .expect("repositories")
+        .iter()
+        .map(|repository| repository["name"].to_string())
+        .collect();
+    assert_eq!(names, ["\"other\""]);
+    assert_eq!(watch.end("-INT"), Some(0));
+}
+
+#[test]
 fn nothing_to_watch_is_said() {
     let index = Index::new();
     let output = index.run(&["watch"]);

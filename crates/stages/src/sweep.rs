@@ -76,7 +76,8 @@ impl Sweep {
                 removed.push(deleted.clone());
             }
         }
-        if !failures.is_away && failures.note(&"dead letters", self.dead_letters(&removed).await).is_none() {
+        // Without a look at them a deletion is not forgotten.
+        if failures.is_away || failures.note(&"dead letters", self.dead_letters(&removed).await).is_none() {
             removed.clear();
         }
         for tenant in tenants {

@@ -17,8 +17,8 @@ pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
     Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
 }
 
-/// From now on removes clones of what nobody has registered any more: a clone holds what was redacted everywhere else. One that a
-/// handler may be reading stays.
+/// From now on removes clones of what nobody has registered any more: a clone holds what was redacted everywhere else. One that was
+/// opened lately stays for the time being.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     let config = &cluster.config.pipeline;
     // Tests need not wait.

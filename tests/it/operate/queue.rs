@@ -39,6 +39,12 @@ fn enqueuing_twice_is_one_request() {
     // Hidden at once.
     cluster.ok(&["remove", NAME]);
     assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
+    // Who wants it again can look after it at once, though what was there before is not swept yet.
+    cluster.ok(&["enqueue", URL]);
+    assert_eq!(cluster.json(&["repos"])["repositories"][0]["name"], NAME);
+    assert!(cluster.ok(&["runs", "cancel", NAME]).contains(NAME));
+    cluster.ok(&["remove", NAME]);
+    assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
     cluster.close();
 }
 

@@ -27,4 +27,4 @@ pub use blob_id::blob_id;
 pub use locate::{locate, repository_name};
 pub use remote_url::{InvalidUrl, RemoteUrl};
 pub use settings::{GitSettings, Limits, ReadingPlan, RemotePolicy, SettingsFile, SshSettings};
-pub use sources::GitSources;
+pub use sources::{GitSources, UnusedClone};

@@ -38,7 +38,8 @@ impl GitSources {
         self.settings.clones.join(format!("{name}.git"))
     }
 
-    /// Removes the clones of all URLs but `live`, unless one was opened within `unused_for` or is being fetched into. Returns how many.
+    /// Removes the clones of all URLs but `live`, unless one was opened within `unused_for` or is being fetched into. Returns how
+    /// many. One that cannot be removed holds up no other; the error is the first of all.
     pub fn sweep(&self, live: &BTreeSet<String>, unused_for: Duration) -> Result<u64, SourceError> {
         let key = self.settings.clones.display().to_string();
         let live: BTreeSet<PathBuf> = live.iter().map(|url| self.clone_directory(url).with_extension(LOCK)).collect();
@@ -46,14 +47,22 @@ impl GitSources {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
             entries => entries.map_err(|error| from_io("sweep", &key, error))?,
         };
-        let mut num_removed = 0;
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.extension().is_none_or(|extension| extension != LOCK) || live.contains(&path) {
-                continue;
+        let locks = entries.flatten().map(|entry| entry.path());
+        let dead = locks.filter(|path| path.extension().is_some_and(|found| found == LOCK) && !live.contains(path));
+        let (mut num_removed, mut first_error) = (0, None);
+        for lock in dead {
+            match UnusedClone::lock(&lock, unused_for).and_then(|clone| clone.map(UnusedClone::remove).transpose()) {
+                Ok(removed) => num_removed += u64::from(removed.is_some()),
+                Err(error) => drop(first_error.get_or_insert(from_io("sweep", &lock.display().to_string(), error))),
             }
-            num_removed += u64::from(remove_clone(&path, unused_for).map_err(|error| from_io("sweep", &key, error))?);
         }
-        Ok(num_removed)
+        first_error.map_or(Ok(num_removed), Err)
+    }
+
+    /// The clone of a URL, which nobody opens while it is held; None if there is none, or somebody does.
+    pub fn unused(&self, url: &str) -> Result<Option<UnusedClone>, SourceError> {
+        let lock = self.clone_directory(url).with_extension(LOCK);
+        UnusedClone::lock(&lock, Duration::ZERO).map_err(|error| from_io("sweep", &lock.display().to_string(), error))
     }
 
     fn remote(&self, url: &str, patience: Duration) -> Result<Remote<'_>, SourceError> {
@@ -65,13 +74,16 @@ impl GitSources {
         let remote = self.remote(url, self.settings.limits.fetch_timeout)?;
         let branch = options.branch.as_deref();
         let clone = self.clone_directory(url);
-        let _lock = self.lock(&clone, remote.time_left())?;
+        let lock = self.lock(&clone, remote.time_left())?;
         let head = remote.head(branch)?;
         let commit = match remote.fetched(&clone, branch) {
             Some(commit) if commit == head.commit => commit,
             _ => remote.fetch(&clone, branch, &options.meter)?,
         };
-        ObjectTree::open(&clone, commit, head.branch, &options.cache, &self.settings.limits)
+        let tree = ObjectTree::open(&clone, commit, head.branch, &options.cache, &self.settings.limits);
+        // It is read from now on.
+        lock.set_modified(SystemTime::now()).map_err(|error| from_io("fetch", url, error))?;
+        tree
     }
 
     /// One process fetches into a clone at a time. The lock's file tells when that was.
@@ -114,26 +126,37 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity).ok().is_some_and(|own| fs::metadata(path).map(identity).ok() == Some(own))
 }
 
-/// Removes the clone whose lock this is, and the lock at last: who waits for it finds that it is gone and makes another.
-fn remove_clone(lock: &Path, unused_for: Duration) -> std::io::Result<bool> {
-    let file = match File::open(lock) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        file => file?,
-    };
-    let is_unused = |metadata: fs::Metadata| {
-        Ok::<_, std::io::Error>(metadata.modified()?.elapsed().is_ok_and(|age| age >= unused_for))
-    };
-    if file.try_lock().is_err() || !is_at(&file, lock) || !is_unused(file.metadata()?)? {
-        return Ok(false);
-    }
-    for path in [lock.with_extension("git"), lock.with_extension(ALONE), lock.to_owned()] {
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+/// A clone that is locked, and not being fetched into.
+#[derive(Debug)]
+pub struct UnusedClone {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl UnusedClone {
+    fn lock(path: &Path, unused_for: Duration) -> std::io::Result<Option<Self>> {
+        let lock = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            lock => lock?,
+        };
+        if lock.try_lock().is_err() || !is_at(&lock, path) {
+            return Ok(None);
         }
+        let age = lock.metadata()?.modified()?.elapsed().unwrap_or_default();
+        Ok((age >= unused_for).then(|| Self { path: path.to_owned(), _lock: lock }))
     }
-    Ok(true)
+
+    /// The lock goes at last: who waits for it finds that it is gone and makes another.
+    pub fn remove(self) -> std::io::Result<()> {
+        for path in [self.path.with_extension("git"), self.path.with_extension(ALONE), self.path.clone()] {
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match removed {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl SourceReader for GitSources {

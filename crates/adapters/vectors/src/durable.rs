@@ -174,7 +174,7 @@ impl VectorCache for DurableVectorCache {
         self.cache.put(tenant, entries).await
     }
 
-    /// Also removes the artifacts of which nothing is live. Reads all artifacts of the tenant.
+    /// Also removes what is dead from the artifacts, and those that are damaged: they only save work. Reads all artifacts of the tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,
@@ -182,8 +182,20 @@ impl VectorCache for DurableVectorCache {
     ) -> Result<u64, VectorCacheError> {
         let num_swept = self.cache.sweep(tenant, is_live).await?;
         for artifact in self.list("sweep", &batch::folder_of_tenant(tenant)).await? {
-            let entries = self.read("sweep", &artifact.key).await?;
-            if !entries.iter().any(|(key, _)| is_live(key)) {
+            let entries = match self.read("sweep", &artifact.key).await {
+                Err(error) if error.kind == ErrorKind::Corrupt => {
+                    tracing::warn!(
+                        key = artifact.key,
+                        "removed, since it is damaged: what was in it is embedded again"
+                    );
+                    Vec::new()
+                }
+                entries => entries?,
+            };
+            let num_entries = entries.len();
+            let live: Vec<Entry> = entries.into_iter().filter(|(key, _)| is_live(key)).collect();
+            if live.is_empty() || live.len() < num_entries {
+                self.write(tenant, &live).await?;
                 self.blobs.delete(&artifact.key).await.map_err(|error| of_blobs("sweep", &artifact.key, error))?;
             }
         }

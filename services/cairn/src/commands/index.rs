@@ -211,7 +211,7 @@ pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcom
 pub(super) async fn remove(local: &Local, repository: &str, json: bool) -> Outcome {
     let view = local.runs.view().await?;
     let known = local.searcher.select_one(&view, repository).await?;
-    local.remove(known.record.id).await?;
+    local.remove(&known.record).await?;
     show_removed(&known.record.name, json);
     Ok(ExitCode::SUCCESS)
 }

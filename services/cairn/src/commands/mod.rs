@@ -91,7 +91,7 @@ async fn dispatch(arguments: Arguments) -> Outcome {
             let broker = local.broker();
             let (runs, clock) = (&local.runs, local.clock.as_ref());
             let ledger = Some(Decider { runs, clock });
-            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger };
+            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
             let code = dead_letters::run(&letters, command, json).await?;
             output::note(
                 "on this machine they end with their process: `cairn runs` and `cairn coverage` tell what failed",

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::Outcome;
 use super::index::{Bars, cancel_unfinished, show};
-use crate::local::Local;
+use crate::local::{Indexed, Local};
 use crate::output;
 use crate::stop::Stop;
 
@@ -59,7 +59,7 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
     Ok(ExitCode::SUCCESS)
 }
 
-/// Indexes what changes, for as long as it is let.
+/// Indexes what changes, for as long as it is let. What is removed meanwhile stays so.
 async fn follow(
     local: &Local,
     records: &[RepositoryRecord],
@@ -129,14 +129,17 @@ fn is_own(path: &Path, home: &Path) -> bool {
 
 async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
     for record in records {
-        let indexed = match local.request_of(record) {
-            Ok(request) => local.index(&request, &Bars::new(json)).await,
-            Err(error) => Err(error),
-        };
-        match indexed {
-            Ok(indexed) if indexed.run.is_some() => show(local, &record.name, &indexed, json),
+        match index_as_registered(local, record.id, json).await {
+            Ok(Some(indexed)) if indexed.run.is_some() => show(local, &record.name, &indexed, json),
             Ok(_) => {}
             Err(error) => output::error(&format!("{}: {error:#}", record.name)),
         }
     }
+}
+
+/// With the settings that somebody may have given it meanwhile; None if it was removed.
+async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
+    let scope = Scope::only(Tenant::local(), [id]);
+    let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };
+    local.index(&local.request_of(&record)?, &Bars::new(json)).await.map(Some)
 }

@@ -1,5 +1,6 @@
 //! The index directory: where it is, and the files in it that belong to no store.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -93,6 +94,30 @@ impl Home {
 
     pub(super) fn history(&self, repository: RepositoryId) -> PathBuf {
         self.directory.join("history").join(repository.to_string())
+    }
+
+    /// Forgets those of all other repositories.
+    pub(super) fn keep_source_caches_of(&self, live: &[RepositoryId]) -> anyhow::Result<()> {
+        let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
+        for folder in ["stat", "history"].map(|folder| self.directory.join(folder)) {
+            for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                // With an extension it is being written.
+                let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));
+                if path.extension().is_none() && !is_live {
+                    remove_if_there(&path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn remove_if_there(path: &Path) -> anyhow::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing {}", path.display()))
+        }
+        _ => Ok(()),
     }
 }
 

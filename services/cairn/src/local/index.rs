@@ -3,7 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, Tenant};
+use anyhow::Context;
+use cairn_domain::{
+    Lane, RepositoryId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
+};
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
 use cairn_ports::{Broker, Catalogue, ErrorKind, Ledger, LedgerRead, RepositoryRecord, RunRecord};
@@ -11,6 +14,7 @@ use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
+use super::home::remove_if_there;
 use crate::verify::verify;
 
 /// What to index.
@@ -58,6 +62,8 @@ pub trait Progress: Send + Sync {
 }
 
 const POLL: Duration = Duration::from_millis(5);
+/// Deleting artifacts takes no longer.
+const PURGE_LEASE_MS: i64 = 60_000;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 
 impl Local {
@@ -66,7 +72,7 @@ impl Local {
         let record = request.record();
         let repository = record.id;
         if request.rebuild && self.verify(repository).await.is_err() {
-            self.remove(repository).await?;
+            self.remove(&record).await?;
         }
         self.runs.register(record.clone()).await?;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
@@ -172,32 +178,58 @@ impl Local {
         }
     }
 
-    /// Removes what no view can see any more. Artifacts are looked through once in a grace.
+    /// Removes what no view can see any more. Artifacts and clones are looked through once in a grace.
     async fn sweep(&self) -> anyhow::Result<()> {
         self.sweep.generations().await?;
         let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
         let is_due = |last_ms: i64| now_ms < last_ms || now_ms.saturating_sub(last_ms) >= self.sweep.grace_ms;
         if last_ms.is_none_or(is_due) {
-            self.sweep_artifacts(now_ms).await?;
+            self.sweep.artifacts().await?;
+            self.sources.sweep(&self.runs.urls().await?, super::LONGEST_PART)?;
+            let live = self.runs.all_repositories().await?;
+            self.home.keep_source_caches_of(&live)?;
+            self.home.keep_artifacts_swept_at_ms(now_ms)?;
         }
         Ok(())
     }
 
-    async fn sweep_artifacts(&self, now_ms: i64) -> anyhow::Result<()> {
-        self.sweep.artifacts().await?;
-        self.home.keep_artifacts_swept_at_ms(now_ms)
+    /// Hides a repository at once, then removes every trace of it. That there was one is forgotten by a later sweep, when no handler of
+    /// its runs can be left; so is what another process holds at this moment. What fails holds up nothing else; the error is the first
+    /// of all.
+    pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
+        self.runs.delete(record.id, self.clock.now_ms()).await?;
+        let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);
+        let purged = self.purge(record.id).await;
+        let forgotten = self.forget_clone(record).await;
+        let caches = self.runs.all_repositories().await.map_err(anyhow::Error::from);
+        let caches = caches.and_then(|live| self.home.keep_source_caches_of(&live));
+        swept.and(purged).and(forgotten).and(caches)
     }
 
-    /// Hides a repository at once, then removes every trace of it: what is stored, and a clone that no other needs. That there was one
-    /// is forgotten by a later sweep, when no handler of its runs can be left.
-    pub async fn remove(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        self.runs.delete(repository, self.clock.now_ms()).await?;
-        self.sweep.generations().await?;
-        self.artifacts.purge(repository).await?;
-        self.sources.sweep(&self.runs.urls().await?, Duration::ZERO)?;
-        self.sweep_artifacts(self.clock.now_ms()).await?;
-        for path in [self.home.stats(repository), self.home.history(repository)] {
-            let _ = std::fs::remove_file(path);
+    /// Deletes the artifacts of a repository that was removed. Whoever indexes it again meanwhile holds its lease, or waits for ours.
+    async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
+        let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
+            Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
+            lease => lease?,
+        };
+        let purged = async {
+            if !self.runs.all_repositories().await?.contains(&repository) {
+                self.artifacts.purge(repository).await?;
+            }
+            Ok(())
+        };
+        let purged = purged.await;
+        // It ends by itself.
+        let _given_back = self.runs.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await;
+        purged
+    }
+
+    async fn forget_clone(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
+        let Source::Url { url } = &record.source else { return Ok(()) };
+        let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
+        // Whoever registers it from now on waits for the lock.
+        if !self.runs.urls().await?.contains(url) {
+            clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
         }
         Ok(())
     }
@@ -239,10 +271,7 @@ impl Local {
 
     /// Files of the repository are read again whatever their time stamps say.
     pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        match std::fs::remove_file(self.home.stats(repository)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.home.stats(repository))
     }
 
     /// The indexed working tree or directory that holds a directory of this machine.

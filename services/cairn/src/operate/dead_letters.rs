@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use cairn_catalogue::Runs;
-use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, StageName};
+use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, StageName, Tenant};
 use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests};
 use cairn_search::{SearchError, SearchErrorCode};
 use cairn_wire::Job;
@@ -25,6 +25,8 @@ pub(crate) struct Letters<'a> {
     pub broker: &'a dyn Broker,
     /// None if it is not needed, or only for names and not there.
     pub ledger: Option<Decider<'a>>,
+    /// Only those of its repositories, if it is named.
+    pub tenant: Option<&'a Tenant>,
 }
 
 /// Knows what is still awaited, and what repositories are called.
@@ -96,24 +98,30 @@ async fn show(letters: &Letters<'_>, id: &str, json: bool) -> Outcome {
 /// The letters that a filter lets through, oldest first; at least as many as are wanted, if there are so many.
 async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -> anyhow::Result<Vec<DeadLetter>> {
     let LetterFilter { code, stage, repository } = filter;
-    let is_open = code.is_none() && stage.is_none() && repository.is_none();
+    let is_open = code.is_none() && stage.is_none() && repository.is_none() && letters.tenant.is_none();
     let stage = stage.as_deref().map(parse_stage).transpose()?;
     let mut found = letters.kept.dead_letters(if is_open { wanted } else { usize::MAX }).await?;
     found.retain(|letter| stage.is_none_or(|stage| letter.stage == stage));
     found.retain(|letter| code.as_ref().is_none_or(|code| letter.code == *code));
+    if let Some(tenant) = letters.tenant {
+        found.retain(|letter| letter.job.as_ref().is_some_and(|job| job.tenant() == tenant));
+    }
     let Some(word) = repository else { return Ok(found) };
-    let (mut names, mut kept) = (BTreeMap::<RepositoryId, bool>::new(), Vec::new());
+    let (mut names, mut kept) = (BTreeMap::<RepositoryId, Option<RepositoryName>>::new(), Vec::new());
     for letter in found {
         let Some(job) = &letter.job else { continue };
         let id = job.repository();
-        let is_meant = match names.get(&id) {
-            Some(is_meant) => *is_meant,
-            None => name_of(letters, job).await?.is_some_and(|name| is_called(&name, word)),
-        };
-        names.insert(id, is_meant);
-        if is_meant {
+        if !names.contains_key(&id) {
+            names.insert(id, name_of(letters, job).await?.filter(|name| is_called(name, word)));
+        }
+        if names.get(&id).is_some_and(Option::is_some) {
             kept.push(letter);
         }
+    }
+    let meant: Vec<&str> = names.values().flatten().map(RepositoryName::as_str).collect();
+    if meant.len() > 1 {
+        let all = meant.join(", ");
+        anyhow::bail!(wrong(format!("`{word}` is more than one repository: {all}; name one whole, and its tenant")));
     }
     Ok(kept)
 }

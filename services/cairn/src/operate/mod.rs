@@ -38,7 +38,8 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> Outcome {
             let ledger = ledger_for(&installation, &command).await?;
             let broker = installation.broker().await?;
             let ledger = ledger.as_ref().map(|(runs, clock)| Decider { runs, clock: clock.as_ref() });
-            dead_letters::run(&Letters { kept: &broker, broker: &broker, ledger }, command, json).await
+            let tenant = named.map(|_| &installation.tenant);
+            dead_letters::run(&Letters { kept: &broker, broker: &broker, ledger, tenant }, command, json).await
         }
         Command::Enqueue(arguments) => enqueue::enqueue(&installation, arguments, json).await,
         Command::Keys(command) => keys::run(&installation, named.is_some(), command, json).await,

@@ -73,11 +73,12 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
     loop {
         let known = documents.repositories(RepositoryQuery::OfTenant(None)).await?;
         let letters = broker.dead_letters(9).await?;
-        let left = (known.len(), letters.len(), num_files());
-        if left == (1, 1, 3) {
+        let known: Vec<_> = known.into_iter().map(|document| document.id).collect();
+        let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
+        if known == [asked[0].0] && letters == known && num_files() == 3 {
             break;
         }
-        ensure!(Instant::now() < deadline, "(repositories, dead letters, files of clones) are {left:?}");
+        ensure!(Instant::now() < deadline, "left: {known:?}, dead letters of {letters:?}, {} files", num_files());
         sleep(Duration::from_millis(500)).await;
     }
     ensure!(ground.inside.fingerprints().await?.len() == 1);

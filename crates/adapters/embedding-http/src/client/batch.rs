@@ -79,7 +79,9 @@ impl HttpEmbedder {
         texts: &[Cow<'_, str>],
         mut may_share: bool,
     ) -> Result<Called, EmbedderError> {
-        self.gate.control().new_call();
+        if !may_share {
+            self.gate.control().new_call();
+        }
         let mut num_failures = 0;
         loop {
             let attempted = if may_share {
@@ -89,6 +91,7 @@ impl HttpEmbedder {
             };
             let Some(outcome) = attempted else {
                 may_share = false;
+                self.gate.control().new_call();
                 continue;
             };
             match outcome {
@@ -118,7 +121,7 @@ impl HttpEmbedder {
         let ask = |control: &mut Control, now| control.ask(now, tokens, class);
         let entered = self.gate.enter(class, &self.counts.waited_ms, ask).await;
         let pass = entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?;
-        self.made(pass, input_type, texts).await
+        self.post(pass, input_type, texts).await
     }
 
     /// A call for all who wait and fit, or one of these that took this one along. None if it failed, and it is not known because of
@@ -135,26 +138,30 @@ impl HttpEmbedder {
                 fellows = along;
                 verdict
             };
-            tokio::select! {
+            let asked_at = self.gate.now();
+            let ride = tokio::select! {
                 biased;
-                told = lift.told() => match told {
-                    Some(Told::Vectors(vectors)) => return Ok(Some(Outcome::Answered { vectors, tokens: None })),
-                    Some(Told::Alone) => return Ok(None),
-                    Some(Told::Again) | None => {}
-                },
+                ride = lift.taken() => ride,
                 entered = self.gate.enter(class, &self.counts.waited_ms, ask) => {
                     break (entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?, fellows);
                 }
+            };
+            self.counts.waited_ms.add((self.gate.now() - asked_at).as_millis() as u64);
+            match ride.told().await {
+                Some(Told::Vectors(vectors)) => return Ok(Some(Outcome::Answered { vectors, tokens: None })),
+                Some(Told::Alone) => return Ok(None),
+                Some(Told::Again) | None => {}
             }
         };
+        self.gate.control().new_call();
         let others = fellows.iter().flat_map(|fellow| &fellow.texts).map(|text| Cow::Borrowed(text.as_str()));
         let all: Vec<Cow<'_, str>> = texts.iter().map(|text| Cow::Borrowed(text.as_ref())).chain(others).collect();
-        let outcome = self.made(pass, InputType::Passage, &all).await?;
-        Ok(self.shared_out(outcome, texts.len(), fellows))
+        let outcome = self.post(pass, InputType::Passage, &all).await?;
+        Ok(self.tell_fellows(outcome, texts.len(), fellows))
     }
 
     /// Tells the fellows what the call means for them. What it means for the first `num_own` texts is returned.
-    fn shared_out(&self, outcome: Outcome, num_own: usize, fellows: Vec<Fellow>) -> Option<Outcome> {
+    fn tell_fellows(&self, outcome: Outcome, num_own: usize, fellows: Vec<Fellow>) -> Option<Outcome> {
         if fellows.is_empty() {
             return Some(outcome);
         }
@@ -162,28 +169,25 @@ impl HttpEmbedder {
             Outcome::Answered { mut vectors, tokens } => {
                 let mut others = vectors.split_off(num_own).into_iter();
                 for fellow in fellows {
-                    let of_fellow: Vec<DenseVector> = others.by_ref().take(fellow.texts.len()).collect();
-                    if fellow.has_given_up() {
-                        self.keep(fellow.texts.iter().map(String::as_str).zip(of_fellow));
-                    } else {
-                        fellow.tell(Told::Vectors(of_fellow));
+                    let of_fellow = others.by_ref().take(fellow.texts.len()).collect();
+                    if let Err((texts, Told::Vectors(unheard))) = fellow.tell(Told::Vectors(of_fellow)) {
+                        self.keep_vectors(texts.iter().map(String::as_str).zip(unheard));
                     }
                 }
                 Some(Outcome::Answered { vectors, tokens })
             }
-            Outcome::Throttled { .. } | Outcome::Refused { .. } => {
-                fellows.into_iter().for_each(|fellow| fellow.tell(Told::Again));
-                Some(outcome)
-            }
-            Outcome::TooLarge | Outcome::Failed { .. } | Outcome::Rejected { .. } => {
-                fellows.into_iter().for_each(|fellow| fellow.tell(Told::Alone));
-                None
+            outcome => {
+                let told = if is_about_texts(&outcome) { Told::Alone } else { Told::Again };
+                for fellow in fellows {
+                    let _heard = fellow.tell(told.clone());
+                }
+                (told == Told::Again).then_some(outcome)
             }
         }
     }
 
     /// The call itself.
-    async fn made(
+    async fn post(
         &self,
         pass: Pass<'_>,
         input_type: InputType,
@@ -239,6 +243,15 @@ impl HttpEmbedder {
         let full = FIRST_BACKOFF * 2u32.pow(num_failures.min(6));
         let spread = self.counts.calls.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         full / 2 + full / 2 * spread as u32 / u32::MAX
+    }
+}
+
+/// Whether other texts may fare better. Who is busy, away or refuses the key does so whatever is sent.
+fn is_about_texts(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::TooLarge | Outcome::Rejected { .. } => true,
+        Outcome::Failed { error, .. } => error.kind() != ErrorKind::Unavailable,
+        Outcome::Answered { .. } | Outcome::Throttled { .. } | Outcome::Refused { .. } => false,
     }
 }
 

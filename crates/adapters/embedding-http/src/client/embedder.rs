@@ -191,7 +191,7 @@ impl HttpEmbedder {
             let is_remainder = class == Class::Passages && batch.end == texts.len();
             let found = self.batch(input_type, texts, batch, is_remainder).await?;
             if class == Class::Passages {
-                self.keep(found.iter().map(|(place, vector)| (texts[*place].as_ref(), vector.clone())));
+                self.keep_vectors(found.iter().map(|(place, vector)| (texts[*place].as_ref(), vector.clone())));
             }
             Ok(found)
         });
@@ -202,7 +202,7 @@ impl HttpEmbedder {
         Ok(found.into_iter().map(|(_, vector)| vector).collect())
     }
 
-    pub(super) fn keep<'a>(&self, vectors: impl Iterator<Item = (&'a str, DenseVector)>) {
+    pub(super) fn keep_vectors<'a>(&self, vectors: impl Iterator<Item = (&'a str, DenseVector)>) {
         let mut kept = self.kept();
         vectors.for_each(|(text, vector)| kept.keep(text, vector));
     }

@@ -49,13 +49,10 @@ pub(super) struct Fellow {
 }
 
 impl Fellow {
-    pub(super) fn has_given_up(&self) -> bool {
-        self.answer.is_closed()
-    }
-
-    /// Whoever has given up meanwhile hears nothing.
-    pub(super) fn tell(self, told: Told) {
-        let _ = self.answer.send(told);
+    /// Whoever has given up meanwhile hears nothing: what was to be told comes back, with the texts.
+    pub(super) fn tell(self, told: Told) -> Result<(), (Vec<String>, Told)> {
+        let Self { texts, answer } = self;
+        answer.send(told).map_err(|told| (texts, told))
     }
 }
 
@@ -73,9 +70,21 @@ pub(super) struct Place<'a> {
 pub(super) struct Lift(oneshot::Receiver<oneshot::Receiver<Told>>);
 
 impl Lift {
-    /// Waits for it, and then for its end. None if it was given up.
+    /// Waits until it has come; what is then to be awaited is its end, and nothing else.
+    pub(super) async fn taken(self) -> Ride {
+        // The sender waits in the line as long as the place is held.
+        Ride(self.0.await.ok())
+    }
+}
+
+/// A call of another that this one shares.
+#[derive(Debug)]
+pub(super) struct Ride(Option<oneshot::Receiver<Told>>);
+
+impl Ride {
+    /// None if the call was given up.
     pub(super) async fn told(self) -> Option<Told> {
-        self.0.await.ok()?.await.ok()
+        self.0?.await.ok()
     }
 }
 
@@ -97,13 +106,16 @@ impl Remainders {
 
 impl Place<'_> {
     /// Asks whether a call of so many tokens may go: with all who fit first, with one less, at last alone. If it may, those who come
-    /// along wait no more, and neither does this one.
+    /// along wait no more, and neither does this one. One that was taken along itself may not go any more.
     pub(super) fn take_along(
         &self,
         limits: BatchLimits,
         mut ask: impl FnMut(u64) -> Verdict,
     ) -> (Verdict, Vec<Fellow>) {
         let mut line = self.line.line();
+        if !line.waiting.iter().any(|remainder| remainder.number == self.number) {
+            return (Verdict::Full, Vec::new());
+        }
         let mut fitting = line.fitting(self.number, (self.num_texts, self.tokens), limits);
         loop {
             let verdict = ask(self.tokens + fitting.iter().map(|(_, tokens)| tokens).sum::<u64>());
@@ -199,9 +211,11 @@ mod tests {
         let (asked, fellows) = taken(&first, 9);
         assert_eq!(asked, [9]);
         assert_eq!(fellows.iter().map(|fellow| fellow.texts.len()).collect::<Vec<_>>(), [1, 3]);
-        fellows.into_iter().for_each(|fellow| fellow.tell(Told::Alone));
-        let [(_, one), (waits, _), _, (_, other), _last] = others;
-        assert_eq!((one.told().await, other.told().await), (Some(Told::Alone), Some(Told::Alone)));
+        let [(taken_along, one), (waits, _), _, (_, other), _last] = others;
+        assert_eq!(taken(&taken_along, 9).0, [0_u64; 0], "it does not go a second time");
+        fellows.into_iter().for_each(|fellow| fellow.tell(Told::Alone).expect("it is awaited"));
+        let (one, other) = (one.taken().await.told().await, other.taken().await.told().await);
+        assert_eq!((one, other), (Some(Told::Alone), Some(Told::Alone)));
         let (asked, fellows) = taken(&waits, 6);
         assert_eq!((asked, fellows.len()), (vec![7, 6], 1), "who was taken along waits no more");
     }
@@ -214,7 +228,7 @@ mod tests {
         let (asked, fellows) = taken(&first, 9);
         assert_eq!((asked, fellows.len()), (vec![2], 1));
         drop(fellows);
-        assert_eq!(lift.told().await, None);
+        assert_eq!(lift.taken().await.told().await, None);
         drop((first, second));
         assert!(line.line().waiting.is_empty());
     }

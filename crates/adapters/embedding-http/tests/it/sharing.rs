@@ -56,6 +56,33 @@ async fn where_calls_are_scarce_they_are_filled() {
     }
 }
 
+/// Also where a call takes longer than the next has to wait: who shares one asks for no other meanwhile.
+#[tokio::test(start_paused = true)]
+async fn each_text_is_sent_once() {
+    let slow = Settings { latency: Duration::from_secs(3), ..Settings::new(Shape::Voyage) };
+    let two_at_once = EmbeddingHttpConfig { concurrency: Some(2), ..config(Shape::Voyage) };
+    for (settings, expect) in [(scarce(Shape::Voyage), [3, 30].as_slice()), (two_at_once, &[3, 3, 27])] {
+        let provider = VirtualProvider::new(slow.clone());
+        let embedder = provider.embedder(settings);
+        let found = join_all((0..11).map(|number| embed(&embedder, number))).await;
+        assert_eq!(vectors(found), undisturbed(Shape::Voyage, 11).await);
+        let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
+        assert_eq!(sizes, expect);
+    }
+}
+
+/// Nobody's text is at fault: they stay together, and try again as one.
+#[tokio::test(start_paused = true)]
+async fn who_shares_a_call_to_a_provider_that_is_away_stays_together() {
+    let provider = provider(Shape::Voyage);
+    provider.provider().script([Fault::None, Fault::Status(503), Fault::Status(502), Fault::None]);
+    let embedder = provider.embedder(scarce(Shape::Voyage));
+    let found = join_all((0..11).map(|number| embed(&embedder, number))).await;
+    assert_eq!(vectors(found), undisturbed(Shape::Voyage, 11).await);
+    let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
+    assert_eq!((sizes[0], sizes[1], sizes.len()), (3, 30, 4), "{sizes:?}");
+}
+
 /// A large part's full calls are no company, what is left of it is.
 #[tokio::test(start_paused = true)]
 async fn what_is_left_of_a_large_part_is_company() {

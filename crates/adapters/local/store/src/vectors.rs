@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::database::{Durability, LazyDatabase};
 use crate::fault::Fault;
+use crate::graph::give_back_space;
 use crate::{LocalStore, blocking};
 
 type Entry = (VectorKey, DenseVector);
@@ -57,7 +58,11 @@ impl VectorCache for LocalStore {
         let vectors = Arc::clone(&self.vectors);
         blocking("sweep", String::new(), move || {
             let forget = |connection: &Transaction<'_>| forget(connection, &dead);
-            let swept = vectors.get().and_then(|vectors| vectors.write("sweep_vectors", Durability::Ordered, forget));
+            let swept = vectors.get().and_then(|vectors| {
+                let num_forgotten = vectors.write("sweep_vectors", Durability::Ordered, forget)?;
+                vectors.maintain(give_back_space)?;
+                Ok(num_forgotten)
+            });
             swept.map_err(Fault::in_cache)
         })
         .await

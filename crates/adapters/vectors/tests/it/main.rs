@@ -144,7 +144,7 @@ async fn what_another_filled_after_the_first_look_is_found() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn artifacts_go_when_nothing_in_them_lives() -> Result<()> {
+async fn what_is_dead_goes_from_artifacts_too() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let num_artifacts = async || Ok::<_, anyhow::Error>(LocalBlobs::open(&blobs)?.list("vectors/").await?.len());
@@ -160,6 +160,8 @@ async fn artifacts_go_when_nothing_in_them_lives() -> Result<()> {
     let live = first[7].0.clone();
     assert_eq!(cache.sweep(&tenant, &|key| *key == live).await?, 89);
     assert_eq!(num_artifacts().await?, 2);
+    let again = open(&blobs, &directory.path().join("again"))?;
+    assert_eq!(num_cached(&again, &tenant, &first).await?, 1, "dead ones are back");
     assert_eq!(cache.sweep(&tenant, &|_| false).await?, 1);
     assert_eq!(num_artifacts().await?, 1);
     assert_eq!(num_cached(&cache, &other, &first).await?, 50);
@@ -184,5 +186,8 @@ async fn a_damaged_artifact_costs_what_is_in_it() -> Result<()> {
     let cache = open(&blobs, &directory.path().join("second"))?;
     assert_eq!(num_cached(&cache, &tenant, &damaged).await?, 0);
     assert_eq!(num_cached(&cache, &tenant, &whole).await?, 5);
+    // It holds up no sweep.
+    assert_eq!(cache.sweep(&tenant, &|_| true).await?, 0);
+    assert_eq!(store.list("vectors/").await?.len(), 1);
     Ok(())
 }

@@ -26,6 +26,7 @@ use cairn_domain::{
 use cairn_ports::{
     Direction, Generations, GraphStore, GraphStoreError, MaintenanceError, Neighbour, Page, StagedGraph, Staging,
 };
+pub(crate) use sweep::give_back_space;
 
 use crate::database::Durability;
 use crate::graph::read::GraphReader;

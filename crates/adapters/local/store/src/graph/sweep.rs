@@ -187,7 +187,11 @@ pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Resul
 
 /// Returns free pages to the file system and lets the log start anew.
 pub(crate) fn give_back_space(connection: &Connection) -> Result<(), Fault> {
-    connection.execute_batch("PRAGMA incremental_vacuum; PRAGMA optimize;")?;
+    // Frees a page with each step.
+    let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+    let mut steps = vacuum.query([])?;
+    while steps.next()?.is_some() {}
+    connection.execute_batch("PRAGMA optimize")?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     Ok(())
 }
