@@ -4,6 +4,7 @@
 //! which every stage bears, and has lost none.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -110,11 +111,11 @@ async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -
     let (mut names, mut kept) = (BTreeMap::<RepositoryId, Option<RepositoryName>>::new(), Vec::new());
     for letter in found {
         let Some(job) = &letter.job else { continue };
-        let id = job.repository();
-        if !names.contains_key(&id) {
-            names.insert(id, name_of(letters, job).await?.filter(|name| is_called(name, word)));
-        }
-        if names.get(&id).is_some_and(Option::is_some) {
+        let name = match names.entry(job.repository()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(name_of(letters, job).await?.filter(|name| is_called(name, word))),
+        };
+        if name.is_some() {
             kept.push(letter);
         }
     }
