@@ -1,6 +1,6 @@
 //! A look into a cluster's stores over the same ports as its services, without any of these.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use cairn_domain::{Lane, RepositoryId, RepositoryName, RunState, Source, Tenant}
 use cairn_gateway::auth::{KeyRequest, issue};
 use cairn_neo4j::{Neo4jKeys, Neo4jRuns};
 use cairn_ports::{
-    Catalogue, KeyStore, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments, RunRecord,
+    Catalogue, ErrorKind, KeyStore, LedgerError, LedgerRead, RepositoryQuery, RepositoryRecord, Requests, RunDocuments,
+    RunRecord,
 };
 use cairn_search::{Caller, Fingerprint, RepositorySelection, Searcher};
 use cairn_wiring::{Cluster, ClusterConfig, Stores, embedder, searcher};
@@ -31,6 +32,11 @@ fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     let mut newest: Vec<_> = asked.iter().rev().filter(|(repository, _)| seen.insert(*repository)).copied().collect();
     newest.reverse();
     newest
+}
+
+/// Whether who was asked did not answer, and may do so later.
+fn is_away(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::ConnectionLost)
 }
 
 impl Inside {
@@ -68,18 +74,29 @@ impl Inside {
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         // What is answered stays so, and of thousands the first are answered first.
-        let mut waiting = newest_of_each(asked).into_iter().peekable();
+        let mut waiting = VecDeque::from(newest_of_each(asked));
         loop {
-            while let Some((repository, request)) = waiting.peek()
-                && self.cluster.runs.asked(*repository, *request).await?.is_none()
-            {
-                waiting.next();
+            match self.has_ended(&mut waiting).await {
+                Ok(true) => return Ok(()),
+                // It may have been killed a moment ago: it is waited for as its services wait for it.
+                Err(error) if is_away(error.kind) && Instant::now() < deadline => sleep(POLL).await,
+                looked => {
+                    looked?;
+                    self.check(deadline).await?;
+                }
             }
-            if waiting.peek().is_none() && self.cluster.runs.unfinished().await?.is_empty() {
-                return Ok(());
-            }
-            self.check(deadline).await?;
         }
+    }
+
+    /// Takes out of `waiting` what is answered.
+    async fn has_ended(&self, waiting: &mut VecDeque<(RepositoryId, u64)>) -> Result<bool, LedgerError> {
+        while let Some((repository, request)) = waiting.front() {
+            if self.cluster.runs.asked(*repository, *request).await?.is_some() {
+                return Ok(false);
+            }
+            waiting.pop_front();
+        }
+        Ok(self.cluster.runs.unfinished().await?.is_empty())
     }
 
     pub async fn is_settled(&self, asked: &[(RepositoryId, u64)]) -> Result<bool> {
