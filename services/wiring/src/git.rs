@@ -22,9 +22,9 @@ pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
     let config = &cluster.config.pipeline;
     // Tests need not wait.
-    let grace = cairn_faults::sweep_grace_ms().unwrap_or(config.grace_ms);
-    let unused_for = cairn_faults::sweep_grace_ms().unwrap_or((config.longest_seconds * 1_000) as i64);
-    let [grace, unused_for] = [grace, unused_for].map(|ms| Duration::from_millis(ms.max(1).unsigned_abs()));
+    let in_tests = cairn_faults::sweep_grace_ms();
+    let duration = |ms: i64| Duration::from_millis(in_tests.unwrap_or(ms).max(1).unsigned_abs());
+    let (grace, unused_for) = (duration(config.grace_ms), duration((config.longest_seconds * 1_000) as i64));
     let (runs, sources) = (Arc::clone(&cluster.runs), Arc::clone(sources));
     let step = move || {
         let (runs, sources) = (Arc::clone(&runs), Arc::clone(&sources));

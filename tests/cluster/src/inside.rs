@@ -100,12 +100,7 @@ impl Inside {
     }
 
     pub async fn is_settled(&self, asked: &[(RepositoryId, u64)]) -> Result<bool> {
-        for (repository, request) in newest_of_each(asked) {
-            if self.cluster.runs.asked(repository, request).await?.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(self.cluster.runs.unfinished().await?.is_empty())
+        Ok(self.has_ended(&mut newest_of_each(asked).into()).await?)
     }
 
     async fn check(&self, deadline: Instant) -> Result<()> {

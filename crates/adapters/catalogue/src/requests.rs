@@ -143,16 +143,12 @@ impl Runs {
 
     /// The repositories of all tenants that are not deleted: what a schedule goes through.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
-        let documents =
-            told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "all_repositories", &"")?;
-        Ok(documents.into_iter().filter(|document| !document.state.is_deleted).map(|document| document.id).collect())
+        Ok(self.registered("all_repositories").await?.map(|document| document.id).collect())
     }
 
-    /// The addresses of all repositories of all tenants that are not deleted.
+    /// Their addresses.
     pub async fn urls(&self) -> Result<BTreeSet<String>, LedgerError> {
-        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "urls", &"")?;
-        let documents = documents.into_iter().filter(|document| !document.state.is_deleted);
-        let urls = documents.filter_map(|document| match document.details.source {
+        let urls = self.registered("urls").await?.filter_map(|document| match document.details.source {
             Source::Url { url } => Some(url),
             Source::WorkTree { .. } | Source::Directory { .. } | Source::Bare { .. } => None,
         });
@@ -161,9 +157,15 @@ impl Runs {
 
     /// The tenants that have repositories, sorted.
     pub async fn tenants(&self) -> Result<BTreeSet<Tenant>, LedgerError> {
-        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "tenants", &"")?;
-        let documents = documents.into_iter().filter(|document| !document.state.is_deleted);
-        Ok(documents.map(|document| document.details.tenant).collect())
+        Ok(self.registered("tenants").await?.map(|document| document.details.tenant).collect())
+    }
+
+    async fn registered(
+        &self,
+        operation: &'static str,
+    ) -> Result<impl Iterator<Item = RepositoryDocument> + use<>, LedgerError> {
+        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, operation, &"")?;
+        Ok(documents.into_iter().filter(|document| !document.state.is_deleted))
     }
 }
 

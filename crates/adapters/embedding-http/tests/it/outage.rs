@@ -1,5 +1,6 @@
 //! An outage of five minutes: it costs no part and few calls, and is soon over when it is over.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,18 +73,18 @@ async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> 
 #[tokio::test(start_paused = true)]
 async fn an_outage_costs_no_part_and_few_calls() {
     // Full calls; and parts of which three share one.
-    for (num_parts, part_texts, num_calls) in [(1_200, 10, 1_200), (3_600, 3, 1_250)] {
+    for (num_parts, part_texts, num_calls) in [(1_200, 10, 1_200..=1_200), (3_600, 3, 1_200..=1_250)] {
         disturbed(num_parts, part_texts, num_calls).await;
     }
 }
 
-async fn disturbed(num_parts: usize, part_texts: usize, num_calls: usize) {
+async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusive<usize>) {
     let undisturbed = work(Vec::new(), num_parts, part_texts).await;
     let mut faults = vec![Fault::None; 300];
     faults.push(Fault::Outage { ms: OUTAGE.as_millis() as u64 });
     let disturbed = work(faults, num_parts, part_texts).await;
     let (before, after) = (undisturbed.provider.provider().report(), disturbed.provider.provider().report());
-    assert!(before.num_calls <= num_calls, "{before:?}");
+    assert!(num_calls.contains(&before.num_calls), "{before:?}");
     let extra = after.num_calls - before.num_calls;
     println!("{extra} extra calls, {} attempts; {after:?}", disturbed.num_attempts);
     assert!(extra * 10 <= before.num_calls, "{extra} extra calls: {after:?}");
