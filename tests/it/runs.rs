@@ -312,7 +312,7 @@ fn with_syncs_that_began_no_run(home: &Path) {
             runs.register(record(name)).await.expect("registered");
             let request = runs.ask(record(name).id, Lane::Bulk, false, 1).await.expect("asked");
             if name.ends_with("gone") {
-                let failure = Some(("not_found".to_owned(), "the host has no such repository".to_owned()));
+                let failure = Some(("not_found".to_owned(), "source: the host has no such repository".to_owned()));
                 runs.answer(record(name).id, request, failure, 2).await.expect("answered");
             }
         }
@@ -329,7 +329,7 @@ fn a_sync_that_began_no_run_is_told_where_runs_are_asked_for() {
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
         String::from_utf8(output.stderr).expect("text")
     };
-    let failed = "host/team/gone the last sync failed (not_found: the host has no such repository)";
+    let failed = "host/team/gone the last sync failed (not_found: source: the host has no such repository)";
     let gone = said(&["runs", "--repo", "gone"]);
     assert!(gone.contains("there are no runs") && gone.contains(failed) && !gone.contains("asked for"), "{gone}");
     let waits = said(&["runs", "--repo", "waits"]);

@@ -53,20 +53,34 @@ pub struct LedgerIndexing {
 }
 
 impl LedgerIndexing {
-    /// Registers a repository, or what is said of it now, and asks for its sync: for those who may say anything.
+    /// Registers a repository, or what is said now of one that is `known` of the tenant, and asks for its sync: for those who may say
+    /// anything. One that was renamed is what it is called now, and keeps its identity.
     pub async fn register(
         &self,
         record: RepositoryRecord,
+        known: &mut Vec<RepositoryRecord>,
         lane: Lane,
         rebuild: bool,
     ) -> Result<IndexStatus, SearchError> {
-        let scope = cairn_domain::Scope::only(record.tenant.clone(), [record.id]);
-        let known = self.catalogue.repositories(&scope).await?;
-        // An address alone says nothing of branch and patterns: what is known of them stays.
+        let is_named = |known: &RepositoryRecord| known.name == record.name;
+        let at = known.iter().position(is_named).or(known.iter().position(|known| known.id == record.id));
+        // An address alone says nothing of branch and patterns: what is known of them stays. Where it is and what it is called is an
+        // organisation's list's to say, if one brought it.
         let says_nothing = record.branch.is_none() && same_settings(&record.settings, &RequestSettings::default());
-        let is_settled = known.iter().any(|known| known.source == record.source && says_nothing);
-        if !is_settled {
-            self.catalogue.register(record.clone()).await?;
+        let record = match at.map(|at| &known[at]) {
+            Some(settled) if says_nothing && (settled.source == record.source || settled.hosted.is_some()) => {
+                return self.ask(settled, lane, rebuild).await;
+            }
+            Some(listed) if listed.hosted.is_some() => {
+                RepositoryRecord { branch: record.branch, settings: record.settings, ..listed.clone() }
+            }
+            Some(other) => RepositoryRecord { id: other.id, ..record },
+            None => record,
+        };
+        self.catalogue.register(record.clone()).await?;
+        match at {
+            Some(at) => known[at] = record.clone(),
+            None => known.push(record.clone()),
         }
         self.ask(&record, lane, rebuild).await
     }

@@ -7,7 +7,7 @@
 use cairn_domain::Scope;
 use cairn_inventory::{FileSizeLimit, Patterns};
 use cairn_ports::RepositoryRecord;
-use cairn_search::{KnownRepository, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{KnownRepository, SearchError, SearchErrorCode, Searcher, check_patterns};
 use cairn_wire::RequestSettings;
 
 use crate::{IndexCall, LedgerIndexing};
@@ -71,6 +71,7 @@ fn settings(call: &IndexCall) -> Result<RequestSettings, SearchError> {
     for (field, patterns) in
         [("include_patterns", &call.include_patterns), ("exclude_patterns", &call.exclude_patterns)]
     {
+        check_patterns(field, patterns)?;
         Patterns::compile(field, patterns).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             wrong(faults.join("; "))

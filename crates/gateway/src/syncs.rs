@@ -1,7 +1,7 @@
 //! How it stands with the sync of a repository that somebody asked for: what runs do not tell, because none has begun.
 
 use cairn_domain::SyncProgress;
-use cairn_ports::RepositoryRecord;
+use cairn_ports::{RepositoryRecord, SourceError};
 use cairn_search::KnownRepository;
 use serde_json::{Value, json};
 
@@ -9,9 +9,11 @@ use crate::time::rfc3339;
 
 /// Why the last sync failed, as callers may read it: causes that are theirs to mend in full, of others the code.
 pub(crate) fn failure(record: &RepositoryRecord) -> Option<String> {
-    const OF_THE_REPOSITORY: [&str; 5] = ["invalid_settings", "not_found", "forbidden", "invalid", "too_large"];
+    const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
-    let is_theirs = OF_THE_REPOSITORY.contains(&code.as_str());
+    // Stores have the same codes, and their causes name buckets and accounts.
+    let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
+    let is_theirs = code == "invalid_settings" || is_of_the_source;
     Some(if is_theirs { format!("{code}: {chain}") } else { code.clone() })
 }
 

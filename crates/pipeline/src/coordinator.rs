@@ -61,14 +61,20 @@ pub async fn send_again(
     now_ms: i64,
     after_ms: i64,
 ) -> Result<u64, StageError> {
-    let mut held: BTreeSet<StageName> = BTreeSet::new();
+    let held = held(broker, outbox).await?;
+    Ok(outbox.send_again(&held, now_ms, after_ms).await?)
+}
+
+/// The stages of which the broker has a job for each part that is in flight: what waits there is not lost.
+pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
+    let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
         // A broker that cannot tell may have lost them.
         if broker.depth(stage).await.is_ok_and(|depth| depth >= num_parts) {
             held.insert(stage);
         }
     }
-    Ok(outbox.send_again(&held, now_ms, after_ms).await?)
+    Ok(held)
 }
 
 /// How many syncs and runs there may be at a time (an eighth more for interactive ones), and when a sync that nobody took up was lost.

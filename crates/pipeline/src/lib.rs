@@ -18,7 +18,7 @@ mod stage;
 mod syncer;
 mod trace;
 
-pub use coordinator::{DispatchBounds, dispatch, relay, send_again};
+pub use coordinator::{DispatchBounds, dispatch, held, relay, send_again};
 pub use deadline::{Deadline, in_time, while_active};
 pub use error::StageError;
 pub use reconcile::reconcile;

@@ -191,9 +191,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         let answer = settlement(&failure, delivery, &self.config.ladder);
         tracing::warn!(job = %delivery.job, code = failure.code, "{}", failure.chain());
         match &answer {
-            Settlement::DeadLetter { code, message } => {
-                self.give_up(worker, delivery, code, message, answer.clone()).await
-            }
+            Settlement::DeadLetter { .. } => self.give_up(worker, delivery, &failure, answer).await,
             Settlement::Retry { after } => {
                 self.postpone(worker, delivery, &failure, *after).await;
                 answer
@@ -211,20 +209,25 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Records that a job failed for good; a job whose failure cannot be recorded comes back. A job that nobody waits for
-    /// any more is done with: its run was cancelled, or a copy of it was faster.
+    /// any more is done with: its run was cancelled, or a copy of it was faster. So is a sync that came by schedule and failed as the
+    /// one before it: a source that is gone makes one dead letter, not one with each tick. (None, if
+    /// the process dies in between; the catalogue has the outcome.)
     async fn give_up(
         &self,
         worker: &Worker,
         delivery: &Delivery,
-        code: &str,
-        message: &str,
+        failure: &StageError,
         answer: Settlement,
     ) -> Settlement {
-        let (code, message) = (code.to_owned(), message.to_owned());
+        let (code, message) = (failure.code.to_owned(), failure.chain());
         let recorded = async {
             match (worker, &delivery.job) {
                 (Worker::Sync(syncer), Job::Sync(job)) if syncer.is_awaited(job).await? => {
-                    syncer.failed(job, code, message).await?;
+                    let is_news = syncer.failed(job, code, message).await?;
+                    // Of what was tried several times, the outcome before is its own last attempt.
+                    if !is_news && failure.class == ErrorClass::Permanent {
+                        return Ok(Settlement::Ack);
+                    }
                 }
                 (_, Job::Part(job)) if !self.is_part_over(job).await? => {
                     self.end(delivery.lane, job, PartEnd::Failed { code, message }, &PartReport::default()).await?;

@@ -96,11 +96,39 @@ pub trait Broker: Send + Sync {
 }
 
 /// What was given up, kept until somebody decides about it.
+/// Which letters are still to be found, and how many of each id.
+pub struct Sought(BTreeMap<MessageId, usize>);
+
+impl Sought {
+    pub fn new(ids: &[MessageId]) -> Self {
+        let mut sought = BTreeMap::new();
+        for id in ids {
+            *sought.entry(*id).or_default() += 1;
+        }
+        Self(sought)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a letter of that id was still sought; now it is one less.
+    pub fn found(&mut self, id: MessageId) -> bool {
+        let Some(left) = self.0.get_mut(&id) else { return false };
+        *left -= 1;
+        if *left == 0 {
+            self.0.remove(&id);
+        }
+        true
+    }
+}
+
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
     /// At most `limit`, oldest first; they stay where they are.
     async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError>;
 
-    /// Takes one out, for good; `NotFound` if there is none of that id.
-    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError>;
+    /// Takes these out, for good, and returns them, oldest first: as many of an id as it is named. An id that no letter has is passed
+    /// over. What was taken is returned even if the rest could not be.
+    async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError>;
 }

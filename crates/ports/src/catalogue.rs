@@ -29,7 +29,7 @@ pub struct RepositoryRecord {
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
-    /// Set if listing an organisation registered it; a person who registers it again takes it over.
+    /// Set if listing an organisation registered it. Who registers it again without takes it over.
     pub hosted: Option<Hosted>,
     /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
     pub last_sync: Option<SyncOutcome>,
@@ -74,6 +74,9 @@ pub struct PublishedGeneration {
     pub model: String,
 }
 
+/// Whether a caller may see what a repository of that name holds.
+pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
+
 #[async_trait]
 pub trait Catalogue: Send + Sync {
     /// Adds the repository, or updates name, source, branch, settings and what its host says of the one of the same id;
@@ -82,6 +85,9 @@ pub trait Catalogue: Send + Sync {
 
     /// The repositories in scope that are not deleted, sorted by name.
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
+
+    /// Those of the tenant's repositories whose names the caller may see, not deleted, sorted by name. No other leaves the store.
+    async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
     /// What a question sees from now on. Both numbers are read in one go.
     async fn view(&self) -> Result<View, CatalogueError>;

@@ -149,6 +149,8 @@ pub struct SyncRequest {
     pub job: SyncJob,
     pub lane: Lane,
     pub rebuild: bool,
+    /// A schedule asked, and no person.
+    pub is_scheduled: bool,
 }
 
 /// Who asked for a sync of what, and which syncs may start.
@@ -157,6 +159,9 @@ pub trait Requests: Send + Sync {
     /// Asks for a sync and returns the request's number. Asking again before it has started is the same request; while
     /// one is under way, or a run is unfinished, it is the next. `NotFound` for a repository that is not there.
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
+
+    /// Asks in the bulk lane because a sync is due. Joined to what a person asks, it is that person's request.
+    async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
     /// Requests whose sync may start, at most as many as leave no more than `in_flight` syncs and runs under way: interactive
     /// ones first, for which there is an eighth more room than for others, then the longest waiting. They count as under way

@@ -21,7 +21,7 @@ pub enum RepositoryQuery {
     One(RepositoryId),
     /// Those of a tenant (or of all), sorted by name; also deleted ones.
     OfTenant(Option<Tenant>),
-    /// Those with a request that is not answered: interactive ones first, then by the time of asking.
+    /// Those with a request that is not answered, in the order of `Requests::place`: interactive ones first, then by time.
     Asked {
         limit: usize,
     },

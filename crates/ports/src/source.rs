@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress};
+use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress, Tenant};
 
 use crate::error::port_error;
 
@@ -12,6 +12,13 @@ port_error!(
     SourceError,
     "source"
 );
+
+impl SourceError {
+    /// Whether a chain of causes, as text, begins with an error of a source: it tells of the repository, and of no store.
+    pub fn begins(chain: &str) -> bool {
+        chain.starts_with("source: ")
+    }
+}
 
 /// A path of the tree, whatever it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +73,8 @@ impl SyncMeter {
 /// How to read a source.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
+    /// Whose repository it is: what authenticates one tenant reads nothing for another.
+    pub tenant: Option<Tenant>,
     /// Branch to read in place of the default one (bare repositories and URLs).
     pub branch: Option<String>,
     /// What `SnapshotTree::cache` gave after the last read of this source.
@@ -104,4 +113,16 @@ pub trait ContentReader: Send {
     /// The bytes of a file. Working trees: if they no longer match `entry.blob`, it is `Conflict` and the caller takes
     /// the tree again.
     fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlobStoreError, ErrorKind};
+
+    #[test]
+    fn errors_of_sources_are_told_from_others() {
+        assert!(SourceError::begins(&SourceError::new(ErrorKind::NotFound, "fetch", "https://h/x").to_string()));
+        assert!(!SourceError::begins(&BlobStoreError::new(ErrorKind::NotFound, "get", "source: ").to_string()));
+    }
 }

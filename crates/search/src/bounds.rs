@@ -42,6 +42,11 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
     words.into_iter().try_for_each(|text| word(field, text))
 }
 
+/// Patterns that somebody else compiles.
+pub fn patterns(field: &str, patterns: &[String]) -> Result<(), SearchError> {
+    words(field, patterns.iter().map(String::as_str))
+}
+
 /// Compiled only after its length and depth were looked at: without that, one pattern can end the process.
 pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, SearchError> {
     word(field, pattern)?;

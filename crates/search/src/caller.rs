@@ -4,7 +4,7 @@
 //! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
 //! is forbidden is not known: it takes the path of a name that nothing has.
 
-use cairn_domain::{Digester, RepositoryName, Scope, Tenant};
+use cairn_domain::{Digester, RepositoryName, Tenant};
 use cairn_ports::RepositoryRecord;
 use globset::GlobMatcher;
 
@@ -86,10 +86,9 @@ impl Searcher {
 
     /// The repositories that the caller may see, sorted by name.
     pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, SearchError> {
-        let mut records = self.catalogue.repositories(&Scope::all(self.caller.tenant.clone())).await?;
         let allowed = self.caller.allowed.compiled();
-        records.retain(|record| allowed.allows(&record.name));
-        Ok(records)
+        let may_see = move |name: &RepositoryName| allowed.allows(name);
+        Ok(self.catalogue.visible(&self.caller.tenant, &may_see).await?)
     }
 }
 

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use cairn_ports::{BlobStore, Catalogue, Clock, Embedder, GraphStore, LedgerRead, Names, VectorStore};
 
+pub use bounds::patterns as check_patterns;
 pub use caller::{Allowed, Caller};
 pub use code::{Code, CodeRequest};
 pub use cursor::CursorKey;

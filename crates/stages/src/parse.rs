@@ -29,14 +29,17 @@ impl Stage for ParseStage {
         let plan = self.artifacts.plan(&task.plan).await?;
         let pack = plan.packs.get(task.part.number as usize);
         let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;
-        if let Some(facts) = self.written_facts(pack).await? {
-            return Ok(report(&facts));
-        }
-        let texts = read_all::<SourceText>(self.artifacts.source_pack(pack).await?, &pack.key)?;
-        let facts = self.parser.parse(texts).await?;
+        let facts = match self.written_facts(pack).await? {
+            Some(facts) => facts,
+            None => {
+                let texts = read_all::<SourceText>(self.artifacts.source_pack(pack).await?, &pack.key)?;
+                self.parser.parse(texts).await?
+            }
+        };
         let report = report(&facts);
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
+        // Also what was there: a sweep that began before this run knows nothing of it, and goes by age.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Last: who finds outlines takes it that the facts are there. Facts without them are no harm: who needs the
         // outlines makes them.
@@ -98,4 +101,86 @@ fn report(facts: &[FileFacts]) -> PartReport {
         }
     }
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::ops::Range;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use cairn_domain::{GenerationId, PartId, RepositoryId, RepositoryName, RunId, Tenant};
+    use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, BlobStoreExt, FileParserError, Put};
+    use cairn_testkit::MemoryBlobs;
+    use cairn_wire::{Plan, encode};
+
+    use super::*;
+
+    /// Notes what is put.
+    #[derive(Default)]
+    struct Noted {
+        blobs: MemoryBlobs,
+        put: Mutex<Vec<String>>,
+    }
+
+    #[async_trait]
+    impl BlobStore for Noted {
+        async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
+            self.put.lock().expect("no panic").push(key.to_owned());
+            self.blobs.put(key, bytes).await
+        }
+
+        async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {
+            self.blobs.get(key).await
+        }
+
+        async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
+            self.blobs.get_range(key, range).await
+        }
+
+        async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
+            self.blobs.list(prefix).await
+        }
+
+        async fn delete(&self, key: &str) -> Result<(), BlobStoreError> {
+            self.blobs.delete(key).await
+        }
+    }
+
+    #[derive(Default)]
+    struct Counted(AtomicU64);
+
+    #[async_trait]
+    impl FileParser for Counted {
+        async fn parse(&self, _: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn facts_that_are_there_are_put_again_and_not_made_again() {
+        let (blobs, parser) = (Arc::new(Noted::default()), Arc::new(Counted::default()));
+        let artifacts = Artifacts::new(blobs.clone());
+        let pack = PackWriter::new(ArtifactKind::SourcePack).finish();
+        let pack = blobs.put_artifact("packs/r/x", Bytes::from(pack)).await.expect("put");
+        let plan = encode(ArtifactKind::Plan, &Plan { packs: vec![pack.clone()], ..Plan::default() });
+        let plan = blobs.put_artifact("plans/r/x", Bytes::from(plan)).await.expect("put");
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let task = Task {
+            tenant: Tenant::local(),
+            run: RunId { repository, generation: GenerationId(1) },
+            part: PartId { stage: StageName::Parse, number: 0 },
+            plan,
+            aborted: BTreeSet::new(),
+        };
+        let stage = ParseStage { artifacts, parser: parser.clone() };
+        for _ in 0..2 {
+            blobs.put.lock().expect("no panic").clear();
+            stage.run(&task).await.expect("parsed");
+            assert_eq!(*blobs.put.lock().expect("no panic"), [facts_key_of(&pack), outlines_key_of(&pack)]);
+        }
+        assert_eq!(parser.0.load(Ordering::SeqCst), 1);
+    }
 }

@@ -11,7 +11,7 @@ use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
-use crate::sync::inventory_result;
+use crate::sync::{INVALID, inventory_result};
 
 /// May be run twice and stopped anywhere: its one effect is a transaction that a run takes at most once.
 pub struct PublishStage {
@@ -30,6 +30,10 @@ impl Stage for PublishStage {
 
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
+        if plan.manifest.is_none() {
+            // Whoever began the run died before they could say that it failed.
+            return Err(StageError::permanent(INVALID, "the settings of the repository cannot be used"));
+        }
         let run = self.ledger.run(task.run).await?;
         let parts = self.ledger.parts(task.run).await?;
         let planned = self.artifacts.manifest_or_empty(plan.manifest.as_ref()).await?;

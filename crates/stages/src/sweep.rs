@@ -9,8 +9,8 @@ use std::sync::Arc;
 use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    BlobStoreExt, Catalogue, CatalogueSweep, Clock, DeadLetters, ErrorClass, ErrorKind, Generations, GraphStore,
-    SweepList, VectorCache,
+    BlobStoreExt, Catalogue, CatalogueSweep, Clock, DeadLetters, ErrorClass, Generations, GraphStore, SweepList,
+    VectorCache,
 };
 use cairn_wire::Job;
 use rustc_hash::FxHashSet;
@@ -116,6 +116,7 @@ impl Sweep {
     /// Nobody will decide about what was given up before a deletion, and what it tells is a trace of what was deleted.
     async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
         let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
+        let mut dead = Vec::new();
         for letter in kept.dead_letters(usize::MAX).await? {
             let Some(job) = &letter.job else { continue };
             let Some((tenant, repository, before)) = deleted.iter().find(|deleted| deleted.1 == job.repository())
@@ -131,12 +132,11 @@ impl Sweep {
                 }
             };
             if is_dead {
-                match kept.take(letter.id).await {
-                    // Somebody else has decided.
-                    Err(error) if error.kind == ErrorKind::NotFound => {}
-                    taken => drop(taken?),
-                }
+                dead.push(letter.id);
             }
+        }
+        if !dead.is_empty() {
+            kept.take(&dead).await?;
         }
         Ok(())
     }
@@ -304,8 +304,8 @@ mod tests {
         RepositoryName, Slot, StageName, VectorKey,
     };
     use cairn_ports::{
-        BlobMeta, BlobStore, BlobStoreError, BrokerError, CatalogueError, DeadLetter, MaintenanceError, Put,
-        VectorCacheError,
+        BlobMeta, BlobStore, BlobStoreError, BrokerError, CatalogueError, DeadLetter, ErrorKind, MaintenanceError, Put,
+        Sought, VectorCacheError,
     };
     use cairn_testkit::{FakeContent, FakeIndex, ManualClock, MemoryBlobs};
     use cairn_wire::{Manifest, PartJob, SyncJob};
@@ -464,10 +464,9 @@ mod tests {
             Ok(self.0.lock().expect("no panic").clone())
         }
 
-        async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
-            let mut letters = self.0.lock().expect("no panic");
-            let at = letters.iter().position(|letter| letter.id == id);
-            at.map(|at| letters.remove(at)).ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", "letter"))
+        async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError> {
+            let (mut letters, mut sought) = (self.0.lock().expect("no panic"), Sought::new(ids));
+            Ok(letters.extract_if(.., |letter| sought.found(letter.id)).collect())
         }
     }
 
@@ -492,7 +491,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_given_up_before_a_deletion_is_forgotten() {
         let (mut sweep, ..) = sweep(listed(), ErrorKind::Corrupt);
-        let of_the_deleted = [part("y", 4), sync("y")];
+        let of_the_deleted = [part("y", 4), sync("y"), sync("y")];
         let others = [part("y", 6), part("other", 1), sync("other"), None];
         let all = of_the_deleted.into_iter().chain(others.clone()).map(letter).collect();
         let letters = Arc::new(Letters(Mutex::new(all)));

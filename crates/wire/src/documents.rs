@@ -136,7 +136,24 @@ impl Decode for PartSet {
 
 record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
-record!(runs::Wanted { number, lane, asked_at_ms, rebuild });
+
+/// Who asked came later, and stands at the end of the repository's document.
+impl Encode for runs::Wanted {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let runs::Wanted { number, lane, asked_at_ms, rebuild, is_scheduled: _ } = self;
+        number.encode(out);
+        lane.encode(out);
+        asked_at_ms.encode(out);
+        rebuild.encode(out);
+    }
+}
+
+impl Decode for runs::Wanted {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (number, lane, asked_at_ms) = (Decode::decode(reader)?, Decode::decode(reader)?, Decode::decode(reader)?);
+        Ok(Self { number, lane, asked_at_ms, rebuild: Decode::decode(reader)?, is_scheduled: false })
+    }
+}
 
 record!(domain::SyncProgress { fetched_bytes, num_files_read });
 
@@ -157,10 +174,11 @@ impl Decode for runs::LeaseState {
     }
 }
 
-/// Whether the broker has it and when it is tried again came later, and stand at the end of the repository's document.
+/// What it was handed over as, whether the broker has it, and when it is tried again came later, and stand at the end of the
+/// repository's document.
 impl Encode for runs::Dispatched {
     fn encode(&self, out: &mut Vec<u8>) {
-        self.number.encode(out);
+        self.request.number.encode(out);
         self.at_ms.encode(out);
     }
 }
@@ -168,7 +186,9 @@ impl Encode for runs::Dispatched {
 impl Decode for runs::Dispatched {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let (number, at_ms) = (Decode::decode(reader)?, Decode::decode(reader)?);
-        Ok(Self { number, at_ms, is_sent: true, postponed_until_ms: None })
+        let request =
+            runs::Wanted { number, lane: domain::Lane::Bulk, asked_at_ms: at_ms, rebuild: false, is_scheduled: false };
+        Ok(Self { request, at_ms, is_sent: true, postponed_until_ms: None })
     }
 }
 
@@ -183,7 +203,8 @@ fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeErr
 }
 
 /// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, how far its
-/// sync is, and when it is tried again. They stand at the end, and are missing in older documents.
+/// sync is, when it is tried again, whether a schedule asked, and what the request under way was handed over as. They stand at the end,
+/// and are missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -201,6 +222,9 @@ impl Encode for runs::RepositoryDocument {
         state.requests.dispatched.is_none_or(|dispatched| dispatched.is_sent).encode(out);
         state.lease.progress.encode(out);
         state.requests.dispatched.and_then(|dispatched| dispatched.postponed_until_ms).encode(out);
+        state.requests.wanted.is_some_and(|wanted| wanted.is_scheduled).encode(out);
+        state.requests.dispatched.map(|dispatched| dispatched.request).encode(out);
+        state.requests.dispatched.is_some_and(|dispatched| dispatched.request.is_scheduled).encode(out);
     }
 }
 
@@ -223,6 +247,17 @@ impl Decode for runs::RepositoryDocument {
         let postponed_until_ms = came_later(reader)?.flatten();
         if let Some(dispatched) = &mut state.requests.dispatched {
             (dispatched.is_sent, dispatched.postponed_until_ms) = (is_sent, postponed_until_ms);
+        }
+        let is_scheduled = came_later(reader)?.unwrap_or(false);
+        if let Some(wanted) = &mut state.requests.wanted {
+            wanted.is_scheduled = is_scheduled;
+        }
+        let request: Option<runs::Wanted> = came_later(reader)?.flatten();
+        let is_scheduled = came_later(reader)?.unwrap_or(false);
+        if let Some(dispatched) = &mut state.requests.dispatched {
+            let same = state.requests.wanted.filter(|wanted| wanted.number == dispatched.request.number);
+            let handed_over = request.map(|request| runs::Wanted { is_scheduled, ..request }).or(same);
+            dispatched.request = handed_over.unwrap_or(dispatched.request);
         }
         Ok(Self { id, details: runs::RepositoryDetails { hosted, ..details }, last_sync, state })
     }
@@ -294,21 +329,52 @@ mod tests {
         }
     }
 
+    /// As an older document has it that says nothing of what was asked.
+    fn dispatched(at_ms: i64, lane: domain::Lane) -> runs::Dispatched {
+        let request = runs::Wanted { number: 1, lane, asked_at_ms: at_ms, rebuild: false, is_scheduled: false };
+        runs::Dispatched { request, at_ms, is_sent: true, postponed_until_ms: None }
+    }
+
     #[test]
     fn what_came_later_may_be_missing() {
         let mut document = repository(None);
-        document.state.requests.dispatched =
-            Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: true, postponed_until_ms: None });
+        document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // In the order in which they came: a host's words, `is_sent`, two counts of progress, and when it is tried again.
-        for num_missing in [0, 1, 3, 4, 5] {
-            assert_eq!(decode_document(&bytes[..num_bytes - num_missing]).as_ref(), Ok(&document));
+        // In the order in which they came: a host's words, `is_sent`, two counts of progress, when it is tried again, who asked, and what
+        // was handed over with who asked for that.
+        let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
+        let num_request = {
+            let mut out = Vec::new();
+            Some(request).encode(&mut out);
+            out.len()
+        };
+        for num_missing in
+            [0, 1, 1 + num_request, 2 + num_request, 3 + num_request, 5 + num_request, 6 + num_request, 7 + num_request]
+        {
+            assert_eq!(decode_document(&bytes[..num_bytes - num_missing]).as_ref(), Ok(&document), "{num_missing}");
         }
-        assert!(decode_document::<runs::RepositoryDocument>(&bytes[..num_bytes - 2]).is_err(), "half of the progress");
-        let older = &bytes[..num_bytes - 5];
+        let half = &bytes[..num_bytes - 4 - num_request];
+        assert!(decode_document::<runs::RepositoryDocument>(half).is_err(), "half of the progress");
+        let older = &bytes[..num_bytes - 7 - num_request];
         let torn: Result<runs::RepositoryDocument, _> = decode_document(&older[..older.len() - 1]);
         assert!(torn.is_err());
+    }
+
+    #[test]
+    fn what_an_older_document_asked_is_what_it_handed_over() {
+        let mut document = repository(None);
+        document.state.requests.ask(domain::Lane::Interactive, true, 1);
+        let before = encode_document(&document).len();
+        document.state.dispatch(2, 3).expect("wanted");
+        document.state.requests.dispatched(document.state.requests.last);
+        let bytes = encode_document(&document);
+        // Without the request at the end, and who asked for it.
+        let mut request = Vec::new();
+        document.state.requests.wanted.encode(&mut request);
+        let older = &bytes[..bytes.len() - request.len() - 1];
+        assert!(older.len() > before - 2, "no more is cut off");
+        assert_eq!(decode_document(older), Ok(document));
     }
 
     #[test]
@@ -319,10 +385,21 @@ mod tests {
     }
 
     #[test]
+    fn who_asked_comes_back() {
+        let mut document = repository(None);
+        document.state.requests.schedule(5);
+        assert_eq!(decode_document(&encode_document(&document)).as_ref(), Ok(&document));
+        document.state.requests.ask(domain::Lane::Bulk, true, 6);
+        assert_eq!(decode_document(&encode_document(&document)), Ok(document));
+    }
+
+    #[test]
     fn what_is_not_sent_comes_back() {
         let mut document = repository(None);
+        let before = dispatched(2, domain::Lane::Interactive);
+        let request = runs::Wanted { rebuild: true, is_scheduled: true, asked_at_ms: 1, ..before.request };
         document.state.requests.dispatched =
-            Some(runs::Dispatched { number: 1, at_ms: 2, is_sent: false, postponed_until_ms: Some(i64::MAX) });
+            Some(runs::Dispatched { request, is_sent: false, postponed_until_ms: Some(i64::MAX), ..before });
         assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 

@@ -1,11 +1,12 @@
 //! The coordinator's loops. Each step takes no input but the time, so one that died half way is simply made again; a step
 //! that fails is logged and made again at its next turn.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_domain::{Lane, RunState};
-use cairn_pipeline::{DispatchBounds, StageError, dispatch, relay, send_again};
+use cairn_domain::{RunId, RunState, StageName};
+use cairn_pipeline::{DispatchBounds, StageError, dispatch, held, relay, send_again};
 use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_stages::Sweep;
@@ -16,6 +17,8 @@ use crate::{Cluster, ClusterConfig, Stores, organisations};
 
 /// A run with progress within this time has somebody who publishes what follows.
 const QUIET_MS: i64 = 2_000;
+/// A run whose jobs the broker holds is given so many times as long as others before the reaper ends it.
+const WAITS_LONGER: i64 = 8;
 
 pub struct Coordinator {
     cluster: Arc<Cluster>,
@@ -80,12 +83,21 @@ impl Coordinator {
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
-    /// The reaper: what stands still for hours does not end by itself any more.
+    /// The reaper: what stands still for hours does not end by itself any more. A run whose jobs all wait at the broker (for a
+    /// provider's quota, behind others) has more time.
     async fn reap(&self) -> Result<u64, StageError> {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
+        let after_ms = self.cluster.config.pipeline.reaped_after_ms;
+        let mut still = runs.unfinished().await?;
+        still.retain(|run| run.progressed_at_ms.saturating_add(after_ms) <= now_ms);
+        if still.is_empty() {
+            return Ok(0);
+        }
+        let held = held(self.broker.as_ref(), runs.as_ref()).await?;
         let mut num_reaped = 0;
-        for run in runs.unfinished().await? {
-            if run.progressed_at_ms.saturating_add(self.cluster.config.pipeline.reaped_after_ms) > now_ms {
+        for run in still {
+            let is_overdue = run.progressed_at_ms.saturating_add(after_ms.saturating_mul(WAITS_LONGER)) <= now_ms;
+            if !is_overdue && self.waits_at_the_broker(run.id, &held).await? {
                 continue;
             }
             match runs
@@ -102,6 +114,17 @@ impl Coordinator {
             }
         }
         Ok(num_reaped)
+    }
+
+    async fn waits_at_the_broker(&self, run: RunId, held: &BTreeSet<StageName>) -> Result<bool, StageError> {
+        match self.cluster.runs.ready(run).await {
+            // It was deleted meanwhile.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
+            open => {
+                let open = open?;
+                Ok(!open.is_empty() && open.iter().all(|part| held.contains(&part.stage)))
+            }
+        }
     }
 }
 
@@ -128,7 +151,7 @@ pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let discovered = organisations::discover_all(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
-        match cluster.runs.ask(repository, Lane::Bulk, false, now_ms).await {
+        match cluster.runs.schedule(repository, now_ms).await {
             // It was deleted meanwhile.
             Err(error) if error.kind == ErrorKind::NotFound => {}
             asked => {

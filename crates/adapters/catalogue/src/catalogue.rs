@@ -1,9 +1,11 @@
 //! The catalogue.
 
 use async_trait::async_trait;
-use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, View};
-use cairn_ports::{Catalogue, CatalogueError, PublishedGeneration, RepositoryQuery, RepositoryRecord, RunQuery};
-use cairn_runs::{Answer, Command, Publishing};
+use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, Tenant, View};
+use cairn_ports::{
+    Catalogue, CatalogueError, MaySee, PublishedGeneration, RepositoryQuery, RepositoryRecord, RunQuery,
+};
+use cairn_runs::{Answer, Command, Publishing, RepositoryDocument};
 
 use crate::Runs;
 use crate::error::{told, unexpected};
@@ -18,12 +20,13 @@ impl Catalogue for Runs {
     }
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
-        let query = RepositoryQuery::OfTenant(Some(scope.tenant.clone()));
-        let documents = told(self.documents.repositories(query).await, "repositories", &scope.tenant)?;
-        let is_seen = |document: &cairn_runs::RepositoryDocument| {
-            !document.state.is_deleted && document.details.tenant == scope.tenant && scope.contains(document.id)
-        };
-        Ok(documents.into_iter().filter(is_seen).map(repository_record).collect())
+        let documents = self.of_tenant("repositories", &scope.tenant).await?;
+        Ok(documents.filter(|document| scope.contains(document.id)).map(repository_record).collect())
+    }
+
+    async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        let documents = self.of_tenant("visible", tenant).await?;
+        Ok(documents.filter(|document| may_see(&document.details.name)).map(repository_record).collect())
     }
 
     async fn view(&self) -> Result<View, CatalogueError> {
@@ -80,5 +83,20 @@ impl Catalogue for Runs {
             Answer::Deleted(generation) => Ok(generation),
             _ => Err(unexpected("delete", &repository)),
         }
+    }
+}
+
+impl Runs {
+    /// The repositories of the tenant that are not deleted, sorted by name.
+    async fn of_tenant<'t>(
+        &self,
+        operation: &'static str,
+        tenant: &'t Tenant,
+    ) -> Result<impl Iterator<Item = RepositoryDocument> + use<'t>, CatalogueError> {
+        let query = RepositoryQuery::OfTenant(Some(tenant.clone()));
+        let documents = told(self.documents.repositories(query).await, operation, tenant)?;
+        let is_there =
+            move |document: &RepositoryDocument| !document.state.is_deleted && document.details.tenant == *tenant;
+        Ok(documents.into_iter().filter(is_there))
     }
 }

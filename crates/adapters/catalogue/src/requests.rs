@@ -19,11 +19,11 @@ const INTERACTIVE_SHARE: usize = 8;
 #[async_trait]
 impl Requests for Runs {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
-        let command = Command::Ask { repository, lane, rebuild, now_ms };
-        match told(self.documents.change(command).await, "ask", &repository)? {
-            Answer::Asked(number) => Ok(number),
-            _ => Err(unexpected("ask", &repository)),
-        }
+        self.asked_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await
+    }
+
+    async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError> {
+        self.asked_with(Command::Schedule { repository, now_ms }, repository).await
     }
 
     async fn dispatch(
@@ -83,8 +83,7 @@ impl Requests for Runs {
         let query = RepositoryQuery::One(repository);
         let found = told(self.documents.repositories(query).await, "asked", &repository)?;
         let Some(document) = found.first().filter(|document| !document.state.is_deleted) else { return Ok(None) };
-        let wanted = document.state.requests.wanted.filter(|wanted| wanted.number >= number);
-        Ok(wanted.map(|wanted| request(document, Wanted { number, ..wanted })))
+        Ok(document.state.requests.asked(number).map(|asked| request(document, asked)))
     }
 
     async fn answer(
@@ -121,6 +120,14 @@ impl Requests for Runs {
 }
 
 impl Runs {
+    async fn asked_with(&self, command: Command, repository: RepositoryId) -> Result<u64, LedgerError> {
+        let operation = command.name();
+        match told(self.documents.change(command).await, operation, &repository)? {
+            Answer::Asked(number) => Ok(number),
+            _ => Err(unexpected(operation, &repository)),
+        }
+    }
+
     /// A repository that was deleted since is no error: nobody waits for what is said of it.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
@@ -185,5 +192,5 @@ fn bound(lane: Lane, in_flight: usize) -> usize {
 fn request(document: &RepositoryDocument, wanted: Wanted) -> SyncRequest {
     let tenant = document.details.tenant.clone();
     let job = SyncJob { tenant, repository: document.id, request: wanted.number };
-    SyncRequest { job, lane: wanted.lane, rebuild: wanted.rebuild }
+    SyncRequest { job, lane: wanted.lane, rebuild: wanted.rebuild, is_scheduled: wanted.is_scheduled }
 }

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A batch that is too large is halved so many times; a single text is shortened so many times.
-pub const MAX_SPLITS: u32 = 8;
+/// A batch that is too large is halved down to single texts; such a text is shortened so many times.
+pub const MAX_CUTS: u32 = 8;
 
 /// What one call may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,11 +114,11 @@ mod tests {
     fn halves_have_all_texts_and_end() {
         assert_eq!(halves(&(4..9)), Some((4..6, 6..9)));
         assert_eq!(halves(&(4..5)), None);
-        let (mut batch, mut num_splits) = (0..256, 0);
+        let (mut batch, mut num_splits) = (0..2_048, 0);
         while let Some((_, right)) = halves(&batch) {
             (batch, num_splits) = (right, num_splits + 1);
         }
-        assert_eq!(num_splits, MAX_SPLITS);
+        assert_eq!(num_splits, 11);
     }
 
     #[test]

@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cairn_addresses::is_public;
-use cairn_domain::BlobId;
+use cairn_domain::{BlobId, Tenant};
 use cairn_ports::{ErrorKind, SourceError, SyncMeter};
 use git2::Oid;
 
 use crate::child::{self, Bounds, ChildError, Growth, Output};
+use crate::credentials;
 use crate::failure::{failure, from_io, printable};
 use crate::objects::{blob_of, open_repository};
 use crate::remote_url::Scheme;
@@ -69,6 +70,8 @@ const CAGE: &[&str] = &[
 /// A remote that passed the policy, with the addresses that may be talked to.
 pub(crate) struct Remote<'s> {
     url: RemoteUrl,
+    /// In whose name it is asked.
+    tenant: Option<&'s Tenant>,
     settings: &'s GitSettings,
     /// Empty where nothing was resolved: files, literal addresses, and private addresses allowed.
     addresses: Vec<IpAddr>,
@@ -88,6 +91,7 @@ impl<'s> Remote<'s> {
     /// What is asked of it may take that long in all.
     pub(crate) fn new(
         text: &str,
+        tenant: Option<&'s Tenant>,
         settings: &'s GitSettings,
         resolve: &Resolve,
         patience: Duration,
@@ -96,6 +100,18 @@ impl<'s> Remote<'s> {
         // Not the text: if it is refused it may be so for a credential in it.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
+        let is_anybodys = |tenants: &Vec<String>| tenants.is_empty();
+        let is_for =
+            |tenants: &Vec<String>| tenant.is_some_and(|tenant| tenants.iter().any(|own| own == tenant.as_str()));
+        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| is_anybodys(&ssh.tenants) || is_for(&ssh.tenants));
+        if url.scheme() == Some(Scheme::Ssh) && !may_ssh {
+            return Err(failure(
+                ErrorKind::Forbidden,
+                "open",
+                url.as_str(),
+                "`sources.ssh_tenants` does not name the tenant",
+            ));
+        }
         let mut addresses = Vec::new();
         let is_local = url.scheme() == Some(Scheme::File);
         if !settings.remotes.allow_private_addresses && !is_local && !url.is_address() {
@@ -106,7 +122,7 @@ impl<'s> Remote<'s> {
             }
         }
         check_git_version(settings)?;
-        Ok(Self { url, settings, addresses, since, patience })
+        Ok(Self { url, tenant, settings, addresses, since, patience })
     }
 
     /// How long what is asked of it now may take.
@@ -261,8 +277,9 @@ impl<'s> Remote<'s> {
             22 => self.url.host().to_owned(),
             port => format!("[{}]:{port}", self.url.host()),
         };
-        let line = ssh_command(ssh, &alias, self.addresses.first())
-            .ok_or_else(|| self.fault(ErrorKind::Invalid, "the paths of ssh's files have quotes or are not UTF-8"))?;
+        let line = ssh_command(ssh, &alias, self.addresses.first()).ok_or_else(|| {
+            self.fault(ErrorKind::Invalid, "the paths of ssh's files, or the host, have quotes or are not UTF-8")
+        })?;
         command.env("GIT_SSH_COMMAND", line).env("GIT_SSH_VARIANT", "ssh");
         if let Some(agent) = std::env::var_os("SSH_AUTH_SOCK").filter(|_| ssh.key.is_none()) {
             command.env("SSH_AUTH_SOCK", agent);
@@ -272,8 +289,8 @@ impl<'s> Remote<'s> {
 
     /// The token goes through the environment, to this origin only, and over https only.
     fn authenticate(&self, command: &mut Command) -> Result<(), SourceError> {
-        let host = self.url.host().to_ascii_lowercase();
-        let Some(variable) = self.settings.remotes.token_variables.get(&host) else { return Ok(()) };
+        let variables = &self.settings.remotes.token_variables;
+        let Some(variable) = credentials::variable(variables, &self.url, self.tenant) else { return Ok(()) };
         if self.url.scheme() != Some(Scheme::Https) {
             return Ok(());
         }
@@ -338,10 +355,11 @@ fn local_reference(branch: Option<&str>) -> String {
     branch.map_or("refs/cairn/head".to_owned(), |branch| format!("refs/cairn/heads/{branch}"))
 }
 
-/// `None` if a path cannot be quoted.
+/// `None` if a path or the alias cannot be quoted.
 fn ssh_command(ssh: &SshSettings, host_key_alias: &str, address: Option<&IpAddr>) -> Option<String> {
-    let quoted = |path: &Path| path.to_str().filter(|path| !path.contains(['\'', '"', '\n'])).map(str::to_owned);
-    let known_hosts = quoted(&ssh.known_hosts)?;
+    let is_quotable = |text: &&str| !text.contains(['\'', '"', '\n']);
+    let quoted = |path: &Path| path.to_str().filter(is_quotable).map(str::to_owned);
+    let (known_hosts, host_key_alias) = (quoted(&ssh.known_hosts)?, Some(host_key_alias).filter(is_quotable)?);
     let mut line =
         format!("ssh -F /dev/null -o 'UserKnownHostsFile=\"{known_hosts}\"' -o 'HostKeyAlias={host_key_alias}'");
     let fixed = "BatchMode=yes StrictHostKeyChecking=yes GlobalKnownHostsFile=/dev/null UpdateHostKeys=no CheckHostIP=no \
@@ -465,7 +483,7 @@ mod tests {
         let check = |answers: &[&str], refused: bool| {
             let answers: Vec<IpAddr> = answers.iter().map(|text| text.parse().expect("address")).collect();
             let resolve = move |_: &str, _: u16| Ok(answers.clone());
-            let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve, Duration::ZERO);
+            let remote = Remote::new("https://git.example.com/a/b", None, &settings, &resolve, Duration::ZERO);
             assert_eq!(remote.is_err(), refused);
         };
         check(&["1.1.1.1"], false);
@@ -476,22 +494,45 @@ mod tests {
     }
 
     #[test]
+    fn ssh_is_for_the_tenants_that_are_named() {
+        let resolve = |_: &str, _: u16| Ok(vec!["1.1.1.1".parse().expect("v4")]);
+        let check = |tenants: &[&str], tenant: Option<&str>, url: &str, expect: Option<ErrorKind>| {
+            let mut settings = GitSettings::new("unused");
+            let tenants = tenants.iter().map(ToString::to_string).collect();
+            settings.remotes.ssh = Some(SshSettings { known_hosts: "known_hosts".into(), key: None, tenants });
+            let tenant = tenant.map(Tenant::new);
+            let remote = Remote::new(url, tenant.as_ref(), &settings, &resolve, Duration::ZERO);
+            assert_eq!(remote.err().map(|error| error.kind), expect, "{url}");
+        };
+        let (ssh, https) = ("ssh://git@git.example.com/a/b", "https://git.example.com/a/b");
+        check(&[], None, ssh, None);
+        check(&[], Some("acme"), ssh, None);
+        check(&["acme", "beta"], Some("beta"), ssh, None);
+        check(&["acme"], Some("beta"), ssh, Some(ErrorKind::Forbidden));
+        check(&["acme"], None, ssh, Some(ErrorKind::Forbidden));
+        check(&["acme"], Some("beta"), https, None);
+    }
+
+    #[test]
     fn the_checked_addresses_are_pinned() {
         let settings = GitSettings::new("unused");
         let resolve =
             |_: &str, _: u16| Ok(vec!["1.1.1.1".parse().expect("v4"), "2606:4700::1111".parse().expect("v6")]);
-        let remote = Remote::new("https://git.example.com/a/b", &settings, &resolve, Duration::ZERO).expect("public");
+        let remote =
+            Remote::new("https://git.example.com/a/b", None, &settings, &resolve, Duration::ZERO).expect("public");
         let command = remote.git().expect("command");
         let arguments: Vec<String> = command.get_args().map(|text| text.to_string_lossy().into_owned()).collect();
         assert!(arguments.contains(&"http.curloptResolve=git.example.com:443:1.1.1.1,[2606:4700::1111]".to_owned()));
         assert!(arguments.contains(&"protocol.https.allow=always".to_owned()));
-        let ssh = SshSettings { known_hosts: "/keys/known hosts".into(), key: Some("/keys/id".into()) };
+        let ssh =
+            SshSettings { known_hosts: "/keys/known hosts".into(), key: Some("/keys/id".into()), tenants: Vec::new() };
         let line = ssh_command(&ssh, "git.example.com", Some(&"1.1.1.1".parse().expect("address"))).expect("quotable");
         assert!(
             line.contains("-o 'UserKnownHostsFile=\"/keys/known hosts\"'") && line.ends_with("-o HostName=1.1.1.1"),
             "{line}"
         );
-        let hostile = SshSettings { known_hosts: "/keys/'; touch x".into(), key: None };
+        let hostile = SshSettings { known_hosts: "/keys/'; touch x".into(), key: None, tenants: Vec::new() };
         assert_eq!(ssh_command(&hostile, "x", None), None);
+        assert_eq!(ssh_command(&ssh, "x';touch y;'", None), None);
     }
 }

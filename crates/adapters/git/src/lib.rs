@@ -9,6 +9,7 @@
 
 mod blob_id;
 mod child;
+mod credentials;
 mod directory;
 mod failure;
 mod fetch;

@@ -62,7 +62,7 @@ fn name_of_url(text: &str) -> Option<String> {
         allow_http: true,
         allow_file: false,
         allow_private_addresses: true,
-        ssh: Some(crate::SshSettings { known_hosts: "unused".into(), key: None }),
+        ssh: Some(crate::SshSettings { known_hosts: "unused".into(), key: None, tenants: Vec::new() }),
         ..RemotePolicy::default()
     };
     let bare = without_credentials(text);

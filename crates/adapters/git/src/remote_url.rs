@@ -114,12 +114,17 @@ impl RemoteUrl {
             Some(port) => format!("{host}+{port}"),
             None => host,
         };
-        let path = self.url.path().trim_matches('/');
-        let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
+        let path = self.repository_path();
         if self.scheme() == Some(Scheme::File) {
             return path.rsplit('/').next().unwrap_or(path).to_owned();
         }
         format!("{host}/{path}")
+    }
+
+    /// `owner/name`, without `.git`.
+    pub(crate) fn repository_path(&self) -> &str {
+        let path = self.url.path().trim_matches('/');
+        path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/')
     }
 
     fn check_scheme(&self, policy: &RemotePolicy) -> Result<(), InvalidUrl> {
@@ -145,7 +150,7 @@ impl RemoteUrl {
         match self.host() {
             "" if !is_file => return Err(InvalidUrl::NoHost),
             host if is_file && !host.is_empty() => return Err(InvalidUrl::BadCharacter),
-            host if host.starts_with('-') || self.url.username().starts_with('-') => {
+            host if !is_plain_host(host) || self.url.username().starts_with('-') => {
                 return Err(InvalidUrl::BadCharacter);
             }
             _ => {}
@@ -186,6 +191,17 @@ impl RemoteUrl {
     }
 }
 
+/// A name or an address, and nothing that a shell or a command line reads as more than that: of other schemes than http and https the
+/// parser leaves hosts as they are written, quotes and all.
+fn is_plain_host(host: &str) -> bool {
+    let is_plain =
+        |text: &str, others: &[u8]| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
+    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => is_plain(address, b":."),
+        None => is_plain(host, b"._-") && !host.starts_with('-'),
+    }
+}
+
 /// `user@host:path`, which git takes for ssh: login and path. A path of this machine has a slash before any colon.
 fn scp_form(text: &str) -> Option<(&str, &str)> {
     let (login, path) = text.split_once(':')?;
@@ -201,7 +217,7 @@ mod tests {
     use crate::SshSettings;
 
     fn with_ssh() -> RemotePolicy {
-        let ssh = Some(SshSettings { known_hosts: PathBuf::from("known_hosts"), key: None });
+        let ssh = Some(SshSettings { known_hosts: PathBuf::from("known_hosts"), key: None, tenants: Vec::new() });
         RemotePolicy { ssh, ..RemotePolicy::default() }
     }
 
@@ -237,6 +253,11 @@ mod tests {
         ("ssh://-o@host.example/a", "character"),
         ("ssh://git@host.example/-oProxyCommand=x", "character"),
         ("git@-host.example:a/b", "character"),
+        ("ssh://git@x';touch${IFS}y;'.example/a/b", "character"),
+        ("ssh://git@x$(id).example/a/b", "character"),
+        ("ssh://git@x`id`.example/a/b", "character"),
+        ("ssh://git@x%27.example/a/b", "character"),
+        ("git@x';id;'.example:a/b", "character"),
         ("https://127.0.0.1/a/b", "private"),
         ("https://127.1/a/b", "private"),
         ("https://2130706433/a/b", "private"),
@@ -313,6 +334,13 @@ mod tests {
         }
         for text in ["https://user:pass@localhost/a", "ext::sh", "file://host/a", "http://127.0.0.1/a?x"] {
             RemoteUrl::parse(text, &open).expect_err(text);
+        }
+        // A host goes into command lines and settings of git.
+        for sign in "'\"`$;&|(){}<>*?!~,=+%^ \n".chars() {
+            for text in [format!("ssh://git@x{sign}y.example/a"), format!("https://x{sign}y.example/a")] {
+                let host = RemoteUrl::parse(&text, &open).map(|url| url.host().to_owned());
+                assert!(!host.as_ref().is_ok_and(|host| host.contains(sign)), "{text}: {host:?}");
+            }
         }
         let error = RemoteUrl::parse("ssh://git@github.com/a/b", &RemotePolicy::default()).expect_err("no host keys");
         assert!(error.to_string().contains("ssh_known_hosts"));

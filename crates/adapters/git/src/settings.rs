@@ -44,7 +44,8 @@ pub struct RemotePolicy {
     pub allow_private_addresses: bool,
     /// Without it there is no ssh.
     pub ssh: Option<SshSettings>,
-    /// By host: the name of the environment variable that holds the token. The value is read when it is used.
+    /// By place (`crate::credentials`): the name of the environment variable that holds the token. The value is read when it is
+    /// used.
     pub token_variables: BTreeMap<String, String>,
 }
 
@@ -55,6 +56,8 @@ pub struct SshSettings {
     pub known_hosts: PathBuf,
     /// Private key; none leaves the choice to the agent.
     pub key: Option<PathBuf>,
+    /// Whose repositories are fetched by ssh; empty is everybody's.
+    pub tenants: Vec<String>,
 }
 
 /// Bounds that no source can pass.
@@ -96,7 +99,11 @@ impl From<&Sources> for RemotePolicy {
             allow_http: sources.allow_http,
             allow_file: sources.allow_file,
             allow_private_addresses: sources.allow_private_addresses,
-            ssh: ssh.map(|known_hosts| SshSettings { known_hosts, key: sources.ssh_key.clone() }),
+            ssh: ssh.map(|known_hosts| SshSettings {
+                known_hosts,
+                key: sources.ssh_key.clone(),
+                tenants: sources.ssh_tenants.clone(),
+            }),
             token_variables: sources.tokens.iter().cloned().collect(),
         }
     }
@@ -131,12 +138,14 @@ mod tests {
             allow_private_addresses: true,
             ssh_known_hosts: Some("/keys/known_hosts".into()),
             ssh_key: Some("/keys/id".into()),
+            ssh_tenants: vec!["acme".to_owned()],
             tokens: vec![("git.example".to_owned(), "GIT_TOKEN".to_owned())],
             fetch_timeout_seconds: 7,
             max_fetch_bytes: 8,
             max_entries: 9,
         };
-        let ssh = SshSettings { known_hosts: "/keys/known_hosts".into(), key: Some("/keys/id".into()) };
+        let tenants = vec!["acme".to_owned()];
+        let ssh = SshSettings { known_hosts: "/keys/known_hosts".into(), key: Some("/keys/id".into()), tenants };
         let expected = RemotePolicy {
             allow_http: true,
             allow_file: true,

@@ -65,13 +65,18 @@ impl GitSources {
         UnusedClone::lock(&lock, Duration::ZERO).map_err(|error| from_io("sweep", &lock.display().to_string(), error))
     }
 
-    fn remote(&self, url: &str, patience: Duration) -> Result<Remote<'_>, SourceError> {
-        Remote::new(url, &self.settings, self.resolve.as_ref(), patience)
+    fn remote<'s>(
+        &'s self,
+        url: &str,
+        options: &'s ReadOptions,
+        patience: Duration,
+    ) -> Result<Remote<'s>, SourceError> {
+        Remote::new(url, options.tenant.as_ref(), &self.settings, self.resolve.as_ref(), patience)
     }
 
     /// Fetches unless the clone is at the remote's head already.
     fn open_remote(&self, url: &str, options: &ReadOptions) -> Result<ObjectTree, SourceError> {
-        let remote = self.remote(url, self.settings.limits.fetch_timeout)?;
+        let remote = self.remote(url, options, self.settings.limits.fetch_timeout)?;
         let branch = options.branch.as_deref();
         let clone = self.clone_directory(url);
         let lock = self.lock(&clone, remote.time_left())?;
@@ -169,7 +174,7 @@ impl SourceReader for GitSources {
                 resolve(&repository, path, branch).map(|(commit, _)| Some(commit))
             }
             Source::Url { url } => {
-                let remote = self.remote(url, self.settings.limits.fetch_timeout.min(HEAD_PATIENCE))?;
+                let remote = self.remote(url, options, self.settings.limits.fetch_timeout.min(HEAD_PATIENCE))?;
                 remote.head(branch).map(|head| Some(head.commit))
             }
         }

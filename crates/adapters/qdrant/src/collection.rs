@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use cairn_ports::ErrorKind;
 use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
 use qdrant_client::qdrant::{
-    CountPoints, DeletePoints, Filter, OrderBy, PayloadIncludeSelector, PointId, PointStruct, PointsSelector,
-    RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpsertPoints, Value, WithPayloadSelector,
-    WithVectorsSelector, start_from,
+    CountPoints, DeletePoints, Filter, OrderBy, PayloadIncludeSelector, PointId, PointStruct, PointsOperationResponse,
+    PointsSelector, RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpdateStatus, UpsertPoints, Value,
+    WithPayloadSelector, WithVectorsSelector, start_from,
 };
 
 use crate::connection::Connection;
@@ -50,6 +51,18 @@ pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
     num_listed.saturating_mul(2) < wanted
 }
 
+/// Whether a write that waits was applied. A server that is slower than its own limit (`cluster.grpc_timeout_ms`) answers with success
+/// and says only there that it has not.
+pub(crate) fn applied(answer: PointsOperationResponse) -> Result<(), Fault> {
+    match answer.result.map(|result| result.status()) {
+        Some(status @ (UpdateStatus::WaitTimeout | UpdateStatus::ClockRejected)) => {
+            let text = format!("the write is not applied yet ({})", status.as_str_name());
+            Err(Fault::new(ErrorKind::Timeout, text))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn selector(which: PointsSelectorOneOf) -> Option<PointsSelector> {
     Some(PointsSelector { points_selector_one_of: Some(which) })
 }
@@ -66,7 +79,7 @@ impl Collection {
             ..UpsertPoints::default()
         };
         let mut client = self.connection.points();
-        self.connection.call(request, async |request| client.upsert(request).await).await.map(drop)
+        applied(self.connection.call(request, async |request| client.upsert(request).await).await?)
     }
 
     /// Sets fields of the points that the filter lets through when the write is applied.
@@ -80,7 +93,7 @@ impl Collection {
             ..SetPayloadPoints::default()
         };
         let mut client = self.connection.points();
-        self.connection.call(request, async |request| client.set_payload(request).await).await.map(drop)
+        applied(self.connection.call(request, async |request| client.set_payload(request).await).await?)
     }
 
     /// Deletes what the filter lets through, on every replica. No count is asked before: one replica's answer is not to
@@ -94,7 +107,7 @@ impl Collection {
             ..DeletePoints::default()
         };
         let mut client = self.connection.points();
-        self.connection.call(request, async |request| client.delete(request).await).await.map(drop)
+        applied(self.connection.call(request, async |request| client.delete(request).await).await?)
     }
 
     /// Deletes, and says how many points one replica knew of.
@@ -156,6 +169,25 @@ impl Collection {
             if offset.is_none() {
                 return Ok(());
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use qdrant_client::qdrant::UpdateResult;
+
+    use super::*;
+
+    #[test]
+    fn a_write_that_is_not_applied_is_no_success() {
+        let answer = |status: UpdateStatus| {
+            let result = UpdateResult { status: status.into(), ..UpdateResult::default() };
+            applied(PointsOperationResponse { result: Some(result), ..PointsOperationResponse::default() })
+        };
+        assert!(answer(UpdateStatus::Completed).is_ok() && answer(UpdateStatus::Acknowledged).is_ok());
+        for status in [UpdateStatus::WaitTimeout, UpdateStatus::ClockRejected] {
+            assert_eq!(answer(status).map_err(|fault| fault.kind), Err(ErrorKind::Timeout));
         }
     }
 }

@@ -10,6 +10,9 @@ use tonic::{Code, Status};
 /// Marks a refusal as one for want of disk or memory. The code is that of rate limits, but no time to wait mends it.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
+/// In what Qdrant says where a shard has lost its leader, or too many of its nodes are away. The code is that of its own bugs.
+const NO_REPLICA: [&str; 4] = ["active replica", "`Active` replica", "no leader", "leader is not established"];
+
 /// What went wrong with a request.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -75,6 +78,8 @@ fn kind(status: &Status) -> ErrorKind {
         Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
         Code::Aborted => ErrorKind::TransactionConflict,
         Code::DataLoss => ErrorKind::Corrupt,
+        // Between the death of a node and the choice of another.
+        Code::Internal if NO_REPLICA.iter().any(|text| status.message().contains(text)) => ErrorKind::Unavailable,
         // Qdrant says so when its own disk or memory fails: worth another attempt, but not an endless pause.
         Code::Internal => ErrorKind::Io,
         Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
@@ -127,6 +132,10 @@ mod tests {
         check(Status::already_exists("x"), ErrorKind::AlreadyExists);
         check(Status::unauthenticated("x"), ErrorKind::Forbidden);
         check(Status::internal("x"), ErrorKind::Io);
+        check(
+            Status::internal("Service internal error: The replica set has no active replica"),
+            ErrorKind::Unavailable,
+        );
         check(Status::unknown("x"), ErrorKind::ConnectionLost);
     }
 

@@ -7,11 +7,11 @@ use cairn_ports::ErrorKind;
 use qdrant_client::qdrant::vectors_config::Config;
 use qdrant_client::qdrant::{
     CollectionExistsRequest, CollectionInfo, CollectionParams, CreateCollection, CreateFieldIndexCollection, Datatype,
-    Distance, GetCollectionInfoRequest, HnswConfigDiff, SparseVectorConfig, SparseVectorParams, UpdateCollection,
-    VectorParams, VectorParamsMap, VectorsConfig,
+    Distance, GetCollectionInfoRequest, HnswConfigDiff, SparseVectorConfig, SparseVectorParams, StrictModeConfig,
+    UpdateCollection, VectorParams, VectorParamsMap, VectorsConfig,
 };
 
-use crate::collection::Collection;
+use crate::collection::{Collection, applied};
 use crate::config::QdrantConfig;
 use crate::error::Fault;
 use crate::fields::{CACHE_INDEXES, CHUNK_INDEXES, DENSE, Index, TERMS};
@@ -61,8 +61,8 @@ pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan
     let info = info(collection).await?;
     check(&collection.name, plan, &info)?;
     set_links(collection, plan, &info).await?;
-    for (field, index) in plan.indexes {
-        create_index(collection, field, *index).await?;
+    for (field, index) in unindexed(plan, &info) {
+        create_index(collection, field, index).await?;
     }
     Ok(())
 }
@@ -76,8 +76,13 @@ pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<
     }
     let info = info(collection).await?;
     check(name, plan, &info)?;
-    let unindexed = plan.indexes.iter().filter(|(field, _)| !info.payload_schema.contains_key(*field));
-    Ok(unindexed.map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
+    Ok(unindexed(plan, &info).map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
+}
+
+/// Those that are there are not asked for again: in a cluster of Qdrant's each is a vote of all nodes, and a service that starts
+/// would wait for their leader.
+fn unindexed(plan: &Plan, info: &CollectionInfo) -> impl Iterator<Item = (&'static str, Index)> {
+    plan.indexes.iter().copied().filter(|(field, _)| !info.payload_schema.contains_key(*field))
 }
 
 async fn exists(collection: &Collection) -> Result<bool, Fault> {
@@ -114,6 +119,8 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
         replication_factor: Some(config.replication_factor),
         write_consistency_factor: Some(config.write_consistency_factor),
         sparse_vectors_config: plan.has_terms.then_some(terms),
+        // Said aloud: what is left out is taken from the server's own settings.
+        strict_mode_config: Some(StrictModeConfig { enabled: Some(false), ..StrictModeConfig::default() }),
         ..CreateCollection::default()
     };
     let mut client = collection.connection.collections();
@@ -160,7 +167,7 @@ async fn create_index(collection: &Collection, field: &str, index: Index) -> Res
         ..CreateFieldIndexCollection::default()
     };
     let mut client = collection.connection.points();
-    collection.connection.call(request, async |request| client.create_field_index(request).await).await.map(drop)
+    applied(collection.connection.call(request, async |request| client.create_field_index(request).await).await?)
 }
 
 fn check(name: &str, plan: &Plan, info: &CollectionInfo) -> Result<(), Fault> {

@@ -19,8 +19,8 @@ use crate::payload::{Fields, key_order, uuid_text};
 const KEYS: usize = 256;
 /// Chunks of a page, with their texts.
 const CHUNKS_OF_A_PAGE: u32 = 1_000;
-/// Distinct paths that one request counts at first.
-const PATHS: u64 = 10_000;
+/// More distinct paths than any collection has.
+const PATHS: u64 = u32::MAX as u64;
 
 type Wanted = (RepositoryId, ChunkKey);
 
@@ -131,23 +131,14 @@ pub(crate) async fn count(collection: &Collection, question: Question) -> Result
 
 /// Every path that the filter lets through, with the number of its chunks.
 pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> Result<Vec<(String, u64)>, Fault> {
-    let mut limit = PATHS;
-    loop {
-        let counts = count_some(collection, filter, limit).await?;
-        if (counts.len() as u64) < limit {
-            return Ok(counts);
-        }
-        limit = limit.saturating_mul(4);
-    }
-}
-
-async fn count_some(collection: &Collection, filter: &Filter, limit: u64) -> Result<Vec<(String, u64)>, Fault> {
     let request = FacetCounts {
         collection_name: collection.name.clone(),
         key: PATH.to_owned(),
         filter: Some(filter.clone()),
-        limit: Some(limit),
-        exact: Some(true),
+        limit: Some(PATHS),
+        // An exact facet is a scan for each path, all at once. This is one walk for all of them, and as long as the limit is out of
+        // reach it walks to the end: only a point that is being moved between segments may be counted twice or not.
+        exact: Some(false),
         ..FacetCounts::default()
     };
     let mut client = collection.connection.points();

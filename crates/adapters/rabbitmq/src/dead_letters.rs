@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{MessageId, StageName};
-use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind};
+use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind, Sought};
 use lapin::Channel;
 use lapin::message::BasicGetMessage;
 use lapin::options::{BasicAckOptions, BasicGetOptions, BasicNackOptions};
@@ -74,25 +74,8 @@ impl Shared {
     }
 }
 
-/// The letters that were taken, and the message of the last one if it is the one that was sought.
-async fn walk(
-    channel: &Channel,
-    queue: &str,
-    limit: usize,
-    sought: Option<MessageId>,
-) -> lapin::Result<(Vec<DeadLetter>, Option<BasicGetMessage>)> {
-    let mut letters = Vec::new();
-    while letters.len() < limit
-        && let Some(taken) = channel.basic_get(queue.into(), BasicGetOptions::default()).await?
-    {
-        let letter = dead_letter(&taken);
-        let is_sought = Some(letter.id) == sought;
-        letters.push(letter);
-        if is_sought {
-            return Ok((letters, Some(taken)));
-        }
-    }
-    Ok((letters, None))
+async fn next(channel: &Channel, queue: &str) -> lapin::Result<Option<BasicGetMessage>> {
+    channel.basic_get(queue.into(), BasicGetOptions::default()).await
 }
 
 /// Gives back all that the channel took, and waits until it is there: the next walk must find it.
@@ -108,25 +91,56 @@ async fn give_back(channel: &Channel, queue: &str, num_before: u32) -> lapin::Re
 
 async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
-    let (letters, _) = walk(channel, queue, limit, None).await?;
+    let mut letters = Vec::new();
+    while letters.len() < limit
+        && let Some(got) = next(channel, queue).await?
+    {
+        letters.push(dead_letter(&got));
+    }
     if !letters.is_empty() {
         give_back(channel, queue, num_before).await?;
     }
     Ok(letters)
 }
 
-async fn take(channel: &Channel, queue: &str, id: MessageId) -> lapin::Result<Option<DeadLetter>> {
+/// One walk for all of them: each would go past those before it again. Returns what is gone, whatever fails after that.
+async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
-    let (mut letters, found) = walk(channel, queue, usize::MAX, Some(id)).await?;
-    let letter = match found {
-        // Refused means that the channel is gone: then the letter is still there.
-        Some(taken) if taken.acker.ack(BasicAckOptions::default()).await? => letters.pop(),
-        _ => None,
-    };
-    if !letters.is_empty() {
-        give_back(channel, queue, num_before.saturating_sub(u32::from(letter.is_some()))).await?;
+    let (mut sought, mut found, mut num_got) = (Sought::new(ids), Vec::new(), 0_u32);
+    while !sought.is_empty()
+        && let Some(got) = next(channel, queue).await?
+    {
+        num_got += 1;
+        let letter = dead_letter(&got);
+        if sought.found(letter.id) {
+            found.push((letter, got));
+        }
     }
-    Ok(letter)
+    let (mut taken, mut failure) = (Vec::new(), None);
+    for (letter, got) in found {
+        match got.acker.ack(BasicAckOptions::default()).await {
+            Ok(true) => taken.push(letter),
+            // Refused means that the channel is gone: then the letter is still there.
+            Ok(false) => {}
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
+    }
+    let num_taken = u32::try_from(taken.len()).unwrap_or(u32::MAX);
+    if failure.is_none() && num_got > num_taken {
+        failure = give_back(channel, queue, num_before.saturating_sub(num_taken)).await.err();
+    }
+    match failure {
+        Some(error) if taken.is_empty() => Err(error),
+        Some(error) => {
+            // The end of the channel gives the rest back.
+            tracing::warn!(queue, "only {num_taken} dead letters of {} were taken: {error}", ids.len());
+            Ok(taken)
+        }
+        None => Ok(taken),
+    }
 }
 
 #[async_trait]
@@ -138,11 +152,10 @@ impl DeadLetters for RabbitMqBroker {
         list(&channel, &queue, limit).await.map_err(|error| broker_error("list", queue, error))
     }
 
-    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+    async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError> {
         let _alone = self.shared.dead_letter_walk.lock().await;
         let channel = self.shared.walk_channel("take").await?;
-        let taken = take(&channel, &self.shared.names.dead_queue(), id).await;
-        let taken = taken.map_err(|error| broker_error("take", id.to_string(), error))?;
-        taken.ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", id.to_string()))
+        let queue = self.shared.names.dead_queue();
+        take(&channel, &queue, ids).await.map_err(|error| broker_error("take", queue, error))
     }
 }

@@ -74,6 +74,11 @@ pub enum Command {
         rebuild: bool,
         now_ms: i64,
     },
+    /// A sync is due.
+    Schedule {
+        repository: RepositoryId,
+        now_ms: i64,
+    },
     Dispatch {
         repository: RepositoryId,
         now_ms: i64,
@@ -160,6 +165,7 @@ impl Command {
             Command::Abort { .. } => "abort",
             Command::Delete { .. } => "delete",
             Command::Ask { .. } => "ask",
+            Command::Schedule { .. } => "schedule",
             Command::Dispatch { .. } => "dispatch",
             Command::Dispatched { .. } => "dispatched",
             Command::Postpone { .. } => "postpone",
@@ -181,6 +187,7 @@ impl Command {
             | Command::Lease { repository: id, .. }
             | Command::Renew { repository: id, .. }
             | Command::Ask { repository: id, .. }
+            | Command::Schedule { repository: id, .. }
             | Command::Dispatch { repository: id, .. }
             | Command::Dispatched { repository: id, .. }
             | Command::Postpone { repository: id, .. }
@@ -224,13 +231,9 @@ impl Command {
             Command::Abort { state, message, now_ms, .. } => abort(documents, *state, message, *now_ms),
             Command::Delete { repository, now_ms } => delete(documents, *repository, *now_ms),
             Command::Ask { lane, rebuild, now_ms, .. } => {
-                let state = state(documents)?;
-                if state.is_deleted {
-                    Err(Refusal::NotFound)
-                } else {
-                    Ok(Answer::Asked(state.requests.ask(*lane, *rebuild, *now_ms)))
-                }
+                Ok(Answer::Asked(registered(documents)?.requests.ask(*lane, *rebuild, *now_ms)))
             }
+            Command::Schedule { now_ms, .. } => Ok(Answer::Asked(registered(documents)?.requests.schedule(*now_ms))),
             Command::Dispatch { now_ms, again_after_ms, .. } => {
                 Ok(Answer::Dispatched(state(documents)?.dispatch(*now_ms, *again_after_ms)))
             }
@@ -267,6 +270,11 @@ impl Command {
 
 fn state(documents: &mut Documents) -> Result<&mut RepositoryState, Refusal> {
     documents.repository.as_mut().map(|document| &mut document.state).ok_or(Refusal::NotFound)
+}
+
+/// The state of a repository that is not deleted.
+fn registered(documents: &mut Documents) -> Result<&mut RepositoryState, Refusal> {
+    state(documents).and_then(|state| if state.is_deleted { Err(Refusal::NotFound) } else { Ok(state) })
 }
 
 fn ledger(documents: &mut Documents) -> Result<&mut RunLedger, Refusal> {

@@ -15,12 +15,27 @@ pub struct Wanted {
     pub asked_at_ms: i64,
     /// Every record is to be made anew.
     pub rebuild: bool,
+    /// A schedule asked, and no person: one that fails as the one before did is no news.
+    pub is_scheduled: bool,
+}
+
+impl Wanted {
+    /// One request for both.
+    fn joined(self, other: Wanted) -> Self {
+        Wanted {
+            lane: self.lane.min(other.lane),
+            rebuild: self.rebuild || other.rebuild,
+            is_scheduled: self.is_scheduled && other.is_scheduled,
+            ..self
+        }
+    }
 }
 
 /// A request that somebody hands to the broker, or has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatched {
-    pub number: u64,
+    /// As it was handed over: what is asked meanwhile is the next, with wishes of its own.
+    pub request: Wanted,
     pub at_ms: i64,
     /// The broker has confirmed its job.
     pub is_sent: bool,
@@ -55,16 +70,23 @@ pub struct Requests {
 impl Requests {
     /// Asks for a sync; returns the number of the request that stands for it.
     pub fn ask(&mut self, lane: Lane, rebuild: bool, now_ms: i64) -> u64 {
-        let under_way = self.dispatched.map_or(0, |dispatched| dispatched.number);
+        self.want(Wanted { number: 0, lane, asked_at_ms: now_ms, rebuild, is_scheduled: false })
+    }
+
+    /// Asks for a sync because it is time for one.
+    pub fn schedule(&mut self, now_ms: i64) -> u64 {
+        self.want(Wanted { number: 0, lane: Lane::Bulk, asked_at_ms: now_ms, rebuild: false, is_scheduled: true })
+    }
+
+    fn want(&mut self, asked: Wanted) -> u64 {
+        let under_way = self.dispatched.map_or(0, |dispatched| dispatched.request.number);
         let wanted = match self.wanted {
-            Some(wanted) if wanted.number > under_way => {
-                Wanted { lane: wanted.lane.min(lane), rebuild: wanted.rebuild || rebuild, ..wanted }
-            }
+            Some(wanted) if wanted.number > under_way => wanted.joined(asked),
             _ => {
                 // The first is at least the time, so that a repository that was deleted and registered again does not take up
                 // the numbers of its former life: a late job of that would answer what it knows nothing of.
-                self.last = if self.last == 0 { now_ms.max(1) as u64 } else { self.last + 1 };
-                Wanted { number: self.last, lane, asked_at_ms: now_ms, rebuild }
+                self.last = if self.last == 0 { asked.asked_at_ms.max(1) as u64 } else { self.last + 1 };
+                Wanted { number: self.last, ..asked }
             }
         };
         self.wanted = Some(wanted);
@@ -73,20 +95,37 @@ impl Requests {
 
     /// The broker has confirmed the job of the request.
     pub fn dispatched(&mut self, number: u64) {
-        if let Some(dispatched) = self.dispatched.as_mut().filter(|dispatched| dispatched.number == number) {
+        if let Some(dispatched) = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number) {
             dispatched.is_sent = true;
         }
     }
 
     /// An attempt has failed, and its job comes again then. False, and nothing changes, if that is not the request under way.
     pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
-        let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.number == number);
+        let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number);
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()
+    }
+
+    /// Where what is wanted stands in the line: its lane, and the time of asking. Between two attempts it stands behind all of
+    /// its lane that may start before the next.
+    pub fn place(&self) -> Option<(Lane, i64)> {
+        let wanted = self.wanted?;
+        let own = self.dispatched.filter(|dispatched| dispatched.request.number == wanted.number);
+        let until_ms = own.and_then(|dispatched| dispatched.postponed_until_ms);
+        Some((wanted.lane, wanted.asked_at_ms.max(until_ms.unwrap_or(i64::MIN))))
+    }
+
+    /// What is asked under that number, if somebody still waits for an answer to it.
+    pub fn asked(&self, number: u64) -> Option<Wanted> {
+        let wanted = self.wanted.filter(|wanted| wanted.number >= number)?;
+        let under_way = self.dispatched.map(|dispatched| dispatched.request);
+        let own = under_way.filter(|request| request.number == number);
+        Some(own.unwrap_or(Wanted { number, ..wanted }))
     }
 
     /// A sync has done what the request asked for, or cannot. What was asked since stays.
     pub fn answer(&mut self, number: u64) {
-        if self.dispatched.is_some_and(|dispatched| dispatched.number == number) {
+        if self.dispatched.is_some_and(|dispatched| dispatched.request.number == number) {
             self.dispatched = None;
         }
         if self.wanted.is_some_and(|wanted| wanted.number <= number) {
@@ -102,7 +141,7 @@ impl RepositoryState {
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
         let is_in_the_way = |dispatched: Dispatched| {
-            let is_asked_anew = dispatched.number < wanted.number && dispatched.is_postponed(now_ms);
+            let is_asked_anew = dispatched.request.number < wanted.number && dispatched.is_postponed(now_ms);
             !is_asked_anew && !dispatched.is_lost(now_ms, again_after_ms)
         };
         let is_free = !self.requests.dispatched.is_some_and(is_in_the_way);
@@ -112,9 +151,12 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        let (number, at_ms) = (wanted.number, now_ms);
-        self.requests.dispatched = Some(Dispatched { number, at_ms, is_sent: false, postponed_until_ms: None });
-        Some(wanted)
+        // What was handed over before and not answered is not lost with its job.
+        let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
+        self.requests.wanted = Some(request);
+        self.requests.dispatched =
+            Some(Dispatched { request, at_ms: now_ms, is_sent: false, postponed_until_ms: None });
+        Some(request)
     }
 
     /// Nobody waits for a sync any more, and whoever is at one loses its lease, so that it can begin no run. False, and
@@ -142,13 +184,62 @@ mod tests {
         assert_eq!(state.requests.ask(Lane::Bulk, false, 1), 1);
         assert_eq!(state.requests.ask(Lane::Interactive, true, 20), 1);
         let wanted = state.dispatch(30, 100).expect("wanted");
-        assert_eq!(wanted, Wanted { number: 1, lane: Lane::Interactive, asked_at_ms: 1, rebuild: true });
+        let expect = Wanted { number: 1, lane: Lane::Interactive, asked_at_ms: 1, rebuild: true, is_scheduled: false };
+        assert_eq!(wanted, expect);
         assert_eq!(state.dispatch(31, 100), None);
         assert_eq!(state.requests.ask(Lane::Bulk, false, 40), 2);
         state.requests.answer(1);
         assert_eq!(state.dispatch(50, 100).map(|wanted| wanted.number), Some(2));
         state.requests.answer(2);
         assert_eq!(state.requests, Requests { last: 2, ..Requests::default() });
+    }
+
+    #[test]
+    fn what_a_person_asks_beside_a_schedule_is_that_persons() {
+        let is_scheduled = |steps: &[fn(&mut Requests) -> u64]| {
+            let mut requests = Requests::default();
+            for step in steps {
+                step(&mut requests);
+            }
+            requests.wanted.expect("wanted").is_scheduled
+        };
+        let schedule: fn(&mut Requests) -> u64 = |requests| requests.schedule(1);
+        let person: fn(&mut Requests) -> u64 = |requests| requests.ask(Lane::Bulk, false, 2);
+        assert!(is_scheduled(&[schedule, schedule]));
+        assert!(!is_scheduled(&[schedule, person]) && !is_scheduled(&[person, schedule]));
+        let under_way: fn(&mut Requests) -> u64 = |requests| {
+            let request = requests.wanted.expect("wanted");
+            requests.dispatched = Some(Dispatched { request, at_ms: 3, is_sent: true, postponed_until_ms: None });
+            request.number
+        };
+        assert!(is_scheduled(&[person, under_way, schedule]), "that is the next");
+    }
+
+    #[test]
+    fn what_is_asked_meanwhile_takes_nothing_from_what_is_under_way() {
+        let mut state = RepositoryState::default();
+        let first = state.requests.ask(Lane::Interactive, true, 1);
+        assert!(state.dispatch(2, 100).is_some());
+        state.requests.dispatched(first);
+        let second = state.requests.schedule(3);
+        let asked = |state: &RepositoryState, number| {
+            state.requests.asked(number).map(|asked| (asked.lane, asked.rebuild, asked.is_scheduled))
+        };
+        assert_eq!(asked(&state, first), Some((Lane::Interactive, true, false)));
+        assert_eq!(asked(&state, second), Some((Lane::Bulk, false, true)));
+        let mut answered = state.clone();
+        answered.requests.answer(first);
+        assert_eq!(asked(&answered, first), Some((Lane::Bulk, false, true)), "the next one answers for it too");
+        assert_eq!(answered.dispatch(4, 100).map(|wanted| wanted.rebuild), Some(false), "it was made anew");
+        // An attempt failed: the next request is begun in its place, and does what it was to do.
+        assert!(state.requests.postpone(first, 900));
+        let next = state.dispatch(5, 100).expect("nobody waits for the next attempt");
+        assert_eq!((next.number, next.lane, next.rebuild, next.is_scheduled), (second, Lane::Interactive, true, false));
+        assert_eq!(asked(&state, second), Some((Lane::Interactive, true, false)));
+        // So if its job was lost.
+        assert_eq!(state.dispatch(5 + HANDED_OVER_WITHIN_MS, 100_000).map(|wanted| wanted.rebuild), Some(true));
+        state.requests.answer(second);
+        assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl HttpError {
     }
 
     pub(super) fn too_slow() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "timeout_error", "the body came too slowly")
+        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "the body came too slowly")
     }
 
     pub(super) fn headers_too_large() -> Self {

@@ -67,8 +67,11 @@ fn operation(path: &str, suffix: &str, described: &str, arguments: Option<&str>)
         ("401", "unauthenticated"),
         ("403", "forbidden: Host, Origin, or what the key may not do"),
         ("404", "not_found: not there, or not for this caller"),
-        ("413", "too_large"),
+        ("405", "method_not_allowed"),
+        ("408", "request_timeout: the body came too slowly"),
+        ("413", "too_large: the body"),
         ("429", "rate_limited: see `Retry-After`"),
+        ("431", "too_large: the headers"),
         ("500", "internal_error"),
         ("504", "timeout_error"),
     ] {

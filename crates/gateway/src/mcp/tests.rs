@@ -494,10 +494,12 @@ async fn the_protocol_is_spoken_over_any_streams() {
 
 #[tokio::test]
 async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
-    let failed = FakeContent::new("host/team/gone", COMMIT).failed("forbidden", "the host wants a name and a key");
+    let failed =
+        FakeContent::new("host/team/gone", COMMIT).failed("forbidden", "source: the host wants a name and a key");
     let contents = vec![demo(), FakeContent::new("host/team/slow", COMMIT).waiting(), failed];
     let agent = FakeAgent::new(contents, None).await;
-    let (waits, fails) = ("a sync is asked for", "the last sync failed (forbidden: the host wants a name and a key)");
+    let (waits, fails) =
+        ("a sync is asked for", "the last sync failed (forbidden: source: the host wants a name and a key)");
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert!(listed.text.contains(waits) && listed.text.contains(fails), "{}", listed.text);
     let overview = agent.call("index_status", json!({})).await.ok();

@@ -218,6 +218,25 @@ async fn a_sync_that_is_answered_makes_no_dead_letter() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_sync_that_fails_as_it_did_before_makes_no_second_dead_letter() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    // Permanent failures by schedule only: of others, what failed before may have been an attempt at the same job.
+    for (kind, failed_before, expect) in
+        [(ErrorKind::NotFound, false, 1), (ErrorKind::NotFound, true, 0), (ErrorKind::Timeout, true, 1)]
+    {
+        let (broker, runner) = runner();
+        let script = Script::new(&[Outcome::Fails(kind); 6]);
+        script.failed_before.store(failed_before, Ordering::SeqCst);
+        let working = tokio::spawn(runner.run(vec![script.worker()]));
+        publish(&broker, 1).await?;
+        close_when_done(&broker).await?;
+        working.await??;
+        assert_eq!(broker.dead_letters(9).await?.len(), expect, "{kind} {failed_before}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_handler_that_stood_still_while_it_asked_how_things_stand_does_not_begin() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     assert_eq!(work(Meanwhile::Nothing, DEADLINE / 2).await?.num_begun, 1);

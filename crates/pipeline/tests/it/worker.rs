@@ -33,12 +33,15 @@ pub struct Script {
     pub hanging: Notify,
     /// Nobody waits for them any more.
     pub is_answered: AtomicBool,
+    /// The syncs before them failed as they do, and a schedule asks for them.
+    pub failed_before: AtomicBool,
 }
 
 impl Script {
     pub fn new(outcomes: &[Outcome]) -> Arc<Self> {
         let outcomes = outcomes.iter().rev().copied().collect();
-        Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new(), is_answered: AtomicBool::new(false) })
+        let (is_answered, failed_before) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new(), is_answered, failed_before })
     }
 
     pub fn worker(self: &Arc<Self>) -> Worker {
@@ -68,8 +71,8 @@ impl Syncer for Script {
         Ok(())
     }
 
-    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {
-        Ok(())
+    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<bool, StageError> {
+        Ok(!self.failed_before.load(Ordering::SeqCst))
     }
 }
 

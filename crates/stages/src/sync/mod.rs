@@ -29,6 +29,7 @@ use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunRe
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
+pub(crate) use settings::INVALID;
 pub use settings::path_rules;
 pub use worker::SyncWorker;
 
@@ -197,7 +198,8 @@ impl Sync {
         if !is_settled || previous.circumstances != Some(self.circumstances(request)) {
             return Ok(false);
         }
-        let options = ReadOptions { branch: request.repository.branch.clone(), ..ReadOptions::default() };
+        let RepositoryRecord { tenant, branch, .. } = &request.repository;
+        let options = ReadOptions { tenant: Some(tenant.clone()), branch: branch.clone(), ..ReadOptions::default() };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let head = blocking(move || source.head(&location, &options).map_err(of_source)).await?;
         Ok(head.is_some_and(|head| head.to_string() == published.revision))
@@ -210,8 +212,8 @@ impl Sync {
         previous: &Arc<Manifest>,
         meter: &Arc<SyncMeter>,
     ) -> Result<ReadSnapshot, StageError> {
-        let (branch, cache) = (request.repository.branch.clone(), request.cache.clone());
-        let options = ReadOptions { branch, cache, meter: Arc::clone(meter) };
+        let (tenant, branch) = (Some(request.repository.tenant.clone()), request.repository.branch.clone());
+        let options = ReadOptions { tenant, branch, cache: request.cache.clone(), meter: Arc::clone(meter) };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);

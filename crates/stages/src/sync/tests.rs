@@ -1,6 +1,6 @@
 //! A source that counts how often it is asked and opened.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use cairn_domain::{
     BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
     RepositoryName, Revision, RunId, RunState, Scope, Source, SyncProgress, Tenant,
 };
-use cairn_pipeline::Syncer;
+use cairn_pipeline::{Stage, Syncer, Task};
 use cairn_ports::{
     Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
     PublishedGeneration, ReadOptions, RepositoryRecord, Requests, SnapshotTree, SourceCache, SourceError, SourceReader,
@@ -23,7 +23,7 @@ use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 use cairn_wire::SyncJob;
 
 use super::{Sync, SyncRequest, SyncWorker, Synced};
-use crate::{Artifacts, Toolchain};
+use crate::{Artifacts, PublishStage, Toolchain};
 
 /// A remote with one file, whose content is the number of its commit.
 #[derive(Default)]
@@ -424,4 +424,86 @@ async fn a_sync_that_was_cancelled_ends_quietly_and_begins_nothing() {
     assert_eq!(error.class, ErrorClass::Cancelled);
     assert!(runs.unfinished().await.expect("runs").is_empty());
     assert!(runs.lease(job.repository, 3, 1).await.is_ok(), "the lease is kept");
+}
+
+/// A person hears of each failure of theirs, the schedule's first is told once.
+#[tokio::test]
+async fn a_failure_that_the_schedule_met_before_is_no_news() {
+    let World { runs, sync, record, .. } = World::new().await;
+    let clock = Arc::clone(&sync.clock);
+    let (catalogue, requests, ledger) = (runs.clone(), runs.clone(), runs.clone());
+    let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
+    let fails = async |request: u64, code: &str| {
+        let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
+        worker.failed(&job, code.to_owned(), "there is none".to_owned()).await.expect("answered")
+    };
+    let due = async || runs.schedule(record.id, 1).await.expect("asked");
+    let asked = async || runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
+    assert!(fails(due().await, "not_found").await);
+    assert!(!fails(due().await, "not_found").await);
+    assert!(fails(asked().await, "not_found").await, "a person asked");
+    assert!(fails(due().await, "forbidden").await, "another failure");
+    runs.answer(record.id, due().await, None, 2).await.expect("answered");
+    assert!(fails(due().await, "forbidden").await, "it was well in between");
+}
+
+/// A process that dies when it is to say that a run failed.
+struct DiesBeforeAbort(Arc<Runs>);
+
+#[async_trait]
+impl Ledger for DiesBeforeAbort {
+    async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
+        self.0.lease(repository, now_ms, ttl_ms).await
+    }
+
+    async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError> {
+        self.0.renew(lease, now_ms, ttl_ms, progress).await
+    }
+
+    async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
+        self.0.begin(lease, run).await
+    }
+
+    async fn end_part(
+        &self,
+        run: RunId,
+        part: PartId,
+        end: PartEnd,
+        report: String,
+        now_ms: i64,
+    ) -> Result<Vec<PartId>, LedgerError> {
+        self.0.end_part(run, part, end, report, now_ms).await
+    }
+
+    async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError> {
+        self.0.ready(run).await
+    }
+
+    async fn abort(&self, run: RunId, _: RunState, _: &str, _: i64) -> Result<(), LedgerError> {
+        Err(LedgerError::new(ErrorKind::Unavailable, "abort", run.to_string()))
+    }
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_used_are_never_published() {
+    let mut world = World::new().await;
+    world.record.settings = "no settings".to_owned();
+    world.sync.ledger = Arc::new(DiesBeforeAbort(world.runs.clone()));
+    let error = world.sync.run(world.request(false)).await.err().expect("invalid settings");
+    assert_eq!(error.code, "unavailable");
+    let run = world.runs.unfinished().await.expect("runs").pop().expect("it was begun");
+    let [part] = world.runs.ready(run.id).await.expect("parts")[..] else { panic!("one part ends the run") };
+    let stage = PublishStage {
+        artifacts: Arc::clone(&world.sync.artifacts),
+        catalogue: world.runs.clone(),
+        ledger: world.runs.clone(),
+        clock: Arc::clone(&world.sync.clock),
+        model: "m".to_owned(),
+    };
+    let tenant = world.record.tenant.clone();
+    let task = Task { tenant, run: run.id, part, plan: run.plan, aborted: BTreeSet::new() };
+    let error = stage.run(&task).await.expect_err("nothing can be published");
+    assert_eq!((error.code, error.class), ("invalid_settings", ErrorClass::Permanent));
+    let view = world.runs.view().await.expect("a view");
+    assert_eq!(world.runs.published(&view, world.record.id).await.expect("the catalogue"), None);
 }

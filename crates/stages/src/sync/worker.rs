@@ -66,12 +66,22 @@ impl Syncer for SyncWorker {
         Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
     }
 
-    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {
-        self.answer(job, Some((code, message))).await
+    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<bool, StageError> {
+        let asked = self.requests.asked(job.repository, job.request).await?;
+        let is_news = !asked.is_some_and(|asked| asked.is_scheduled) || !self.has_failed_so(job, &code).await?;
+        self.answer(job, Some((code, message))).await?;
+        Ok(is_news)
     }
 }
 
 impl SyncWorker {
+    /// Whether that is the code which the last outcome of a sync of the repository has.
+    async fn has_failed_so(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
+        let scope = Scope::only(job.tenant.clone(), [job.repository]);
+        let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);
+        Ok(last.and_then(|last| last.failure).is_some_and(|(last_code, _)| last_code == code))
+    }
+
     async fn unfinished(&self, job: &SyncJob) -> Result<Option<RunId>, StageError> {
         let newest = self.runs.runs(Some(job.repository), 1).await?.pop();
         Ok(newest.filter(|run| run.state == RunState::Running).map(|run| run.id))

@@ -40,7 +40,10 @@ pub struct Sources {
     /// Host keys that ssh may trust. Without it there is no ssh.
     pub ssh_known_hosts: Option<PathBuf>,
     pub ssh_key: Option<PathBuf>,
-    /// Host, and the name of the environment variable that holds its token (never the token). Sorted by host.
+    /// Tenants whose repositories may be fetched by ssh; empty is all.
+    pub ssh_tenants: Vec<String>,
+    /// `TENANT@HOST/PATH` (tenant and path may be missing), and the name of the environment variable that holds the token for it
+    /// (never the token). Sorted by place.
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
@@ -70,6 +73,7 @@ impl Default for Sources {
             allow_private_addresses: false,
             ssh_known_hosts: None,
             ssh_key: None,
+            ssh_tenants: Vec::new(),
             tokens: Vec::new(),
             fetch_timeout_seconds: 20 * 60,
             max_fetch_bytes: 2 << 30,
@@ -145,6 +149,11 @@ const SETTINGS: &[Setting] = &[
         key: "sources.ssh_key",
         variable: "CAIRN_SSH_KEY",
         apply: |reader, at, operator| operator.sources.ssh_key = path(reader, at),
+    },
+    Setting {
+        key: "sources.ssh_tenants",
+        variable: "CAIRN_SSH_TENANTS",
+        apply: |reader, at, operator| operator.sources.ssh_tenants = words(reader, at),
     },
     Setting {
         key: "sources.tokens",
@@ -265,6 +274,13 @@ fn generated(reader: &mut Reader, at: &At<'_>) -> Option<GeneratedPolicy> {
     }
 }
 
+/// A list; in the environment separated by commas.
+fn words(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
+    let node = comma_separated(at);
+    let at = At { key: at.key.clone(), line: at.line, node: node.as_ref().unwrap_or(at.node) };
+    reader.texts(&at).into_iter().map(|(word, _)| word).collect()
+}
+
 /// A list of globs; in the environment separated by commas.
 fn globs(reader: &mut Reader, at: &At<'_>) -> Vec<String> {
     match comma_separated(at) {
@@ -283,6 +299,13 @@ fn comma_separated(at: &At<'_>) -> Option<Node> {
     }
 }
 
+/// A place as it is compared: hosts have no capitals.
+fn place(text: &str) -> String {
+    let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
+    let (tenant, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+    format!("{tenant}{}{path}", host.to_ascii_lowercase())
+}
+
 /// `"git.example" = "VARIABLE"` in the file; `git.example=VARIABLE,…` in the environment.
 fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
     let mut tokens = Vec::new();
@@ -290,14 +313,14 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
         for item in &items {
             let Value::Text(text) = &item.value else { continue };
             match text.split_once('=') {
-                Some((host, variable)) => tokens.push((host.to_ascii_lowercase(), variable.to_owned())),
+                Some((host, variable)) => tokens.push((place(host), variable.to_owned())),
                 None => reader.fault(at, "expected `host=VARIABLE`, separated by commas"),
             }
         }
     } else {
         for (host, at) in reader.entries(at) {
             if let Some(variable) = reader.text(&at) {
-                tokens.push((host.to_ascii_lowercase(), variable));
+                tokens.push((place(&host), variable));
             }
         }
     }
@@ -329,13 +352,15 @@ mod tests {
     #[test]
     fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
         let file = "generated = 'keep'\nworkers = 3\nmax_file_size = '2 MiB'\n[sensitive]\nallow = ['docs/*.pem']\n\
-                    [sources]\nallow_http = true\nfetch_timeout_seconds = 60\n[sources.tokens]\n'Git.Example' = 'GIT_TOKEN'\n";
+                    [sources]\nallow_http = true\nfetch_timeout_seconds = 60\n[sources.tokens]\n'Git.Example' = 'GIT_TOKEN'\n\
+                    'Acme@Git.Example/Team' = 'TEAM_TOKEN'\n";
         let environment = variables(&[
             ("CAIRN_ALLOW_HTTP", "0"),
             ("CAIRN_ALLOW_FILE", "true"),
             ("CAIRN_HOME", "/srv/index"),
             ("CAIRN_SENSITIVE_ADD", "*.tfvars, *.kdbx"),
             ("CAIRN_MAX_FETCH_BYTES", "5 GiB"),
+            ("CAIRN_SSH_TENANTS", "acme, beta"),
             ("CAIRN_SOMETHING_ELSE", "x"),
             ("PATH", "/bin"),
         ]);
@@ -345,7 +370,10 @@ mod tests {
         assert_eq!(operator.max_file_size, Some(2 << 20));
         assert_eq!((operator.sources.allow_http, operator.sources.allow_file), (false, true));
         assert!(!operator.sources.allow_private_addresses);
-        assert_eq!(operator.sources.tokens, [("git.example".to_owned(), "GIT_TOKEN".to_owned())]);
+        let token = |place: &str, variable: &str| (place.to_owned(), variable.to_owned());
+        let tokens = [token("Acme@git.example/Team", "TEAM_TOKEN"), token("git.example", "GIT_TOKEN")];
+        assert_eq!(operator.sources.tokens, tokens);
+        assert_eq!(operator.sources.ssh_tenants, ["acme", "beta"]);
         assert_eq!((operator.sources.fetch_timeout_seconds, operator.sources.max_fetch_bytes), (60, 5 << 30));
         assert_eq!(operator.sensitive_add, ["*.tfvars", "*.kdbx"]);
         assert_eq!(operator.sensitive_allow, ["docs/*.pem"]);

@@ -9,7 +9,7 @@ use cairn_domain::{
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{
     Answer, Beginning, Command, EndedPart, Publishing, Registry, RepositoryDetails, RepositoryDocument, RunDetails,
-    RunDocument,
+    RunDocument, SyncOutcome,
 };
 use futures::future::try_join_all;
 
@@ -25,6 +25,7 @@ pub fn checks() -> Vec<Check<dyn RunDocuments>> {
         commands_at_once_are_one_after_the_other,
         exactly_one_command_sees_the_last_part,
         runs_are_found_by_what_has_become_of_them,
+        what_waits_for_its_next_attempt_stands_behind_the_others,
         publications_are_kept_until_they_are_forgotten,
     ]
 }
@@ -241,6 +242,40 @@ async fn runs_are_found_by_what_has_become_of_them(store: &dyn RunDocuments) -> 
     Ok(())
 }
 
+/// A host with thousands of repositories that is away must not fill what is looked at.
+async fn what_waits_for_its_next_attempt_stands_behind_the_others(store: &dyn RunDocuments) -> Result<()> {
+    let subject = Subject::new(store, "line");
+    for (name, lane, now_ms) in [
+        ("first", Lane::Bulk, 1),
+        ("second", Lane::Bulk, 2),
+        ("third", Lane::Bulk, 30),
+        ("passes", Lane::Interactive, 9),
+    ] {
+        subject.register(name).await?;
+        let repository = subject.case.repository(name);
+        store.change(Command::Ask { repository, lane, rebuild: false, now_ms }).await?;
+    }
+    let line = async || {
+        let found = store.repositories(RepositoryQuery::Asked { limit: usize::MAX }).await?;
+        let own = found.into_iter().filter(|document| document.details.tenant == subject.case.tenant);
+        anyhow::Ok(own.map(|document| document.details.name.as_str().to_owned()).collect::<Vec<_>>())
+    };
+    expect_eq!(line().await?, ["passes", "first", "second", "third"]);
+    let repository = subject.case.repository("first");
+    let dispatched = store.change(Command::Dispatch { repository, now_ms: 3, again_after_ms: 1000 }).await?;
+    let Answer::Dispatched(Some(request)) = dispatched else { anyhow::bail!("{dispatched:?}") };
+    expect_eq!(line().await?, ["passes", "first", "second", "third"]);
+    let failure = Some(("unavailable".to_owned(), "its host is away".to_owned()));
+    let outcome = SyncOutcome { at_ms: 4, failure };
+    store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
+    expect_eq!(line().await?, ["passes", "second", "first", "third"]);
+    // Who asks anew does not wait for it.
+    store.change(Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 }).await?;
+    expect_eq!(line().await?, ["passes", "second", "first", "third"]);
+    expect_eq!(subject.repository("first").await?.state.requests.place(), Some((Lane::Bulk, 5)));
+    Ok(())
+}
+
 async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments) -> Result<()> {
     let subject = Subject::new(store, "publications");
     subject.register("a").await?;
@@ -266,14 +301,16 @@ enum Fault {
     ForgetsParts,
     FindsFinished,
     LosesPublications,
+    AsksBackwards,
 }
 
-const ALL: [(&str, Fault); 5] = [
+const ALL: [(&str, Fault); 6] = [
     ("loses commands", Fault::LosesCommands),
     ("applies each command twice", Fault::AppliesTwice),
     ("forgets ended parts", Fault::ForgetsParts),
     ("finds finished runs among the unfinished", Fault::FindsFinished),
     ("loses publications", Fault::LosesPublications),
+    ("lists what is asked backwards", Fault::AsksBackwards),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunDocuments>> {
@@ -302,7 +339,12 @@ impl RunDocuments for Faulty<dyn RunDocuments, Fault> {
     }
 
     async fn repositories(&self, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, RunDocumentsError> {
-        self.inner.repositories(query).await
+        let is_backwards = self.fault == Fault::AsksBackwards && matches!(query, RepositoryQuery::Asked { .. });
+        let mut found = self.inner.repositories(query).await?;
+        if is_backwards {
+            found.reverse();
+        }
+        Ok(found)
     }
 
     async fn runs(&self, query: RunQuery) -> Result<Vec<RunDocument>, RunDocumentsError> {

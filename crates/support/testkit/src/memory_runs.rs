@@ -118,8 +118,8 @@ impl Tables {
         let is_asked = |document: &&RepositoryDocument| document.state.requests.wanted.is_some();
         let mut asked: Vec<_> = self.repositories.values().filter(is_asked).cloned().collect();
         asked.sort_by_key(|document| {
-            let wanted = document.state.requests.wanted;
-            (wanted.map(|wanted| (wanted.lane != Lane::Interactive, wanted.asked_at_ms)), document.id)
+            let place = document.state.requests.place();
+            (place.map(|(lane, at_ms)| (lane != Lane::Interactive, at_ms)), document.id)
         });
         asked.truncate(limit);
         asked

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use cairn_catalogue::Runs;
 use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, StageName, Tenant};
-use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests};
+use cairn_pipeline::StageError;
+use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests, Sought};
 use cairn_search::{SearchError, SearchErrorCode};
 use cairn_wire::Job;
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ use super::arguments::{ChosenLetters, DeadLettersCommand, LetterFilter};
 use super::wrong;
 use crate::commands::{Outcome, code_and_message, print_dead_letters};
 use crate::output;
+
+/// Letters that leave their queue in one walk: whoever dies has handed out no more than so many twice.
+const TAKEN_AT_ONCE: usize = 100;
 
 /// Where letters are, and what is needed to decide about them.
 pub(crate) struct Letters<'a> {
@@ -154,20 +158,50 @@ async fn decide<'a>(
         wanted = found.iter().collect();
     }
     let mut code = ExitCode::SUCCESS;
-    for letter in wanted {
-        match decision(letters, letter).await {
-            Ok(decided) => tell(letter, &decided, json),
-            Err(error) => {
-                tell_failure(letter, &error, json);
-                code = ExitCode::FAILURE;
+    for some in wanted.chunks(TAKEN_AT_ONCE) {
+        for (letter, decided) in decide_of(letters, some, &decision).await {
+            match decided {
+                Ok(decided) => tell(letter, &decided, json),
+                Err(error) => {
+                    tell_failure(letter, &error, json);
+                    code = ExitCode::FAILURE;
+                }
             }
         }
     }
     Ok(code)
 }
 
-async fn forget(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
-    letters.kept.take(letter.id).await?;
+/// Takes out those about which the decision could be carried out.
+async fn decide_of<'a, 'l>(
+    letters: &'a Letters<'a>,
+    some: &[&'l DeadLetter],
+    decision: &impl AsyncFn(&'a Letters<'a>, &DeadLetter) -> anyhow::Result<Decision>,
+) -> Vec<(&'l DeadLetter, anyhow::Result<Decision>)> {
+    let mut decided = Vec::with_capacity(some.len());
+    for letter in some {
+        decided.push((*letter, decision(letters, letter).await));
+    }
+    let ids: Vec<MessageId> =
+        decided.iter().filter(|(_, outcome)| outcome.is_ok()).map(|(letter, _)| letter.id).collect();
+    let taken = match letters.kept.take(&ids).await {
+        Ok(taken) => Ok(taken.into_iter().map(|letter| letter.id).collect::<Vec<MessageId>>()),
+        Err(error) => Err(StageError::from(error).chain()),
+    };
+    let mut taken = taken.map(|taken| Sought::new(&taken));
+    for (letter, outcome) in decided.iter_mut().filter(|(_, outcome)| outcome.is_ok()) {
+        match &mut taken {
+            Ok(taken) if taken.found(letter.id) => {}
+            // Somebody else was faster, or it could not be taken.
+            Ok(_) => *outcome = Err(unknown(letter.id).into()),
+            Err(error) => *outcome = Err(anyhow::anyhow!("it stays a dead letter: {error}")),
+        }
+    }
+    decided
+}
+
+/// That it is taken is all.
+async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
     Ok(Decision::Dropped)
 }
 
@@ -176,14 +210,12 @@ async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<De
         anyhow::bail!(wrong("its body is no job that this build can read; `show` prints it, `drop` forgets it"));
     };
     let ledger = letters.ledger.as_ref().context("replaying needs the ledger")?;
-    let decided = if is_awaited(ledger.runs, job).await? {
+    if is_awaited(ledger.runs, job).await? {
         letters.broker.publish(letter.lane, vec![job.clone()]).await?;
-        Decision::PublishedAgain
+        Ok(Decision::PublishedAgain)
     } else {
-        Decision::Asked(ask(ledger, letter, job.repository()).await?)
-    };
-    letters.kept.take(letter.id).await?;
-    Ok(decided)
+        ask(ledger, letter, job.repository()).await.map(Decision::Asked)
+    }
 }
 
 /// Whether the end of the job would still be taken down.

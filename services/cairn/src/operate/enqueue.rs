@@ -7,7 +7,7 @@ use anyhow::Context;
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{Lane, RepositoryName, Scope, Source, Tenant};
 use cairn_gateway::{IndexStatus, LedgerIndexing, json as as_json};
-use cairn_ports::RepositoryRecord;
+use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_search::named;
 use cairn_wire::RequestSettings;
 
@@ -28,7 +28,8 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
     let (runs, clock) = installation.ledger().await?;
     let indexing = installation.indexing(&runs, &clock);
     let (tenant, lane, rebuild) = (&installation.tenant, arguments.lane.into(), arguments.rebuild);
-    let asking = Asking { indexing, tenant, lane, rebuild };
+    let known = runs.repositories(&Scope::all(tenant.clone())).await?;
+    let mut asking = Asking { indexing, tenant, known, lane, rebuild };
     let (several, mut worst) = (entries.len() > 1, ExitCode::SUCCESS);
     for Entry { place, listed } in entries {
         let asked = asking.ask(listed).await;
@@ -72,12 +73,14 @@ fn plain(url: &str) -> ListedRepository {
 struct Asking<'a> {
     indexing: LedgerIndexing,
     tenant: &'a Tenant,
+    /// What the tenant has.
+    known: Vec<RepositoryRecord>,
     lane: Lane,
     rebuild: bool,
 }
 
 impl Asking<'_> {
-    async fn ask(&self, listed: ListedRepository) -> anyhow::Result<IndexStatus> {
+    async fn ask(&mut self, listed: ListedRepository) -> anyhow::Result<IndexStatus> {
         let Location::Url(text) = &listed.location else {
             anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
         };
@@ -85,18 +88,17 @@ impl Asking<'_> {
         match (self.indexing.locate)(text).map_err(wrong)? {
             Some((source, name)) => {
                 let record = record(self.tenant, source, name, listed);
-                Ok(self.indexing.register(record, self.lane, self.rebuild).await?)
+                Ok(self.indexing.register(record, &mut self.known, self.lane, self.rebuild).await?)
             }
-            None => Ok(self.indexing.ask(&self.known(text).await?, self.lane, self.rebuild).await?),
+            None => Ok(self.indexing.ask(self.known(text)?, self.lane, self.rebuild).await?),
         }
     }
 
     /// The registered repository of that name. The text is not repeated: it may be an address with a slip in it, and a
     /// credential.
-    async fn known(&self, name: &str) -> anyhow::Result<RepositoryRecord> {
-        let registered = self.indexing.catalogue.repositories(&Scope::all(self.tenant.clone())).await?;
-        match named(&registered, |record| record, name)[..] {
-            [found] => Ok(found.clone()),
+    fn known(&self, name: &str) -> anyhow::Result<&RepositoryRecord> {
+        match named(&self.known, |record| record, name)[..] {
+            [found] => Ok(found),
             [] => anyhow::bail!(wrong("not a URL, nor the name of a repository; `cairn repos` shows their names")),
             _ => anyhow::bail!(wrong("it names several repositories; write the name of one in full")),
         }

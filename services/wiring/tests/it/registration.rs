@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use cairn_catalogue::Runs;
 use cairn_domain::{
-    ArtifactRef, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
+    ArtifactRef, Hosted, Lane, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
 };
 use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
@@ -279,6 +279,7 @@ async fn a_request_is_followed_to_its_own_end() -> Result<()> {
     for (code, chain, expect) in [
         ("not_found", "source: there is none", "not_found: source: there is none"),
         ("timeout", "blob store: http://10.0.0.7", "timeout"),
+        ("forbidden", "blob store: put of `packs/x` failed: forbidden: arn:aws:iam::1:user/cairn", "forbidden"),
     ] {
         let asked = service.index(SHOP).await?;
         let failure = Some((code.to_owned(), chain.to_owned()));
@@ -286,5 +287,51 @@ async fn a_request_is_followed_to_its_own_end() -> Result<()> {
         let failed = service.progress(&asked).await?;
         ensure!(failed.state == RunState::Failed && failed.message.as_deref() == Some(expect), "{failed:?}");
     }
+    Ok(())
+}
+
+/// Whoever runs the cluster means by an address the repository that is there now, whatever it was called when it was first listed.
+#[tokio::test]
+async fn what_a_list_renamed_keeps_its_identity_when_it_is_enqueued() -> Result<()> {
+    let service = Service::of(&["*"]).await?;
+    let hosted = Hosted {
+        host: "github.com".to_owned(),
+        id: "7".to_owned(),
+        organisation: "acme".to_owned(),
+        default_branch: None,
+        description: None,
+        topics: Vec::new(),
+    };
+    let before = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
+    let renamed = RepositoryRecord {
+        name: RepositoryName::new("github.com/acme/shop"),
+        source: Source::Url { url: SHOP.to_owned() },
+        hosted: Some(hosted),
+        aliases: vec![before.name.clone()],
+        ..before
+    };
+    service.runs.register(renamed.clone()).await?;
+    let mut known = service.registered().await?;
+    let enqueue = async |url: &str, branch: Option<&str>, known: &mut Vec<RepositoryRecord>| {
+        let (source, name) = (service.indexing.locate)(url).map_err(anyhow::Error::msg)?.context("an address")?;
+        let branch = branch.map(ToOwned::to_owned);
+        let record = RepositoryRecord { branch, ..RepositoryRecord::new(Tenant::new("acme"), name, source) };
+        anyhow::Ok(service.indexing.register(record, known, Lane::Bulk, false).await?)
+    };
+    for url in [SHOP, "https://github.com/acme/shop", "https://github.com/acme/old.git"] {
+        let asked = enqueue(url, None, &mut known).await?;
+        ensure!(asked.repository == "github.com/acme/shop", "{url}: {asked:?}");
+    }
+    enqueue(SHOP, Some("stable"), &mut known).await?;
+    let [registered] = &service.registered().await?[..] else { anyhow::bail!("one repository became several") };
+    let expect = RepositoryRecord { branch: Some("stable".to_owned()), ..renamed };
+    let told = RepositoryRecord { pending_sync: None, ..registered.clone() };
+    ensure!(told == expect && known == [expect], "{told:?} {known:?}");
+
+    // What nobody listed is registered once, also if a list names it again without its branch.
+    enqueue("https://github.com/acme/new", Some("next"), &mut known).await?;
+    enqueue("https://github.com/acme/new", None, &mut known).await?;
+    let branches: Vec<_> = service.registered().await?.into_iter().map(|record| record.branch).collect();
+    ensure!(branches == [Some("next".to_owned()), Some("stable".to_owned())], "{branches:?}");
     Ok(())
 }

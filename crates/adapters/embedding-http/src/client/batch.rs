@@ -10,7 +10,7 @@ use cairn_ports::{EmbedderError, ErrorKind};
 use super::embedder::{HttpEmbedder, class_of};
 use super::gate::{Closed, Pass};
 use super::remainders::{Fellow, Told};
-use crate::batches::{MAX_SPLITS, halves, shortened};
+use crate::batches::{MAX_CUTS, halves, shortened};
 use crate::control::{Class, Control};
 use crate::provider::{CallError, Outcome, max_answer_bytes, outcome_of, request_body};
 use crate::transport::TransportError;
@@ -34,16 +34,15 @@ impl HttpEmbedder {
         is_remainder: bool,
     ) -> Result<Vec<(usize, DenseVector)>, EmbedderError> {
         let mut found = Vec::with_capacity(batch.len());
-        let mut pending = vec![(batch, 0)];
-        while let Some((batch, num_splits)) = pending.pop() {
-            let may_share = is_remainder && num_splits == 0;
+        let whole = batch.clone();
+        let mut pending = vec![batch];
+        // Depth first: what no splitting and no cutting helps is known after a few calls.
+        while let Some(batch) = pending.pop() {
+            let may_share = is_remainder && batch == whole;
             match self.call(input_type, &texts[batch.clone()], may_share).await? {
                 Called::Vectors(vectors) => found.extend(batch.zip(vectors)),
                 Called::TooLarge => match halves(&batch) {
-                    Some((left, right)) if num_splits < MAX_SPLITS => {
-                        pending.extend([(right, num_splits + 1), (left, num_splits + 1)]);
-                    }
-                    Some(_) => return Err(self.error(ErrorKind::TooLarge, batch.len())),
+                    Some((left, right)) => pending.extend([right, left]),
                     None => found.push((batch.start, self.shortening(input_type, &texts[batch.start]).await?)),
                 },
             }
@@ -55,7 +54,7 @@ impl HttpEmbedder {
     async fn shortening(&self, input_type: InputType, text: &str) -> Result<DenseVector, EmbedderError> {
         self.counts.truncated.add(1);
         let mut shorter = text;
-        for _ in 0..MAX_SPLITS {
+        for _ in 0..MAX_CUTS {
             shorter = shortened(shorter, shorter.len() * 2 / 3);
             if shorter.trim().is_empty() {
                 break;

@@ -46,6 +46,9 @@ impl EmbeddingHttpConfig {
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
             faults.push("`url` must hold no credentials and no query: use `api_key`".to_owned());
         }
+        if self.provider == ProviderKind::Tei && url.path().trim_end_matches('/').ends_with("/v1/embeddings") {
+            faults.push("`url` of `tei` leads to its own route, `/embed`; `/v1/embeddings` is for `openai`".to_owned());
+        }
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http => {}

@@ -211,6 +211,9 @@ mod tests {
         assert_eq!(config.model_id().name.split_at(19).0, "voyage-code-3-s800-");
         assert_eq!(config.model_id().dimensions, 1024);
         let tei = "provider = 'tei'\nmodel = 'BAAI/bge-m3'\ndimensions = 1024\nurl = 'http://tei:80/embed'\nallow_http = true";
+        let other_route = parse(&tei.replace("/embed", "/v1/embeddings/")).expect("settings");
+        let faults = other_route.validate(Share::Whole).expect_err("it speaks another language").faults;
+        assert!(faults.len() == 1 && faults[0].contains("/embed"), "{faults:?}");
         let tei = parse(tei).expect("settings");
         tei.validate(Share::Whole).expect("valid");
         assert_eq!(tei.control(Share::Whole).concurrency, None);

@@ -45,6 +45,24 @@ async fn a_text_that_is_too_long_is_cut_and_counted_and_does_not_disturb_its_nei
 }
 
 #[tokio::test(start_paused = true)]
+async fn among_many_texts_the_one_that_is_too_long_is_found() {
+    let mut many = texts(0, 1_000);
+    many[700] = "word ".repeat(3_000);
+    let sizes = Settings { max_texts: 2_048, max_tokens: 1_000_000, ..Settings::new(Shape::Openai) };
+    let provider = VirtualProvider::new(Settings { max_text_tokens: 1_000, ..sizes });
+    let mut settings = config(Shape::Openai);
+    (settings.max_texts, settings.max_tokens) = (Some(2_048), Some(1_000_000));
+    let embedder = provider.embedder(settings);
+    let found = embedder.embed(InputType::Passage, &as_strs(&many)).await.expect("vectors");
+    let counters = embedder.counters();
+    // In one batch: each half of it that holds the text is halved.
+    assert!((9..=10).contains(&counters.num_split) && counters.num_truncated == 1, "{counters:?}");
+    let [first, last] = [&many[0], &many[999]].map(|text| vec![text.as_str()]);
+    let alone = async |texts: Vec<&str>| vectors(Settings::new(Shape::Openai), &texts).await.0;
+    assert_eq!((&found[0], &found[999]), (&alone(first).await[0], &alone(last).await[0]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_text_that_never_fits_is_too_large() {
     let provider = VirtualProvider::new(Settings { max_text_tokens: 0, ..Settings::new(Shape::Openai) });
     let embedder = provider.embedder(config(Shape::Openai));

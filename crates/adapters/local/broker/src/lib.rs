@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{Lane, MessageId, StageName};
-use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, ErrorKind, Settlement};
+use cairn_ports::{Broker, BrokerError, DeadLetter, DeadLetters, Delivery, ErrorKind, Settlement, Sought};
 use cairn_wire::Job;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -205,11 +205,9 @@ impl DeadLetters for LocalBroker {
         Ok(self.lock().dead_letters.iter().take(limit).cloned().collect())
     }
 
-    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
-        let mut state = self.lock();
-        let found = state.dead_letters.iter().position(|letter| letter.id == id);
-        let at = found.ok_or_else(|| BrokerError::new(ErrorKind::NotFound, "take", id.to_string()))?;
-        Ok(state.dead_letters.remove(at))
+    async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError> {
+        let mut sought = Sought::new(ids);
+        Ok(self.lock().dead_letters.extract_if(.., |letter| sought.found(letter.id)).collect())
     }
 }
 

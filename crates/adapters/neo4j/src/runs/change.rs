@@ -152,10 +152,11 @@ fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
         }
         // Whoever is told twice sends a job twice, which every stage bears.
         Command::EndPart { .. } => documents.run.as_ref().map(|run| Answer::Released(run.ledger.unsent())),
-        Command::Ask { .. } => state.map(|state| Answer::Asked(state.requests.last)),
+        Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| Answer::Asked(state.requests.last)),
         Command::Dispatch { .. } => state.map(|state| {
-            let is_under_way =
-                |dispatched: Dispatched| state.requests.wanted.map(|wanted| wanted.number) == Some(dispatched.number);
+            let is_under_way = |dispatched: Dispatched| {
+                state.requests.wanted.map(|wanted| wanted.number) == Some(dispatched.request.number)
+            };
             Answer::Dispatched(state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_under_way)))
         }),
         Command::ForgetAborted { .. } | Command::ForgetDeletion { .. } => Some(Answer::Forgotten(true)),

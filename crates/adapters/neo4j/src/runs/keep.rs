@@ -75,14 +75,14 @@ pub(super) async fn documents(
 
 fn repository(neo4j: &Neo4j, document: &RepositoryDocument, is_new: bool, changes: Option<Changes<'_>>) -> Query {
     let place = if is_new { "CREATE" } else { "MATCH" };
-    let wanted = document.state.requests.wanted;
+    let place_in_line = document.state.requests.place();
     neo4j
         .query(&format!("{place} (repository:Repository~ {{key: $key}}) {REPOSITORY}"))
         .param("key", key_text(document.id.0))
         .param("tenant", document.details.tenant.as_str())
         .param("name", document.details.name.as_str())
-        .param("lane", wanted.map(|wanted| lane_number(wanted.lane)))
-        .param("asked_at_ms", wanted.map(|wanted| wanted.asked_at_ms))
+        .param("lane", place_in_line.map(|(lane, _)| lane_number(lane)))
+        .param("asked_at_ms", place_in_line.map(|(_, at_ms)| at_ms))
         .param("document", encode_document(document))
         .param("changes", changes.map(BoltType::from))
 }

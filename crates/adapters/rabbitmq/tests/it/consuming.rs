@@ -32,7 +32,7 @@ async fn what_is_no_job_becomes_a_dead_letter_as_it_came() -> Result<()> {
     assert_eq!((of_later_version.stage, of_later_version.lane), (STAGE, Lane::Interactive));
     assert!(of_later_version.message.contains("version 99"), "{}", of_later_version.message);
     let unreadable = "\u{fffd}\u{fffd}";
-    assert_eq!(broker.take(of_body(unreadable).id).await?.body, unreadable);
+    assert_eq!(broker.take(&[of_body(unreadable).id]).await?[0].body, unreadable);
     assert_eq!(broker.dead_letters(9).await?.len(), 2);
     space.vhost.delete().await
 }

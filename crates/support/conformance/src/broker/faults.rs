@@ -27,9 +27,10 @@ enum Fault {
     LosesUnanswered,
     StaysOpen,
     TakesNothing,
+    TakesOne,
 }
 
-const ALL: [(&str, Fault); 13] = [
+const ALL: [(&str, Fault); 14] = [
     ("loses jobs", Fault::LosesJobs),
     ("delivers twice", Fault::DeliversTwice),
     ("reverses the order", Fault::ReversesOrder),
@@ -43,6 +44,7 @@ const ALL: [(&str, Fault); 13] = [
     ("loses what is unanswered", Fault::LosesUnanswered),
     ("stays open", Fault::StaysOpen),
     ("keeps a dead letter that was taken", Fault::TakesNothing),
+    ("takes one dead letter of several", Fault::TakesOne),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn BrokerUnderTest>> {
@@ -118,11 +120,15 @@ impl DeadLetters for Faulty<dyn BrokerUnderTest, Fault> {
         self.inner.dead_letters().dead_letters(limit).await
     }
 
-    async fn take(&self, id: MessageId) -> Result<DeadLetter, BrokerError> {
+    async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError> {
         let letters = self.inner.dead_letters();
-        match (self.fault, letters.dead_letters(usize::MAX).await?.into_iter().find(|letter| letter.id == id)) {
-            (Fault::TakesNothing, Some(letter)) => Ok(letter),
-            _ => letters.take(id).await,
+        match self.fault {
+            Fault::TakesNothing => {
+                let all = letters.dead_letters(usize::MAX).await?;
+                Ok(all.into_iter().filter(|letter| ids.contains(&letter.id)).collect())
+            }
+            Fault::TakesOne => letters.take(&ids[..ids.len().min(1)]).await,
+            _ => letters.take(ids).await,
         }
     }
 }

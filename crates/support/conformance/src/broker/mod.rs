@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, Lane, StageName};
-use cairn_ports::{Broker, DeadLetters, Delivery, SUSPECT_AFTER, Settlement};
+use cairn_ports::{Broker, DeadLetter, DeadLetters, Delivery, SUSPECT_AFTER, Settlement};
 use cairn_wire::{Job, PartJob};
 use tokio::time::timeout;
 
@@ -55,7 +55,7 @@ pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
         a_requeue_waits_and_counts_nothing,
         an_unanswered_delivery_comes_back,
         a_dead_letter_says_why,
-        a_dead_letter_is_taken_once,
+        dead_letters_are_taken_once,
         what_kills_its_consumers_becomes_a_suspect,
         a_tag_is_settled_once,
         depth_counts_what_is_not_done,
@@ -237,21 +237,28 @@ async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
     Ok(())
 }
 
-async fn a_dead_letter_is_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
-    let jobs = jobs(3);
-    broker.publish(Lane::Bulk, jobs.clone()).await?;
-    for _ in 0..3 {
+    let jobs = jobs(4);
+    // A job may be given up twice: its letters have the same id.
+    for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
+        broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;
         let settlement = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
         broker.settle(delivery.tag, settlement).await?;
     }
-    let taken = letters.take(jobs[1].id()).await?;
-    expect_eq!((taken.job, taken.body), (Some(jobs[1].clone()), jobs[1].to_json()));
-    expect_kind!(letters.take(jobs[1].id()).await, NotFound);
-    let left: Vec<_> = letters.dead_letters(9).await?.into_iter().map(|letter| letter.id).collect();
-    expect_eq!(left, [jobs[0].id(), jobs[2].id()]);
+    let taken = letters.take(&[jobs[1].id()]).await?;
+    expect_eq!(taken.len(), 1);
+    expect_eq!((&taken[0].job, &taken[0].body), (&Some(jobs[1].clone()), &jobs[1].to_json()));
+    let ids = |letters: Vec<DeadLetter>| letters.into_iter().map(|letter| letter.id).collect::<Vec<_>>();
+    let [first, gone, third, fourth] = [0, 1, 2, 3].map(|number: usize| jobs[number].id());
+    expect_eq!(ids(letters.take(&[fourth, gone, first]).await?), [first, fourth]);
+    expect_eq!(ids(letters.dead_letters(9).await?), [third, first]);
     expect_eq!(letters.dead_letters(1).await?.len(), 1);
+    expect_eq!(ids(letters.take(&[gone, fourth]).await?), []);
+    expect_eq!(ids(letters.take(&[]).await?), []);
+    expect_eq!(ids(letters.take(&[first, first]).await?), [first]);
+    expect_eq!(ids(letters.dead_letters(9).await?), [third]);
     Ok(())
 }
 

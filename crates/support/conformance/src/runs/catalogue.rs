@@ -26,6 +26,10 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     expect_eq!(names(&store.repositories(&runs.case.scope_of(&[])).await?), Vec::<&str>::new());
     let across = Scope::only(foreign.case.tenant.clone(), [runs.case.repository("a")]);
     ensure!(store.repositories(&across).await?.is_empty(), "a repository of another tenant is listed");
+    expect_eq!(names(&store.visible(&runs.case.tenant, &|_| true).await?), ["a", "b", "c"]);
+    let not_b = |name: &RepositoryName| name.as_str() != "b";
+    expect_eq!(names(&store.visible(&runs.case.tenant, &not_b).await?), ["a", "c"]);
+    expect_eq!(names(&store.visible(&foreign.case.tenant, &not_b).await?), ["x"]);
     Ok(())
 }
 
@@ -186,6 +190,7 @@ pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore)
     expect_eq!(runs.published_now("a").await?, None);
     expect_eq!(runs.published_now("b").await?, Some(b.generation));
     expect_eq!(names(&store.repositories(&runs.case.scope()).await?), ["b"]);
+    expect_eq!(names(&store.visible(&runs.case.tenant, &|_| true).await?), ["b"]);
     expect_eq!(store.delete(repository, 3).await?, deletion);
     expect_kind!(store.delete(runs.case.repository("nobody"), 3).await, NotFound);
     let lease = runs.lease("a", 0).await?;

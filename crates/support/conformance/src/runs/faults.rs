@@ -8,8 +8,8 @@ use cairn_domain::{
     SyncProgress, Tenant, View,
 };
 use cairn_ports::{
-    Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, Outbox,
-    PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, Standing, SweepList, SyncRequest,
+    Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, MaySee, NewRun,
+    Outbox, PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, Standing, SweepList, SyncRequest,
 };
 
 use crate::faulty::{Faulty, planted};
@@ -23,6 +23,7 @@ enum Fault {
     SeesDeleted,
     OldViewSeesNew,
     IgnoresScope,
+    ShowsEveryName,
     ListsBackwards,
     PublishesTwice,
     LeasesToAnyone,
@@ -42,6 +43,7 @@ enum Fault {
     ForgetsWhatWasDispatched,
     LosesPostponements,
     LosesAnswers,
+    TakesTheScheduleForAPerson,
     CancelsTheAsking,
     DispatchesBackwards,
     WorksOnEndedParts,
@@ -50,12 +52,13 @@ enum Fault {
     LimitsAllTogether,
 }
 
-const ALL: [(&str, Fault); 30] = [
+const ALL: [(&str, Fault); 32] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
     ("lets an old view see the newest", Fault::OldViewSeesNew),
     ("ignores the scope", Fault::IgnoresScope),
+    ("shows what the caller may not see", Fault::ShowsEveryName),
     ("lists repositories backwards", Fault::ListsBackwards),
     ("publishes again under a new seq", Fault::PublishesTwice),
     ("leases to anyone", Fault::LeasesToAnyone),
@@ -75,6 +78,7 @@ const ALL: [(&str, Fault); 30] = [
     ("forgets what the broker has confirmed", Fault::ForgetsWhatWasDispatched),
     ("loses that an attempt failed", Fault::LosesPostponements),
     ("loses answers", Fault::LosesAnswers),
+    ("takes the schedule for a person", Fault::TakesTheScheduleForAPerson),
     ("cancels what was asked, not the sync under way", Fault::CancelsTheAsking),
     ("dispatches the newest first", Fault::DispatchesBackwards),
     ("lets ended parts be worked on", Fault::WorksOnEndedParts),
@@ -101,6 +105,13 @@ impl Catalogue for Faulty<dyn RunStore, Fault> {
             repositories.reverse();
         }
         Ok(repositories)
+    }
+
+    async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        match self.fault {
+            Fault::ShowsEveryName => self.inner.visible(tenant, &|_| true).await,
+            _ => self.inner.visible(tenant, may_see).await,
+        }
     }
 
     async fn view(&self) -> Result<View, CatalogueError> {
@@ -289,6 +300,13 @@ impl Outbox for Faulty<dyn RunStore, Fault> {
 impl Requests for Faulty<dyn RunStore, Fault> {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         self.inner.ask(repository, lane, rebuild, now_ms).await
+    }
+
+    async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError> {
+        match self.fault {
+            Fault::TakesTheScheduleForAPerson => self.inner.ask(repository, Lane::Bulk, false, now_ms).await,
+            _ => self.inner.schedule(repository, now_ms).await,
+        }
     }
 
     async fn dispatch(

@@ -53,6 +53,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         the_outbox_keeps_what_was_not_sent,
         a_stalled_run_is_sent_again,
         a_request_is_dispatched_once_and_answered,
+        what_is_due_is_told_from_what_a_person_asks,
         what_the_broker_has_is_not_dispatched_again_soon,
         what_is_asked_meanwhile_is_done_afterwards,
         what_is_cancelled_begins_no_run,

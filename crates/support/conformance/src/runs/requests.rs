@@ -44,6 +44,25 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     Ok(())
 }
 
+pub(super) async fn what_is_due_is_told_from_what_a_person_asks(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "schedule");
+    let a = runs.case.repository("a");
+    expect_kind!(store.schedule(a, 0).await, NotFound);
+    runs.register(&["a"]).await?;
+    let number = store.schedule(a, 0).await?;
+    expect_eq!(store.schedule(a, 1).await?, number);
+    let asked = async || store.asked(a, number).await?.context("nobody waits for it");
+    expect_eq!((asked().await?.is_scheduled, asked().await?.lane), (true, Lane::Bulk));
+    let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
+    ensure!(request.is_scheduled, "a person is said to have asked");
+    store.answer(a, number, None, 3).await?;
+    let next = store.schedule(a, 4).await?;
+    expect_eq!(store.ask(a, Lane::Interactive, false, 5).await?, next);
+    let request = dispatch(&runs, 6).await?.pop().context("nothing was dispatched")?;
+    expect_eq!((request.is_scheduled, request.lane), (false, Lane::Interactive));
+    Ok(())
+}
+
 pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn RunStore) -> Result<()> {
     let runs = Runs::new(store, "handed over");
     let a = runs.case.repository("a");

@@ -21,7 +21,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
+    MaintenanceError, MaySee, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
 };
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
@@ -408,6 +408,12 @@ impl Catalogue for FakeIndex {
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
         Ok(self.within(scope).map(|repository| repository.record.clone()).collect())
+    }
+
+    async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError> {
+        let all = Scope::all(tenant.clone());
+        let seen = self.within(&all).filter(|repository| may_see(&repository.record.name));
+        Ok(seen.map(|repository| repository.record.clone()).collect())
     }
 
     async fn view(&self) -> Result<View, CatalogueError> {

@@ -35,7 +35,7 @@ fn registry(connection: &Connection, registry: &Registry) -> Result<(), Fault> {
 }
 
 fn repository(connection: &Connection, document: &RepositoryDocument) -> Result<(), Fault> {
-    let wanted = document.state.requests.wanted;
+    let place = document.state.requests.place();
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO repository (id, tenant, name, lane, asked_at_ms, document)
@@ -45,8 +45,8 @@ fn repository(connection: &Connection, document: &RepositoryDocument) -> Result<
             document.id.0.0,
             document.details.tenant.as_str(),
             document.details.name.as_str(),
-            wanted.map(|wanted| lane_number(wanted.lane)),
-            wanted.map(|wanted| wanted.asked_at_ms),
+            place.map(|(lane, _)| lane_number(lane)),
+            place.map(|(_, at_ms)| at_ms),
             encode_document(document),
         ])?;
     Ok(())

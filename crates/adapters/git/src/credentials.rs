@@ -1,0 +1,66 @@
+//! Which token a remote is shown, and for whom.
+//!
+//! A place is `TENANT@HOST/PATH`, of which the tenant and the path may be missing: then it is for the repositories of all tenants, or
+//! for the whole host.
+
+use std::collections::BTreeMap;
+
+use cairn_domain::Tenant;
+
+use crate::RemoteUrl;
+
+/// The variable that holds the token. A place that names the tenant comes before one for all of them, and then the longest path.
+pub(crate) fn variable<'v>(
+    variables: &'v BTreeMap<String, String>,
+    url: &RemoteUrl,
+    tenant: Option<&Tenant>,
+) -> Option<&'v str> {
+    let fitting = variables.iter().filter_map(|(place, variable)| Some((rank(place, url, tenant)?, variable)));
+    fitting.max_by_key(|(rank, _)| *rank).map(|(_, variable)| variable.as_str())
+}
+
+fn rank(place: &str, url: &RemoteUrl, tenant: Option<&Tenant>) -> Option<(bool, usize)> {
+    let (authority, prefix) = place.split_once('/').unwrap_or((place, ""));
+    let (owner, host) = match authority.rsplit_once('@') {
+        Some((owner, host)) => (Some(owner), host),
+        None => (None, authority),
+    };
+    let is_owner = owner.is_none_or(|owner| tenant.is_some_and(|tenant| tenant.as_str() == owner));
+    let prefix = prefix.trim_matches('/');
+    let prefix = prefix.strip_suffix(".git").unwrap_or(prefix);
+    let is_below = match url.repository_path().split_at_checked(prefix.len()) {
+        Some((start, rest)) => {
+            start.eq_ignore_ascii_case(prefix) && (prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        }
+        None => false,
+    };
+    (is_owner && is_below && host.eq_ignore_ascii_case(url.host())).then_some((owner.is_some(), prefix.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RemotePolicy;
+
+    #[test]
+    fn a_token_is_for_its_tenant_and_its_place() {
+        let places =
+            ["git.example", "git.example/acme", "git.example/acme/secret.git", "beta@git.example", "one@other.example"];
+        let variables = places.map(|place| (place.to_owned(), place.to_owned())).into();
+        let check = |tenant: Option<&str>, url: &str, expect: Option<&str>| {
+            let parsed = RemoteUrl::parse(url, &RemotePolicy::default()).expect(url);
+            assert_eq!(variable(&variables, &parsed, tenant.map(Tenant::new).as_ref()), expect, "{tenant:?} {url}");
+        };
+        check(None, "https://git.example/x/y.git", Some("git.example"));
+        check(Some("acme"), "https://git.example/acme/shop", Some("git.example/acme"));
+        check(Some("acme"), "https://Git.Example/ACME/shop.git", Some("git.example/acme"));
+        check(Some("acme"), "https://git.example/acme/secret.git", Some("git.example/acme/secret.git"));
+        check(Some("acme"), "https://git.example/acme/secrets", Some("git.example/acme"));
+        check(Some("acme"), "https://git.example/acme2/shop", Some("git.example"));
+        check(Some("beta"), "https://git.example/acme/shop", Some("beta@git.example"));
+        check(Some("one"), "https://other.example/x/y", Some("one@other.example"));
+        check(Some("two"), "https://other.example/x/y", None);
+        check(None, "https://other.example/x/y", None);
+        check(Some("one"), "https://else.example/x/y", None);
+    }
+}
