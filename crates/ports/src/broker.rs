@@ -1,5 +1,6 @@
 //! Jobs: at-least-once delivery with acknowledgement, bounded prefetch, a retry ladder and dead letters.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;

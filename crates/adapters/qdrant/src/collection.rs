@@ -7,8 +7,8 @@ use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::with_payload_selector::SelectorOptions;
 use qdrant_client::qdrant::{
     CountPoints, DeletePoints, Filter, OrderBy, PayloadIncludeSelector, PointId, PointStruct, PointsOperationResponse,
-    PointsSelector, RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpdateStatus, UpsertPoints, Value,
-    WithPayloadSelector, WithVectorsSelector, start_from,
+    PointsSelector, RetrievedPoint, ScrollPoints, SetPayloadPoints, UpdateMode, UpdateResult, UpdateStatus,
+    UpsertPoints, Value, WithPayloadSelector, WithVectorsSelector, start_from,
 };
 
 use crate::connection::Connection;
@@ -53,8 +53,8 @@ pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
 
 /// Whether a write that waits was applied. A server that is slower than its own limit (`cluster.grpc_timeout_ms`) answers with success
 /// and says only there that it has not.
-pub(crate) fn applied(answer: PointsOperationResponse) -> Result<(), Fault> {
-    match answer.result.map(|result| result.status()) {
+pub(crate) fn applied(answer: &PointsOperationResponse) -> Result<(), Fault> {
+    match answer.result.as_ref().map(UpdateResult::status) {
         Some(status @ (UpdateStatus::WaitTimeout | UpdateStatus::ClockRejected)) => {
             let text = format!("the write is not applied yet ({})", status.as_str_name());
             Err(Fault::new(ErrorKind::Timeout, text))
@@ -79,7 +79,7 @@ impl Collection {
             ..UpsertPoints::default()
         };
         let mut client = self.connection.points();
-        applied(self.connection.call(request, async |request| client.upsert(request).await).await?)
+        applied(&self.connection.call(request, async |request| client.upsert(request).await).await?)
     }
 
     /// Sets fields of the points that the filter lets through when the write is applied.
@@ -93,7 +93,7 @@ impl Collection {
             ..SetPayloadPoints::default()
         };
         let mut client = self.connection.points();
-        applied(self.connection.call(request, async |request| client.set_payload(request).await).await?)
+        applied(&self.connection.call(request, async |request| client.set_payload(request).await).await?)
     }
 
     /// Deletes what the filter lets through, on every replica. No count is asked before: one replica's answer is not to
@@ -107,7 +107,7 @@ impl Collection {
             ..DeletePoints::default()
         };
         let mut client = self.connection.points();
-        applied(self.connection.call(request, async |request| client.delete(request).await).await?)
+        applied(&self.connection.call(request, async |request| client.delete(request).await).await?)
     }
 
     /// Deletes, and says how many points one replica knew of.
@@ -175,15 +175,13 @@ impl Collection {
 
 #[cfg(test)]
 mod tests {
-    use qdrant_client::qdrant::UpdateResult;
-
     use super::*;
 
     #[test]
     fn a_write_that_is_not_applied_is_no_success() {
         let answer = |status: UpdateStatus| {
             let result = UpdateResult { status: status.into(), ..UpdateResult::default() };
-            applied(PointsOperationResponse { result: Some(result), ..PointsOperationResponse::default() })
+            applied(&PointsOperationResponse { result: Some(result), ..PointsOperationResponse::default() })
         };
         assert!(answer(UpdateStatus::Completed).is_ok() && answer(UpdateStatus::Acknowledged).is_ok());
         for status in [UpdateStatus::WaitTimeout, UpdateStatus::ClockRejected] {

@@ -167,7 +167,7 @@ async fn create_index(collection: &Collection, field: &str, index: Index) -> Res
         ..CreateFieldIndexCollection::default()
     };
     let mut client = collection.connection.points();
-    applied(collection.connection.call(request, async |request| client.create_field_index(request).await).await?)
+    applied(&collection.connection.call(request, async |request| client.create_field_index(request).await).await?)
 }
 
 fn check(name: &str, plan: &Plan, info: &CollectionInfo) -> Result<(), Fault> {

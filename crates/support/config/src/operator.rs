@@ -320,7 +320,7 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
     } else {
         for (host, at) in reader.entries(at) {
             if let Some(variable) = reader.text(&at) {
-                tokens.push((place(&host), variable));
+                tokens.push((place(host), variable));
             }
         }
     }

@@ -190,10 +190,10 @@ async fn decide_of<'a, 'l>(
     };
     let mut taken = taken.map(|taken| Sought::new(&taken));
     for (letter, outcome) in decided.iter_mut().filter(|(_, outcome)| outcome.is_ok()) {
-        match &mut taken {
-            Ok(taken) if taken.found(letter.id) => {}
+        match taken.as_mut().map(|taken| taken.found(letter.id)) {
+            Ok(true) => {}
             // Somebody else was faster, or it could not be taken.
-            Ok(_) => *outcome = Err(unknown(letter.id).into()),
+            Ok(false) => *outcome = Err(unknown(letter.id).into()),
             Err(error) => *outcome = Err(anyhow::anyhow!("it stays a dead letter: {error}")),
         }
     }
