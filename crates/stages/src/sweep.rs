@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, RepositoryId, RunId, Scope, Tenant};
+use cairn_domain::{ArtifactRef, ContentHash, FileFacts, GenerationId, MessageId, RepositoryId, RunId, Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{
     BlobStoreExt, Catalogue, CatalogueSweep, Clock, DeadLetters, ErrorClass, Generations, GraphStore, SweepList,
@@ -141,6 +141,25 @@ impl Sweep {
         Ok(())
     }
 
+    /// Takes the dead letters of repositories that are not there: somebody looked at them, and so kept them from the sweep, when the
+    /// deletion was forgotten.
+    async fn letters_of_nobody(&self) -> Result<(), StageError> {
+        let Some(kept) = &self.letters else { return Ok(()) };
+        let letters = kept.dead_letters(usize::MAX).await?;
+        let jobs = || letters.iter().filter_map(|letter| Some((letter.id, letter.job.as_ref()?)));
+        let mut known = FxHashSet::default();
+        for tenant in jobs().map(|(_, job)| job.tenant()).collect::<BTreeSet<_>>() {
+            let registered = self.catalogue.repositories(&Scope::all(tenant.clone())).await?;
+            known.extend(registered.into_iter().map(|record| record.id));
+        }
+        let of_nobody = jobs().filter(|(_, job)| !known.contains(&job.repository()));
+        let dead: Vec<MessageId> = of_nobody.map(|(id, _)| id).collect();
+        if !dead.is_empty() {
+            kept.take(&dead).await?;
+        }
+        Ok(())
+    }
+
     /// What was taken out leaves holes; each store decides whether they are worth moving the rest.
     async fn compact(&self, list: &SweepList, failures: &mut Failures) {
         let generations = list.retired.iter().chain(&list.aborted).map(|run| run.repository);
@@ -183,6 +202,7 @@ impl Sweep {
                 }
             }
         }
+        failures.note(&"dead letters", self.letters_of_nobody().await);
         if facts_died {
             for tenant in manifests.into_iter().map(|(tenant, _)| tenant).collect::<BTreeSet<_>>() {
                 failures.note(&tenant, self.vectors(&tenant).await);
@@ -300,7 +320,7 @@ mod tests {
     use async_trait::async_trait;
     use bytes::Bytes;
     use cairn_domain::{
-        BlobId, DenseVector, EntryKind, Key128, Lane, ManifestEntry, MessageId, ModelId, Outcome, PartId, RepoPath,
+        BlobId, DenseVector, EntryKind, Key128, Lane, ManifestEntry, ModelId, Outcome, PartId, RepoPath,
         RepositoryName, Slot, StageName, VectorKey,
     };
     use cairn_ports::{
@@ -498,6 +518,19 @@ mod tests {
         sweep.letters = Some(letters.clone());
         sweep.generations().await.expect_err("one is damaged");
         assert_eq!(*letters.0.lock().expect("no panic"), others.map(letter));
+    }
+
+    #[tokio::test]
+    async fn letters_of_repositories_that_are_not_there_are_forgotten_with_artifacts() {
+        let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
+        let content = FakeContent::new("kept", "0123456789012345678901234567890123456789");
+        sweep.catalogue = Arc::new(FakeIndex::new(vec![content]).await.expect("an index"));
+        let kept = [part("kept", 1), sync("kept"), None];
+        let all = [sync("gone"), part("gone", 3)].into_iter().chain(kept.clone()).map(letter).collect();
+        let letters = Arc::new(Letters(Mutex::new(all)));
+        sweep.letters = Some(letters.clone());
+        sweep.artifacts().await.expect("swept");
+        assert_eq!(*letters.0.lock().expect("no panic"), kept.map(letter));
     }
 
     #[tokio::test]

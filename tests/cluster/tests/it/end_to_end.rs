@@ -13,6 +13,9 @@ use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
 use toml::Table;
 
+/// Of whoever waits: on a machine that does other work all of it takes its time.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repository_goes_through_every_service() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -26,7 +29,7 @@ async fn a_repository_goes_through_every_service() -> Result<()> {
     ground.cluster.start_all().await?;
     let source = Source::Url { url: format!("file://{}", path.path().display()) };
     let asked = ground.inside.enqueue("r", source, Lane::Bulk).await?;
-    ground.inside.settled(&[asked], Duration::from_secs(60)).await?;
+    ground.inside.settled(&[asked], PATIENCE).await?;
     ensure!(ground.inside.last_state(asked.0).await? == Some(RunState::Published));
     let fingerprints = ground.inside.fingerprints().await?;
     let fingerprint = fingerprints.first().context("nothing is published")?;
@@ -63,24 +66,26 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
     let grace = vec![("CAIRN_SWEEP_GRACE_MS", "500".to_owned())];
     let wanted = STANDARD.map(|service| (service.to_owned(), grace.clone()));
     ground.cluster.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)?;
-    ground.inside.settled(&asked, Duration::from_secs(60)).await?;
+    ground.inside.settled(&asked, PATIENCE).await?;
     let clones = ground.cluster.cache("cloner").join("clones");
     let num_files = || fs::read_dir(&clones).map_or(0, Iterator::count);
     ensure!(num_files() == 6 && broker.dead_letters(9).await?.len() == 2, "{} files", num_files());
     ground.cluster.cairn(&["remove", "gone"])?;
     let documents = Neo4jRuns::new(ground.inside.cluster.neo4j.clone());
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let known = documents.repositories(RepositoryQuery::OfTenant(None)).await?;
-        let letters = broker.dead_letters(9).await?;
         let known: Vec<_> = known.into_iter().map(|document| document.id).collect();
-        let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
-        if known == [asked[0].0] && letters == known && num_files() == 3 {
+        if known == [asked[0].0] && num_files() == 3 {
             break;
         }
-        ensure!(Instant::now() < deadline, "left: {known:?}, dead letters of {letters:?}, {} files", num_files());
+        ensure!(Instant::now() < deadline, "left: {known:?}, {} files", num_files());
         sleep(Duration::from_millis(500)).await;
     }
+    // Not before: whoever looks at dead letters keeps them from the sweep meanwhile.
+    let letters = broker.dead_letters(9).await?;
+    let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
+    ensure!(letters == [asked[0].0], "dead letters of {letters:?}");
     ensure!(ground.inside.fingerprints().await?.len() == 1);
     ground.cluster.cairn(&["enqueue", "kept"]).map(drop)
 }
