@@ -100,10 +100,7 @@ impl<'s> Remote<'s> {
         // Not the text: if it is refused it may be so for a credential in it.
         let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
         let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
-        let is_anybodys = |tenants: &Vec<String>| tenants.is_empty();
-        let is_for =
-            |tenants: &Vec<String>| tenant.is_some_and(|tenant| tenants.iter().any(|own| own == tenant.as_str()));
-        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| is_anybodys(&ssh.tenants) || is_for(&ssh.tenants));
+        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(tenant));
         if url.scheme() == Some(Scheme::Ssh) && !may_ssh {
             return Err(failure(
                 ErrorKind::Forbidden,

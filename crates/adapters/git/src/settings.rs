@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_config::Sources;
-use cairn_domain::{EntryKind, RepoPath};
+use cairn_domain::{EntryKind, RepoPath, Tenant};
 
 /// A `.cairn.yaml` or `.cairnignore` of a tree on disk, for the reading plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +58,12 @@ pub struct SshSettings {
     pub key: Option<PathBuf>,
     /// Whose repositories are fetched by ssh; empty is everybody's.
     pub tenants: Vec<String>,
+}
+
+impl SshSettings {
+    pub(crate) fn is_for(&self, tenant: Option<&Tenant>) -> bool {
+        self.tenants.is_empty() || tenant.is_some_and(|tenant| self.tenants.iter().any(|own| own == tenant.as_str()))
+    }
 }
 
 /// Bounds that no source can pass.
