@@ -3,7 +3,8 @@
 //! The only code that knows deliveries, attempts and acknowledgements. The order inside every handler is fixed:
 //! compute, write artifact, write stores, end the part, publish what follows, ack. Any prefix of that list followed by
 //! a re-run gives the same final state: the first four belong to the stage and the ledger and are idempotent, and a
-//! job that was not published is found again by `reconcile`.
+//! job that was not published is found again by `reconcile`. Of a job that is given up the order is: dead letter, end the
+//! part, ack.
 
 mod breaker;
 mod coordinator;

@@ -10,6 +10,7 @@ use cairn_wire::Job;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
+use crate::settle::Answer;
 use crate::trace;
 
 /// One span per delivery, a child of the one that published the job.
@@ -67,12 +68,12 @@ impl InHand {
         Self { stage, since: Instant::now() }
     }
 
-    pub(crate) fn answered(&self, answer: &Settlement) {
+    pub(crate) fn answered(&self, answer: &Answer) {
         self.count(match answer {
-            Settlement::Ack => "ack",
-            Settlement::Retry { .. } => "retry",
-            Settlement::Requeue { .. } => "requeue",
-            Settlement::DeadLetter { .. } => "dead_letter",
+            Answer::GivenUp => "dead_letter",
+            Answer::Settled(Settlement::Ack) => "ack",
+            Answer::Settled(Settlement::Retry { .. }) => "retry",
+            Answer::Settled(Settlement::Requeue { .. }) => "requeue",
         });
     }
 

@@ -14,7 +14,7 @@ use tracing::Instrument;
 
 use crate::breaker::Breaker;
 use crate::measure::{self, InHand, span};
-use crate::settle::{RetryLadder, settlement};
+use crate::settle::{Answer, RetryLadder, settlement};
 use crate::{Stage, StageError, Syncer};
 
 /// Deliveries without an answer that a suspect gets: then it is given up as one that kills its worker.
@@ -151,11 +151,11 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::delivered");
         let answer = tokio::select! {
             biased;
-            () = told(leave) => Settlement::Requeue { after: Duration::ZERO },
+            () = told(leave) => Answer::Settled(Settlement::Requeue { after: Duration::ZERO }),
             answer = self.in_company(worker, delivery, breaker) => answer,
         };
         fail_point!("pipeline::handled");
-        match self.broker.settle(delivery.tag, answer.clone()).await {
+        match self.broker.settle(delivery.tag, answer.settlement()).await {
             Ok(()) => in_hand.answered(&answer),
             // The delivery was lost with its connection. The job comes again, and finds its work done.
             Err(error) if error.kind == ErrorKind::NotFound => {
@@ -168,7 +168,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    async fn in_company(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settlement {
+    async fn in_company(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Answer {
         if delivery.is_suspect {
             let _alone = self.company.write().await;
             return self.handle(worker, delivery, breaker).await;
@@ -178,26 +178,27 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
-    async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settlement {
+    async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Answer {
         let failure = if delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES {
             StageError::crashed()
         } else {
             match self.work(worker, delivery, breaker).await {
-                Ok(()) => return Settlement::Ack,
-                Err(error) if error.class == ErrorClass::Cancelled => return Settlement::Ack,
+                Ok(()) => return Answer::Settled(Settlement::Ack),
+                Err(error) if error.class == ErrorClass::Cancelled => return Answer::Settled(Settlement::Ack),
                 Err(error) => error,
             }
         };
-        let answer = settlement(&failure, delivery, &self.config.ladder);
         tracing::warn!(job = %delivery.job, code = failure.code, "{}", failure.chain());
-        match &answer {
-            Settlement::DeadLetter { .. } => self.give_up(worker, delivery, &failure, answer).await,
-            Settlement::Retry { after } => {
-                self.postpone(worker, delivery, &failure, *after).await;
-                answer
-            }
-            _ => answer,
+        let Some(answer) = settlement(&failure, delivery, &self.config.ladder) else {
+            return self.give_up(worker, delivery, &failure).await.unwrap_or_else(|error| {
+                tracing::warn!(job = %delivery.job, "could not record the failure: {}", error.chain());
+                Answer::Settled(Settlement::Requeue { after: self.config.ladder.pause })
+            });
+        };
+        if let Settlement::Retry { after } = answer {
+            self.postpone(worker, delivery, &failure, after).await;
         }
+        Answer::Settled(answer)
     }
 
     /// Tells those who wait for a sync that it failed and is tried again. If that cannot be told, it takes room until it is.
@@ -208,42 +209,32 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed for good; a job whose failure cannot be recorded comes back. A job that nobody waits for
-    /// any more is done with: its run was cancelled, or a copy of it was faster. So is a sync that came by schedule and failed as the
-    /// one before it: a source that is gone makes one dead letter, not one with each tick. (None, if
-    /// the process dies in between; the catalogue has the outcome.)
-    async fn give_up(
-        &self,
-        worker: &Worker,
-        delivery: &Delivery,
-        failure: &StageError,
-        answer: Settlement,
-    ) -> Settlement {
-        let (code, message) = (failure.code.to_owned(), failure.chain());
-        let recorded = async {
-            match (worker, &delivery.job) {
-                (Worker::Sync(syncer), Job::Sync(job)) if syncer.is_awaited(job).await? => {
-                    let is_news = syncer.failed(job, code, message).await?;
-                    // Of what was tried several times, the outcome before is its own last attempt.
-                    if !is_news && failure.class == ErrorClass::Permanent {
-                        return Ok(Settlement::Ack);
-                    }
+    /// Makes a job's dead letter and then records that it failed, so that a process that dies in between leaves a letter more,
+    /// and none less; a job whose failure cannot be recorded comes back. A job that nobody waits for any more is done with: its
+    /// run was cancelled, or a copy of it was faster.
+    async fn give_up(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Answer, StageError> {
+        let (code, message) = (failure.code, failure.chain());
+        let bury = || self.broker.dead_letter(delivery.tag, code, &message);
+        match (worker, &delivery.job) {
+            (Worker::Sync(syncer), Job::Sync(job)) if syncer.is_awaited(job).await? => {
+                // A source that is gone makes one dead letter, not one with each tick. Of what was tried several times, the
+                // outcome before is its own last attempt.
+                let is_letter = failure.class != ErrorClass::Permanent || syncer.is_news(job, code).await?;
+                if is_letter {
+                    bury().await?;
                 }
-                (_, Job::Part(job)) if !self.is_part_over(job).await? => {
-                    self.end(delivery.lane, job, PartEnd::Failed { code, message }, &PartReport::default()).await?;
-                }
-                (Worker::Stage(_), Job::Sync(_)) => {}
-                _ => return Ok(Settlement::Ack),
+                syncer.failed(job, code.to_owned(), message.clone()).await?;
+                return Ok(if is_letter { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) });
             }
-            Ok::<_, StageError>(answer)
-        };
-        match recorded.await {
-            Ok(answer) => answer,
-            Err(error) => {
-                tracing::warn!(job = %delivery.job, "could not record the failure: {}", error.chain());
-                Settlement::Requeue { after: self.config.ladder.pause }
+            (_, Job::Part(job)) if !self.is_part_over(job).await? => {
+                bury().await?;
+                let end = PartEnd::Failed { code: code.to_owned(), message: message.clone() };
+                self.end(delivery.lane, job, end, &PartReport::default()).await?;
             }
+            (Worker::Stage(_), Job::Sync(_)) => bury().await?,
+            _ => return Ok(Answer::Settled(Settlement::Ack)),
         }
+        Ok(Answer::GivenUp)
     }
 
     /// While a dependency is not there, the job waits in hand: it comes to no harm, and climbs no ladder.

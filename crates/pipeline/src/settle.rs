@@ -32,21 +32,34 @@ impl RetryLadder {
     }
 }
 
-/// The answer to a delivery whose handler failed. A dead letter also means that the part ends as failed.
-pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder) -> Settlement {
-    match error.class {
-        ErrorClass::Transient => match ladder.delays.get(delivery.num_failed_attempts as usize) {
-            Some(delay) => Settlement::Retry { after: *delay },
-            None => dead_letter(error),
-        },
-        ErrorClass::Pause { retry_after } => Settlement::Requeue { after: retry_after.unwrap_or(ladder.pause) },
-        ErrorClass::Permanent | ErrorClass::Decide => dead_letter(error),
-        ErrorClass::Cancelled => Settlement::Requeue { after: Duration::ZERO },
+/// What becomes of a delivery.
+pub(crate) enum Answer {
+    Settled(Settlement),
+    /// The job's dead letter is there and its failure is recorded.
+    GivenUp,
+}
+
+impl Answer {
+    pub(crate) fn settlement(&self) -> Settlement {
+        match self {
+            Answer::Settled(settlement) => *settlement,
+            Answer::GivenUp => Settlement::Ack,
+        }
     }
 }
 
-fn dead_letter(error: &StageError) -> Settlement {
-    Settlement::DeadLetter { code: error.code.to_owned(), message: error.chain() }
+/// The answer to a delivery whose handler failed. None if the job is given up: it becomes a dead letter, and its part ends as
+/// failed.
+pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder) -> Option<Settlement> {
+    match error.class {
+        ErrorClass::Transient => {
+            let delay = ladder.delays.get(delivery.num_failed_attempts as usize)?;
+            Some(Settlement::Retry { after: *delay })
+        }
+        ErrorClass::Pause { retry_after } => Some(Settlement::Requeue { after: retry_after.unwrap_or(ladder.pause) }),
+        ErrorClass::Permanent | ErrorClass::Decide => None,
+        ErrorClass::Cancelled => Some(Settlement::Requeue { after: Duration::ZERO }),
+    }
 }
 
 #[cfg(test)]
@@ -84,20 +97,20 @@ mod tests {
             let error = StageError::from(BlobStoreError::new(kind, "get", "k"));
             let answer = settlement(&error, &delivery(attempts), &RetryLadder::cluster());
             let word = match &answer {
-                Settlement::Ack => "ack".to_owned(),
-                Settlement::Retry { after } => format!("retry {}", after.as_secs()),
-                Settlement::Requeue { after } => format!("requeue {}", after.as_secs()),
-                Settlement::DeadLetter { code, .. } => format!("dead {code}"),
+                Some(Settlement::Ack) => "ack".to_owned(),
+                Some(Settlement::Retry { after }) => format!("retry {}", after.as_secs()),
+                Some(Settlement::Requeue { after }) => format!("requeue {}", after.as_secs()),
+                None => format!("given up: {}", error.code),
             };
             assert_eq!(word, expect, "{kind:?} after {attempts}");
         };
         check(ErrorKind::Timeout, 0, "retry 10");
         check(ErrorKind::Io, 4, "retry 3600");
-        check(ErrorKind::Io, 5, "dead io");
+        check(ErrorKind::Io, 5, "given up: io");
         check(ErrorKind::Unavailable, 99, "requeue 5");
         check(ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) }, 99, "requeue 7");
-        check(ErrorKind::Corrupt, 0, "dead corrupt");
-        check(ErrorKind::Conflict, 0, "dead conflict");
+        check(ErrorKind::Corrupt, 0, "given up: corrupt");
+        check(ErrorKind::Conflict, 0, "given up: conflict");
         check(ErrorKind::Cancelled, 5, "requeue 0");
     }
 }

@@ -20,6 +20,9 @@ pub trait Syncer: Send + Sync {
     /// An attempt failed, and the job comes again after that.
     async fn postponed(&self, job: &SyncJob, code: String, message: String, after: Duration) -> Result<(), StageError>;
 
-    /// Answers a request that cannot be met. False if it came by schedule and nothing is new: the sync before it failed so as well.
-    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<bool, StageError>;
+    /// Whether a failure tells anything new. It does not if a schedule asked for the sync and the one before failed so as well.
+    async fn is_news(&self, job: &SyncJob, code: &str) -> Result<bool, StageError>;
+
+    /// Answers a request that cannot be met.
+    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError>;
 }

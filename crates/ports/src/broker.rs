@@ -39,22 +39,14 @@ pub struct Delivery {
 pub const SUSPECT_AFTER: u32 = 2;
 
 /// The consumer's answer to a delivery.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settlement {
     /// The effects are durable and what follows is published.
     Ack,
     /// Again after the delay; counts as an attempt. A broker with a ladder of fixed delays takes the next longer one.
-    Retry {
-        after: Duration,
-    },
+    Retry { after: Duration },
     /// Again after the delay; counts no attempt.
-    Requeue {
-        after: Duration,
-    },
-    DeadLetter {
-        code: String,
-        message: String,
-    },
+    Requeue { after: Duration },
 }
 
 /// A job that was given up, or a message that is none.
@@ -86,6 +78,11 @@ pub trait Broker: Send + Sync {
     /// unsettled at a time: beyond that it waits.
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
+    /// Puts a copy of a delivery among the dead letters. The delivery stays in hand: whoever gives a job up records that next,
+    /// and settles it then. A stop anywhere in between leaves two letters of one id, never none. A tag that is not outstanding
+    /// is `NotFound`.
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
+
     /// Answers a delivery. A tag that is not outstanding is `NotFound`: the job comes back, or has come back already.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
@@ -96,7 +93,6 @@ pub trait Broker: Send + Sync {
     async fn close(&self);
 }
 
-/// What was given up, kept until somebody decides about it.
 /// Which letters are still to be found, and how many of each id.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
@@ -124,6 +120,7 @@ impl Sought {
     }
 }
 
+/// What was given up, kept until somebody decides about it.
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
     /// At most `limit`, oldest first; they stay where they are.

@@ -42,11 +42,11 @@ async fn next(broker: &RabbitMqBroker, stage: StageName) -> Delivery {
 /// Has the job given up by a worker.
 fn give_up(cluster: &Cluster, broker: &RabbitMqBroker, job: Job, message: &str) {
     cluster.runtime.block_on(async {
-        let (stage, message) = (job.stage(), message.to_owned());
+        let stage = job.stage();
         broker.publish(Lane::Interactive, vec![job]).await.expect("published");
         let delivery = next(broker, stage).await;
-        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message };
-        broker.settle(delivery.tag, settlement).await.expect("settled");
+        broker.dead_letter(delivery.tag, "timeout", message).await.expect("buried");
+        broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
     });
 }
 
@@ -142,8 +142,8 @@ fn a_part_is_awaited_until_it_has_ended() {
     cluster.runtime.block_on(async {
         let delivery = next(&broker, StageName::Parse).await;
         assert_eq!(delivery.job, Job::Part(record.job(part)));
-        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message: "second".to_owned() };
-        broker.settle(delivery.tag, settlement).await.expect("settled");
+        broker.dead_letter(delivery.tag, "timeout", "second").await.expect("buried");
+        broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
         // As a worker ends it; the run goes on until it is published.
         let end = PartEnd::Failed { code: "timeout".to_owned(), message: "second".to_owned() };
         runs.end_part(run, part, end, "{}".to_owned(), 2_000).await.expect("ended");

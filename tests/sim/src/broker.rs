@@ -71,7 +71,6 @@ impl Unanswered {
             Settlement::Ack => worker::check_acknowledged(&self.world, &delivery.job),
             Settlement::Retry { after } => enqueue(&self.world, delivery.job, attempts + 1, after.as_millis() as u64),
             Settlement::Requeue { after } => enqueue(&self.world, delivery.job, attempts, after.as_millis() as u64),
-            Settlement::DeadLetter { .. } => {}
         }
     }
 }
@@ -110,11 +109,12 @@ async fn settle(world: &Arc<World>, delivery: &Delivery, error: &StageError, beg
     if error.class == cairn_ports::ErrorClass::Cancelled {
         return Settlement::Ack;
     }
-    let answer = settlement(error, delivery, &RetryLadder::cluster());
-    let Settlement::DeadLetter { code, message } = &answer else { return answer };
+    if let Some(answer) = settlement(error, delivery, &RetryLadder::cluster()) {
+        return answer;
+    }
     let recorded = match &delivery.job {
-        Job::Sync(job) => cloner::failed(world, job, code, began_at_ms).await.map_err(StageError::from),
-        Job::Part(job) => worker::failed(world, job, code.clone(), message.clone()).await,
+        Job::Sync(job) => cloner::failed(world, job, error.code, began_at_ms).await.map_err(StageError::from),
+        Job::Part(job) => worker::failed(world, job, error.code.to_owned(), error.chain()).await,
     };
-    if recorded.is_ok() { answer } else { Settlement::Requeue { after: Duration::from_secs(5) } }
+    if recorded.is_ok() { Settlement::Ack } else { Settlement::Requeue { after: Duration::from_secs(5) } }
 }

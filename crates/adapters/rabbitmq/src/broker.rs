@@ -92,6 +92,7 @@ pub(crate) struct Stage {
 }
 
 /// Answers a delivery.
+#[derive(Clone)]
 pub(crate) struct Answer {
     pub(crate) acker: Acker,
     pub(crate) lease: Arc<Lease>,
@@ -272,6 +273,10 @@ impl Broker for RabbitMqBroker {
             }
             ready.await;
         }
+    }
+
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+        settle::dead_letter(&self.shared, tag, code, message).await
     }
 
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {

@@ -59,6 +59,11 @@ impl<A> Inbox<A> {
         Some(delivery)
     }
 
+    /// A delivery that somebody has in hand.
+    pub(crate) fn outstanding(&self, tag: u64) -> Option<&Held<A>> {
+        self.outstanding.get(&tag)
+    }
+
     /// Takes a delivery out, to be answered.
     pub(crate) fn take(&mut self, tag: u64) -> Option<Held<A>> {
         self.outstanding.remove(&tag)

@@ -28,10 +28,18 @@ pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) ->
             replace(shared, shared.to_retry(&held.message, held.stage, source, after), &held.answer).await
         }
         Settlement::Requeue { after } => give_back(shared, held, after).await,
-        Settlement::DeadLetter { code, message } => {
-            replace(shared, shared.to_dead(&held.message, held.stage, &code, &message), &held.answer).await
-        }
     }
+}
+
+/// Publishes the letter of a delivery, which stays as it is.
+pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &str) -> Result<(), BrokerError> {
+    let letter = StageName::ALL.iter().find_map(|stage| {
+        let inbox = shared.stage(*stage).inbox();
+        let held = inbox.outstanding(tag)?;
+        Some((shared.to_dead(&held.message, held.stage, code, chain), held.answer.clone()))
+    });
+    let (letter, answer) = letter.ok_or_else(|| not_found(tag.to_string()))?;
+    publish(shared, letter, &answer).await
 }
 
 fn take(shared: &Shared, tag: u64) -> Option<Held<Answer>> {
@@ -55,9 +63,14 @@ pub(crate) async fn give_back(shared: &Shared, mut held: Held<Answer>, after: Du
     replace(shared, outgoing, answer).await
 }
 
-/// Publishes what takes the place of a delivery, then acknowledges it. Tries for as long as the delivery is ours: nothing
-/// else could be done with it meanwhile.
+/// Publishes what takes the place of a delivery, then acknowledges it.
 pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result<(), BrokerError> {
+    publish(shared, outgoing, answer).await?;
+    ack(answer).await
+}
+
+/// Tries for as long as the delivery is ours: nothing else could be done with it meanwhile.
+async fn publish(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result<(), BrokerError> {
     let mut is_lost = answer.lease.is_lost.subscribe();
     loop {
         let published = tokio::select! {
@@ -65,7 +78,7 @@ pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, answer: &Answer
             _ = is_lost.wait_for(|is_lost| *is_lost) => return Err(not_found(outgoing.key)),
         };
         match published {
-            Ok(()) => return ack(answer).await,
+            Ok(()) => return Ok(()),
             Err(error) if error.kind == ErrorKind::Unavailable && answer.acker.usable() => {
                 tracing::warn!(key = outgoing.key, "still trying to publish: {}", crate::error::chain(&error));
             }

@@ -32,6 +32,10 @@ impl Broker for Refusing {
         self.inner.receive(stage).await
     }
 
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+        self.inner.dead_letter(tag, code, message).await
+    }
+
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
         self.inner.settle(tag, settlement).await
     }

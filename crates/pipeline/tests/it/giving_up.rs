@@ -1,7 +1,7 @@
 //! Jobs that fail when nobody waits for them any more, and handlers that are late before they begin.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,8 +10,8 @@ use cairn_domain::{Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageNa
 use cairn_local_broker::{LocalBroker, QueueSettings};
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{
-    BlobStoreError, Broker, DeadLetters, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord,
-    RunRecord, Standing,
+    BlobStoreError, Broker, BrokerError, DeadLetters, Delivery, ErrorKind, Lease, Ledger, LedgerError, LedgerRead,
+    NewRun, PartRecord, RunRecord, Settlement, Standing,
 };
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport};
@@ -91,10 +91,52 @@ impl Ledger for Freezing {
     }
 }
 
+/// Knows how the run stood when its letter was made.
+struct Watched {
+    inner: LocalBroker,
+    runs: Arc<Runs>,
+    /// The first letter is lost with its delivery.
+    is_lost: AtomicBool,
+    states: Mutex<Vec<RunState>>,
+}
+
+#[async_trait]
+impl Broker for Watched {
+    async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError> {
+        self.inner.publish(lane, jobs).await
+    }
+
+    async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError> {
+        self.inner.receive(stage).await
+    }
+
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+        if self.is_lost.swap(false, Ordering::SeqCst) {
+            self.inner.reclaim(tag)?;
+        }
+        let newest = self.runs.runs(None, 1).await.expect("runs").pop().expect("a run");
+        self.states.lock().expect("no panic").push(newest.state);
+        self.inner.dead_letter(tag, code, message).await
+    }
+
+    async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
+        self.inner.settle(tag, settlement).await
+    }
+
+    async fn depth(&self, stage: StageName) -> Result<u64, BrokerError> {
+        self.inner.depth(stage).await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
+
 /// What happens to the run while its part fails.
 #[derive(Clone, Copy)]
 enum Meanwhile {
     Nothing,
+    ItsDeliveryIsLost,
     ACopyEndsThePart,
     TheRunIsCancelled,
     TheRunIsCancelledAndItHangs,
@@ -116,7 +158,7 @@ impl Stage for Failing {
         self.num_begun.fetch_add(1, Ordering::SeqCst);
         let report = PartReport::default().to_json();
         match self.meanwhile {
-            Meanwhile::Nothing => {}
+            Meanwhile::Nothing | Meanwhile::ItsDeliveryIsLost => {}
             Meanwhile::ACopyEndsThePart => {
                 self.runs.end_part(task.run, task.part, PartEnd::Done, report, 1).await?;
             }
@@ -137,6 +179,8 @@ struct Outcomes {
     state: RunState,
     message: Option<String>,
     num_dead_letters: usize,
+    /// How the run stood whenever a letter was made, or was to be.
+    states: Vec<RunState>,
     num_begun: usize,
 }
 
@@ -144,7 +188,12 @@ async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Ou
     let clock = Arc::new(ManualClock::new(0));
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
     let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still });
-    let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
+    let broker = Arc::new(Watched {
+        inner: LocalBroker::new(|_: StageName| QueueSettings::default()),
+        runs: Arc::clone(&runs),
+        is_lost: AtomicBool::new(matches!(meanwhile, Meanwhile::ItsDeliveryIsLost)),
+        states: Mutex::default(),
+    });
     let config = RunnerConfig { concurrency: 1, deadline: DEADLINE, longest: DEADLINE, ladder: RetryLadder::local() };
     let runner = Runner::new(broker.clone(), ledger, None, clock, config);
     let stage = Arc::new(Failing { runs: Arc::clone(&runs), meanwhile, num_begun: AtomicUsize::new(0) });
@@ -162,7 +211,8 @@ async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Ou
     Ok(Outcomes {
         state: record.state,
         message: record.message,
-        num_dead_letters: broker.dead_letters(9).await?.len(),
+        num_dead_letters: broker.inner.dead_letters(9).await?.len(),
+        states: broker.states.lock().expect("no panic").clone(),
         num_begun: stage.num_begun.load(Ordering::SeqCst),
     })
 }
@@ -173,6 +223,18 @@ async fn a_part_that_fails_ends_its_run_and_tells_tenants_the_code_alone() -> an
     let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Failed, 1));
     assert_eq!(outcomes.message.as_deref(), Some("link/0 failed with conflict"));
+    Ok(())
+}
+
+/// A process may die at any moment: what is recorded as failed has its letter.
+#[tokio::test(start_paused = true)]
+async fn the_letter_is_there_before_the_failure_is_recorded() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
+    assert_eq!(outcomes.states, [RunState::Running]);
+    let outcomes = work(Meanwhile::ItsDeliveryIsLost, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 2));
+    assert_eq!(outcomes.states, [RunState::Running; 2], "it came again, for nothing was recorded");
     Ok(())
 }
 

@@ -13,10 +13,10 @@ use cairn_wire::{Job, PartJob, SyncJob};
 
 use crate::worker::{ALONE, Script, repository};
 
-/// Hands out one suspect, and keeps what was answered.
+/// Hands out one suspect, and keeps what becomes of it.
 struct OneSuspect {
     job: Mutex<Option<Job>>,
-    answers: Mutex<Vec<Settlement>>,
+    events: Mutex<Vec<String>>,
 }
 
 #[async_trait]
@@ -38,8 +38,13 @@ impl Broker for OneSuspect {
         }))
     }
 
+    async fn dead_letter(&self, _: u64, code: &str, _: &str) -> Result<(), BrokerError> {
+        self.events.lock().expect("no panic").push(format!("dead letter: {code}"));
+        Ok(())
+    }
+
     async fn settle(&self, _: u64, settlement: Settlement) -> Result<(), BrokerError> {
-        self.answers.lock().expect("no panic").push(settlement);
+        self.events.lock().expect("no panic").push(format!("{settlement:?}"));
         Ok(())
     }
 
@@ -50,8 +55,8 @@ impl Broker for OneSuspect {
     async fn close(&self) {}
 }
 
-async fn answer_to(job: Job) -> Settlement {
-    let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), answers: Mutex::default() });
+async fn what_becomes_of(job: Job) -> Vec<String> {
+    let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), events: Mutex::default() });
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
     let config = RunnerConfig {
         concurrency: 1,
@@ -61,15 +66,14 @@ async fn answer_to(job: Job) -> Settlement {
     };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
     runner.run(vec![Script::new(&[]).worker()]).await.expect("it runs until the broker has no more");
-    broker.answers.lock().expect("no panic").pop().expect("an answer")
+    broker.events.lock().expect("no panic").clone()
 }
 
 #[tokio::test]
 async fn what_killed_its_worker_again_and_again_is_given_up() {
     let _alone = ALONE.lock().await;
     let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request: 1 });
-    let answer = answer_to(job).await;
-    assert!(matches!(&answer, Settlement::DeadLetter { code, .. } if code == "crash"), "{answer:?}");
+    assert_eq!(what_becomes_of(job).await, ["dead letter: crash", "Ack"]);
 }
 
 #[tokio::test]
@@ -82,5 +86,5 @@ async fn a_copy_of_what_was_given_up_is_no_second_letter() {
         part: PartId { stage: StageName::Parse, number: 0 },
         plan: ArtifactRef { key: "plan".to_owned(), size_bytes: 1, hash: [0; 32] },
     });
-    assert_eq!(answer_to(job).await, Settlement::Ack);
+    assert_eq!(what_becomes_of(job).await, ["Ack"]);
 }

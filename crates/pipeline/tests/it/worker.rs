@@ -71,8 +71,12 @@ impl Syncer for Script {
         Ok(())
     }
 
-    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<bool, StageError> {
+    async fn is_news(&self, _: &SyncJob, _: &str) -> Result<bool, StageError> {
         Ok(!self.failed_before.load(Ordering::SeqCst))
+    }
+
+    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {
+        Ok(())
     }
 }
 

@@ -435,7 +435,9 @@ async fn a_failure_that_the_schedule_met_before_is_no_news() {
     let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
     let fails = async |request: u64, code: &str| {
         let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
-        worker.failed(&job, code.to_owned(), "there is none".to_owned()).await.expect("answered")
+        let is_news = worker.is_news(&job, code).await.expect("asked");
+        worker.failed(&job, code.to_owned(), "there is none".to_owned()).await.expect("answered");
+        is_news
     };
     let due = async || runs.schedule(record.id, 1).await.expect("asked");
     let asked = async || runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");

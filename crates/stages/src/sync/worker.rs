@@ -66,11 +66,13 @@ impl Syncer for SyncWorker {
         Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
     }
 
-    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<bool, StageError> {
+    async fn is_news(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
         let asked = self.requests.asked(job.repository, job.request).await?;
-        let is_news = !asked.is_some_and(|asked| asked.is_scheduled) || !self.has_failed_so(job, &code).await?;
-        self.answer(job, Some((code, message))).await?;
-        Ok(is_news)
+        Ok(!asked.is_some_and(|asked| asked.is_scheduled) || !self.has_failed_so(job, code).await?)
+    }
+
+    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {
+        self.answer(job, Some((code, message))).await
     }
 }
 

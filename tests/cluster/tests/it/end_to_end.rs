@@ -57,8 +57,8 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
         worker.publish(Lane::Bulk, vec![job]).await?;
         let delivery = worker.receive(StageName::Sync).await?.context("it is open")?;
-        let settlement = Settlement::DeadLetter { code: "timeout".to_owned(), message: String::new() };
-        worker.settle(delivery.tag, settlement).await?;
+        worker.dead_letter(delivery.tag, "timeout", "").await?;
+        worker.settle(delivery.tag, Settlement::Ack).await?;
     }
     worker.close().await;
     drop(worker);

@@ -176,11 +176,18 @@ impl Broker for LocalBroker {
         }
     }
 
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+        let mut state = self.lock();
+        let stage = state.outstanding.get(&tag).copied();
+        let letter = stage.and_then(|stage| state.queue(stage).dead_letter(tag, code, message));
+        state.dead_letters.push(letter.ok_or_else(|| unknown_tag("dead_letter", tag))?);
+        Ok(())
+    }
+
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
         let mut state = self.lock();
         let stage = state.outstanding.remove(&tag).ok_or_else(|| unknown_tag("settle", tag))?;
-        let dead_letter = state.queue(stage).settle(tag, settlement, Instant::now());
-        state.dead_letters.extend(dead_letter);
+        state.queue(stage).settle(tag, settlement, Instant::now());
         drop(state);
         self.signals[&stage].ready.notify_waiters();
         Ok(())

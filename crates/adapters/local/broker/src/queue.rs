@@ -107,25 +107,33 @@ impl StageQueue {
         [due, taken_back].into_iter().flatten().min()
     }
 
-    pub(crate) fn settle(&mut self, tag: u64, settlement: Settlement, now: Instant) -> Option<DeadLetter> {
-        let mut message = self.outstanding.remove(&tag)?.message;
+    pub(crate) fn settle(&mut self, tag: u64, settlement: Settlement, now: Instant) {
+        let Some(Outstanding { mut message, .. }) = self.outstanding.remove(&tag) else { return };
         match settlement {
-            Settlement::Ack => None,
+            Settlement::Ack => {}
             Settlement::Retry { after } => {
                 message.num_failed_attempts += 1;
                 self.delayed.insert((now + after, tag), message);
-                None
             }
             Settlement::Requeue { after } => {
                 self.delayed.insert((now + after, tag), message);
-                None
-            }
-            Settlement::DeadLetter { code, message: text } => {
-                let Message { job, lane, num_failed_attempts, .. } = message;
-                let (id, stage, body) = (job.id(), job.stage(), job.to_json());
-                Some(DeadLetter { id, stage, lane, job: Some(job), body, code, message: text, num_failed_attempts })
             }
         }
+    }
+
+    /// Of a delivery that somebody has in hand.
+    pub(crate) fn dead_letter(&self, tag: u64, code: &str, chain: &str) -> Option<DeadLetter> {
+        let Message { job, lane, num_failed_attempts, .. } = &self.outstanding.get(&tag)?.message;
+        Some(DeadLetter {
+            id: job.id(),
+            stage: job.stage(),
+            lane: *lane,
+            job: Some(job.clone()),
+            body: job.to_json(),
+            code: code.to_owned(),
+            message: chain.to_owned(),
+            num_failed_attempts: *num_failed_attempts,
+        })
     }
 
     /// Puts an unanswered delivery back to the front of its lane.

@@ -56,8 +56,8 @@ async fn exactly_the_poison_dies() -> Result<()> {
                 done.push(number(&delivery));
             }
         } else if delivery.is_suspect && delivery.num_unanswered == 1 {
-            let settlement = Settlement::DeadLetter { code: "crash".to_owned(), message: "it kills".to_owned() };
-            broker.settle(delivery.tag, settlement).await?;
+            broker.dead_letter(delivery.tag, "crash", "it kills").await?;
+            broker.settle(delivery.tag, Settlement::Ack).await?;
             done.push(POISON);
         } else {
             num_kills += 1;
@@ -200,11 +200,10 @@ async fn a_stop_before_the_confirm_leaves_the_job() -> Result<()> {
     }
     publish(&broker, 0..2).await?;
     let (first, second) = (next(&broker).await?, next(&broker).await?);
-    let dead = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
     let stopped = async { wait_for("both were tried", || broker.statistics().num_unconfirmed > 3).await };
     tokio::select! {
         settled = broker.settle(first.tag, Settlement::Retry { after: Duration::ZERO }) => panic!("{settled:?}"),
-        settled = broker.settle(second.tag, dead) => panic!("{settled:?}"),
+        settled = broker.dead_letter(second.tag, "invalid", "no") => panic!("{settled:?}"),
         stopped = stopped => drop(stopped?),
     }
     drop(broker);

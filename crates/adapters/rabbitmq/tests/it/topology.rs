@@ -106,20 +106,20 @@ async fn a_missing_exchange_is_named_and_costs_no_message() -> Result<()> {
     let delivery = next(&broker).await?;
     let missing = broker.missing().await?;
     assert!(missing.contains(&"exchange `cairn.dead.v1`".to_owned()), "{missing:?}");
-    let settlement = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
-    let settling = broker.settle(delivery.tag, settlement);
+    let burying = broker.dead_letter(delivery.tag, "invalid", "no");
     let healing = async {
         wait_for("the first try fails", || broker.statistics().num_unconfirmed > 0).await?;
         assert_eq!(client.num_ready("cairn.dead.v1").await?, 0);
-        assert_eq!(broker.depth(crate::space::STAGE).await?, 0);
+        assert_eq!(broker.depth(crate::space::STAGE).await?, 1, "it is still in hand");
         let (config, management_url) = (&space.config, given::rabbitmq_management_url().unwrap_or_default());
         let config =
             cairn_rabbitmq::RabbitMqConfig { management_url: Some(management_url.as_str().into()), ..config.clone() };
         Ok::<_, anyhow::Error>(apply(&config, &space.topology).await?)
     };
-    let (settled, healed) = tokio::join!(settling, healing);
+    let (buried, healed) = tokio::join!(burying, healing);
     healed?;
-    settled?;
+    buried?;
+    broker.settle(delivery.tag, Settlement::Ack).await?;
     assert_eq!(broker.dead_letters(9).await?.len(), 1);
     space.vhost.delete().await
 }

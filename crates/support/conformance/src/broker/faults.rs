@@ -23,6 +23,7 @@ enum Fault {
     CountsRequeues,
     RetriesAtOnce,
     DropsDeadLetters,
+    AnswersWhatItBuries,
     ForgetsUnanswered,
     LosesUnanswered,
     StaysOpen,
@@ -30,7 +31,7 @@ enum Fault {
     TakesOne,
 }
 
-const ALL: [(&str, Fault); 14] = [
+const ALL: [(&str, Fault); 15] = [
     ("loses jobs", Fault::LosesJobs),
     ("delivers twice", Fault::DeliversTwice),
     ("reverses the order", Fault::ReversesOrder),
@@ -40,6 +41,7 @@ const ALL: [(&str, Fault); 14] = [
     ("counts requeues", Fault::CountsRequeues),
     ("retries at once", Fault::RetriesAtOnce),
     ("drops dead letters", Fault::DropsDeadLetters),
+    ("answers a delivery with its dead letter", Fault::AnswersWhatItBuries),
     ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered),
     ("loses what is unanswered", Fault::LosesUnanswered),
     ("stays open", Fault::StaysOpen),
@@ -91,13 +93,23 @@ impl Broker for Faulty<dyn BrokerUnderTest, Fault> {
         Ok(delivery)
     }
 
+    async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError> {
+        match self.fault {
+            Fault::DropsDeadLetters => Ok(()),
+            Fault::AnswersWhatItBuries => {
+                self.inner.broker().dead_letter(tag, code, message).await?;
+                self.inner.broker().settle(tag, Settlement::Ack).await
+            }
+            _ => self.inner.broker().dead_letter(tag, code, message).await,
+        }
+    }
+
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
         let settlement = match (self.fault, settlement) {
             (Fault::LosesAcknowledgements, Settlement::Ack) => Settlement::Requeue { after: Duration::ZERO },
             (Fault::CountsNoRetry, Settlement::Retry { after }) => Settlement::Requeue { after },
             (Fault::CountsRequeues, Settlement::Requeue { after }) => Settlement::Retry { after },
             (Fault::RetriesAtOnce, Settlement::Retry { .. }) => Settlement::Retry { after: Duration::ZERO },
-            (Fault::DropsDeadLetters, Settlement::DeadLetter { .. }) => Settlement::Ack,
             (_, settlement) => settlement,
         };
         self.inner.broker().settle(tag, settlement).await

@@ -55,6 +55,7 @@ pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
         a_requeue_waits_and_counts_nothing,
         an_unanswered_delivery_comes_back,
         a_dead_letter_says_why,
+        a_dead_letter_leaves_its_delivery_in_hand,
         dead_letters_are_taken_once,
         what_kills_its_consumers_becomes_a_suspect,
         a_tag_is_settled_once,
@@ -224,8 +225,8 @@ async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
     broker.settle(first.tag, Settlement::Retry { after: Duration::ZERO }).await?;
     for code in ["corrupt", "invalid"] {
         let delivery = next(broker).await?;
-        let settlement = Settlement::DeadLetter { code: code.to_owned(), message: format!("it is {code}") };
-        broker.settle(delivery.tag, settlement).await?;
+        broker.dead_letter(delivery.tag, code, &format!("it is {code}")).await?;
+        broker.settle(delivery.tag, Settlement::Ack).await?;
     }
     expect_quiet(broker).await?;
     expect_eq!(broker.depth(STAGE).await?, 0);
@@ -237,6 +238,24 @@ async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
     Ok(())
 }
 
+/// Whoever goes away between the letter and the answer leaves both.
+async fn a_dead_letter_leaves_its_delivery_in_hand(subject: &dyn BrokerUnderTest) -> Result<()> {
+    let broker = subject.broker();
+    expect_kind!(broker.dead_letter(u64::MAX, "corrupt", "no").await, NotFound);
+    broker.publish(Lane::Bulk, jobs(1)).await?;
+    let delivery = next(broker).await?;
+    broker.dead_letter(delivery.tag, "corrupt", "no").await?;
+    expect_quiet(broker).await?;
+    subject.lose_consumer(&delivery).await?;
+    expect_kind!(broker.dead_letter(delivery.tag, "corrupt", "no").await, NotFound);
+    let delivery = next(broker).await?;
+    expect_eq!((number(&delivery), delivery.num_unanswered), (0, 1));
+    broker.settle(delivery.tag, Settlement::Ack).await?;
+    expect_quiet(broker).await?;
+    expect_eq!(subject.dead_letters().dead_letters(9).await?.len(), 1);
+    Ok(())
+}
+
 async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
     let jobs = jobs(4);
@@ -244,8 +263,8 @@ async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;
-        let settlement = Settlement::DeadLetter { code: "invalid".to_owned(), message: "no".to_owned() };
-        broker.settle(delivery.tag, settlement).await?;
+        broker.dead_letter(delivery.tag, "invalid", "no").await?;
+        broker.settle(delivery.tag, Settlement::Ack).await?;
     }
     let taken = letters.take(&[jobs[1].id()]).await?;
     expect_eq!(taken.len(), 1);
