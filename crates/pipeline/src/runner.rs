@@ -152,7 +152,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         let answer = tokio::select! {
             biased;
             () = told(leave) => Answer::Settled(Settlement::Requeue { after: Duration::ZERO }),
-            answer = self.in_company(worker, delivery, breaker) => answer,
+            answer = self.handle(worker, delivery, breaker) => answer,
         };
         fail_point!("pipeline::handled");
         match self.broker.settle(delivery.tag, answer.settlement()).await {
@@ -168,37 +168,39 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    async fn in_company(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Answer {
-        if delivery.is_suspect {
-            let _alone = self.company.write().await;
-            return self.handle(worker, delivery, breaker).await;
-        }
-        let _with_others = self.company.read().await;
-        self.handle(worker, delivery, breaker).await
-    }
-
     /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Answer {
-        let failure = if delivery.is_suspect && delivery.num_unanswered >= SUSPECT_DELIVERIES {
-            StageError::crashed()
-        } else {
-            match self.work(worker, delivery, breaker).await {
-                Ok(()) => return Answer::Settled(Settlement::Ack),
-                Err(error) if error.class == ErrorClass::Cancelled => return Answer::Settled(Settlement::Ack),
-                Err(error) => error,
-            }
+        let failure = match self.in_company(worker, delivery, breaker).await {
+            Ok(()) => return Answer::Settled(Settlement::Ack),
+            Err(error) if error.class == ErrorClass::Cancelled => return Answer::Settled(Settlement::Ack),
+            Err(error) => error,
         };
         tracing::warn!(job = %delivery.job, code = failure.code, "{}", failure.chain());
-        let Some(answer) = settlement(&failure, delivery, &self.config.ladder) else {
-            return self.give_up(worker, delivery, &failure).await.unwrap_or_else(|error| {
-                tracing::warn!(job = %delivery.job, "could not record the failure: {}", error.chain());
+        match settlement(&failure, delivery, &self.config.ladder) {
+            Some(answer) => {
+                if let Settlement::Retry { after } = answer {
+                    self.postpone(worker, delivery, &failure, after).await;
+                }
+                Answer::Settled(answer)
+            }
+            None => self.give_up(worker, delivery, &failure).await.unwrap_or_else(|error| {
+                tracing::warn!(job = %delivery.job, "not given up yet: {}", error.chain());
                 Answer::Settled(Settlement::Requeue { after: self.config.ladder.pause })
-            });
-        };
-        if let Settlement::Retry { after } = answer {
-            self.postpone(worker, delivery, &failure, after).await;
+            }),
         }
-        Answer::Settled(answer)
+    }
+
+    /// Works beside the other jobs, or alone. Only as long as it works: what comes after may wait for a broker.
+    async fn in_company(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Result<(), StageError> {
+        if !delivery.is_suspect {
+            let _with_others = self.company.read().await;
+            return self.work(worker, delivery, breaker).await;
+        }
+        if delivery.num_unanswered >= SUSPECT_DELIVERIES {
+            return Err(StageError::crashed());
+        }
+        let _alone = self.company.write().await;
+        self.work(worker, delivery, breaker).await
     }
 
     /// Tells those who wait for a sync that it failed and is tried again. If that cannot be told, it takes room until it is.
@@ -210,31 +212,49 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Makes a job's dead letter and then records that it failed, so that a process that dies in between leaves a letter more,
-    /// and none less; a job whose failure cannot be recorded comes back. A job that nobody waits for any more is done with: its
-    /// run was cancelled, or a copy of it was faster.
+    /// and none less. A job that nobody waits for any more is done with: its run was cancelled, or a copy of it was faster.
     async fn give_up(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Answer, StageError> {
-        let (code, message) = (failure.code, failure.chain());
-        let bury = || self.broker.dead_letter(delivery.tag, code, &message);
-        match (worker, &delivery.job) {
-            (Worker::Sync(syncer), Job::Sync(job)) if syncer.is_awaited(job).await? => {
-                // A source that is gone makes one dead letter, not one with each tick. Of what was tried several times, the
-                // outcome before is its own last attempt.
-                let is_letter = failure.class != ErrorClass::Permanent || syncer.is_news(job, code).await?;
-                if is_letter {
-                    bury().await?;
-                }
-                syncer.failed(job, code.to_owned(), message.clone()).await?;
-                return Ok(if is_letter { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) });
-            }
-            (_, Job::Part(job)) if !self.is_part_over(job).await? => {
-                bury().await?;
-                let end = PartEnd::Failed { code: code.to_owned(), message: message.clone() };
-                self.end(delivery.lane, job, end, &PartReport::default()).await?;
-            }
-            (Worker::Stage(_), Job::Sync(_)) => bury().await?,
-            _ => return Ok(Answer::Settled(Settlement::Ack)),
+        if !self.is_awaited(worker, &delivery.job).await? {
+            return Ok(Answer::Settled(Settlement::Ack));
         }
-        Ok(Answer::GivenUp)
+        let is_news = is_news(worker, &delivery.job, failure).await?;
+        if is_news {
+            self.broker.dead_letter(delivery.tag, failure.code, &failure.chain()).await?;
+        }
+        // From here on only the record is tried again: with the job there would come another letter.
+        let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
+        while let Err(error) = self.record(worker, delivery, failure).await {
+            if self.clock.monotonic() >= give_back_at {
+                return Err(error);
+            }
+            tracing::warn!(job = %delivery.job, "its failure is not recorded yet: {}", error.chain());
+            tokio::time::sleep(self.config.ladder.pause).await;
+        }
+        Ok(if is_news { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) })
+    }
+
+    async fn is_awaited(&self, worker: &Worker, job: &Job) -> Result<bool, StageError> {
+        match (worker, job) {
+            (Worker::Sync(syncer), Job::Sync(job)) => syncer.is_awaited(job).await,
+            (Worker::Stage(_), Job::Sync(_)) => Ok(true),
+            (_, Job::Part(job)) => Ok(!self.is_part_over(job).await?),
+        }
+    }
+
+    /// Records that a job failed for good, unless nobody waits for it any more.
+    async fn record(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<(), StageError> {
+        if !self.is_awaited(worker, &delivery.job).await? {
+            return Ok(());
+        }
+        let (code, message) = (failure.code.to_owned(), failure.chain());
+        match (worker, &delivery.job) {
+            (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, code, message).await,
+            (Worker::Stage(_), Job::Sync(_)) => Ok(()),
+            (_, Job::Part(job)) => {
+                let end = PartEnd::Failed { code, message };
+                self.end(delivery.lane, job, end, &PartReport::default()).await
+            }
+        }
     }
 
     /// While a dependency is not there, the job waits in hand: it comes to no harm, and climbs no ladder.
@@ -274,6 +294,17 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                 Err(StageError::permanent(ErrorKind::Invalid.code(), message))
             }
         }
+    }
+}
+
+/// Whether a failure makes a dead letter: a source that is gone makes one, not one with each tick. Of what was tried several
+/// times, the outcome before is its own last attempt.
+async fn is_news(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
+    match (worker, job) {
+        (Worker::Sync(syncer), Job::Sync(job)) if failure.class == ErrorClass::Permanent => {
+            syncer.is_news(job, failure.code).await
+        }
+        _ => Ok(true),
     }
 }
 

@@ -35,7 +35,7 @@ impl RetryLadder {
 /// What becomes of a delivery.
 pub(crate) enum Answer {
     Settled(Settlement),
-    /// The job's dead letter is there and its failure is recorded.
+    /// The job's dead letter is there, and its failure is recorded.
     GivenUp,
 }
 

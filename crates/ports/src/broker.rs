@@ -41,7 +41,7 @@ pub const SUSPECT_AFTER: u32 = 2;
 /// The consumer's answer to a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settlement {
-    /// The effects are durable and what follows is published.
+    /// The effects are durable and what follows is published; or its failure is.
     Ack,
     /// Again after the delay; counts as an attempt. A broker with a ladder of fixed delays takes the next longer one.
     Retry { after: Duration },
@@ -79,8 +79,7 @@ pub trait Broker: Send + Sync {
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
     /// Puts a copy of a delivery among the dead letters. The delivery stays in hand: whoever gives a job up records that next,
-    /// and settles it then. A stop anywhere in between leaves two letters of one id, never none. A tag that is not outstanding
-    /// is `NotFound`.
+    /// and settles it then. Each stop in between leaves a letter more, never none. A tag that is not outstanding is `NotFound`.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
     /// Answers a delivery. A tag that is not outstanding is `NotFound`: the job comes back, or has come back already.

@@ -16,7 +16,7 @@ use crate::topology::Source;
 
 pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
     let Some(mut held) = take(shared, tag) else {
-        return Err(not_found(tag.to_string()));
+        return Err(not_found("settle", tag.to_string()));
     };
     match settlement {
         Settlement::Ack => ack(&held.answer).await,
@@ -38,7 +38,7 @@ pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &s
         let held = inbox.outstanding(tag)?;
         Some((shared.to_dead(&held.message, held.stage, code, chain), held.answer.clone()))
     });
-    let (letter, answer) = letter.ok_or_else(|| not_found(tag.to_string()))?;
+    let (letter, answer) = letter.ok_or_else(|| not_found("dead_letter", tag.to_string()))?;
     publish(shared, letter, &answer).await
 }
 
@@ -69,13 +69,13 @@ pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, answer: &Answer
     ack(answer).await
 }
 
-/// Tries for as long as the delivery is ours: nothing else could be done with it meanwhile.
+/// Tries for as long as the delivery is ours, and the caller waits.
 async fn publish(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result<(), BrokerError> {
     let mut is_lost = answer.lease.is_lost.subscribe();
     loop {
         let published = tokio::select! {
             published = shared.publisher.publish(vec![outgoing.clone()]) => published,
-            _ = is_lost.wait_for(|is_lost| *is_lost) => return Err(not_found(outgoing.key)),
+            _ = is_lost.wait_for(|is_lost| *is_lost) => return Err(not_found("publish", outgoing.key)),
         };
         match published {
             Ok(()) => return Ok(()),
@@ -94,11 +94,11 @@ async fn ack(answer: &Answer) -> Result<(), BrokerError> {
         Err(error) => error.into(),
     };
     answer.lease.broken.notify_one();
-    Err(not_found("delivery".to_owned()).because(cause))
+    Err(not_found("settle", "delivery".to_owned()).because(cause))
 }
 
-fn not_found(key: String) -> BrokerError {
-    BrokerError::new(ErrorKind::NotFound, "settle", key)
+fn not_found(operation: &'static str, key: String) -> BrokerError {
+    BrokerError::new(ErrorKind::NotFound, operation, key)
 }
 
 impl Shared {

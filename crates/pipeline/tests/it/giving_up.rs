@@ -26,6 +26,8 @@ struct Freezing {
     runs: Arc<Runs>,
     clock: Arc<ManualClock>,
     stands_still: Duration,
+    /// Failures that cannot be recorded.
+    num_refused: AtomicUsize,
 }
 
 #[async_trait]
@@ -44,8 +46,13 @@ impl LedgerRead for Freezing {
         self.runs.runs(repository, limit).await
     }
 
-    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
-        self.runs.runs_of(repositories, limit).await
+    async fn runs_of(
+        &self,
+        repositories: &[RepositoryId],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<RunRecord>, LedgerError> {
+        self.runs.runs_of(repositories, of_each, in_all).await
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
@@ -87,6 +94,10 @@ impl Ledger for Freezing {
     }
 
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
+        let refuse = |left: usize| left.checked_sub(1);
+        if self.num_refused.fetch_update(Ordering::SeqCst, Ordering::SeqCst, refuse).is_ok() {
+            return Err(LedgerError::new(ErrorKind::Timeout, "abort", run.to_string()));
+        }
         self.runs.abort(run, state, message, now_ms).await
     }
 }
@@ -137,6 +148,7 @@ impl Broker for Watched {
 enum Meanwhile {
     Nothing,
     ItsDeliveryIsLost,
+    TheLedgerRefuses,
     ACopyEndsThePart,
     TheRunIsCancelled,
     TheRunIsCancelledAndItHangs,
@@ -158,7 +170,7 @@ impl Stage for Failing {
         self.num_begun.fetch_add(1, Ordering::SeqCst);
         let report = PartReport::default().to_json();
         match self.meanwhile {
-            Meanwhile::Nothing | Meanwhile::ItsDeliveryIsLost => {}
+            Meanwhile::Nothing | Meanwhile::ItsDeliveryIsLost | Meanwhile::TheLedgerRefuses => {}
             Meanwhile::ACopyEndsThePart => {
                 self.runs.end_part(task.run, task.part, PartEnd::Done, report, 1).await?;
             }
@@ -187,7 +199,8 @@ struct Outcomes {
 async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Outcomes> {
     let clock = Arc::new(ManualClock::new(0));
     let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
-    let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still });
+    let num_refused = AtomicUsize::new(if matches!(meanwhile, Meanwhile::TheLedgerRefuses) { 3 } else { 0 });
+    let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still, num_refused });
     let broker = Arc::new(Watched {
         inner: LocalBroker::new(|_: StageName| QueueSettings::default()),
         runs: Arc::clone(&runs),
@@ -235,6 +248,14 @@ async fn the_letter_is_there_before_the_failure_is_recorded() -> anyhow::Result<
     let outcomes = work(Meanwhile::ItsDeliveryIsLost, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 2));
     assert_eq!(outcomes.states, [RunState::Running; 2], "it came again, for nothing was recorded");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_cannot_be_recorded_yet_makes_one_letter() -> anyhow::Result<()> {
+    let _alone = ALONE.lock().await;
+    let outcomes = work(Meanwhile::TheLedgerRefuses, Duration::ZERO).await?;
+    assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 1));
     Ok(())
 }
 

@@ -152,7 +152,10 @@ async fn decide<'a>(
     let mut wanted = Vec::new();
     for id in &chosen.ids {
         let id = parse_id(id)?;
-        wanted.push(found.iter().find(|letter| letter.id == id).ok_or_else(|| unknown(id))?);
+        // A job may have been given up more than once.
+        let before = wanted.len();
+        wanted.extend(found.iter().filter(|letter| letter.id == id));
+        anyhow::ensure!(wanted.len() > before, unknown(id));
     }
     if chosen.ids.is_empty() {
         wanted = found.iter().collect();

@@ -1,8 +1,8 @@
 //! The broker of one process: bounded queues, two lanes, prefetch, acknowledgement, retries, dead letters.
 //!
 //! Jobs die with the process; the ledger knows which parts are open and drives them again. What holds while it lives:
-//! a job that was published is waiting, delivered, delayed, acknowledged or a dead letter, never lost; at most
-//! `prefetch` of a stage are unsettled; interactive jobs pass bulk ones; within a lane the order is that of publishing.
+//! a job that was published is waiting, delivered, delayed or acknowledged, never lost; at most `prefetch` of a stage are
+//! unsettled; interactive jobs pass bulk ones; within a lane the order is that of publishing.
 //!
 //! A consumer of one process does not vanish like one behind a socket, so the broker cannot see it go. Who runs
 //! consumers calls [`LocalBroker::reclaim`] when one dies (a panic, an aborted task); a delivery that nobody answers for
