@@ -226,6 +226,30 @@ fn every_verb_says_the_same_here_and_there() {
 }
 
 #[test]
+fn a_file_that_is_cut_says_where_the_rest_is() {
+    let source = repository();
+    write(source.path(), "sums.txt", "1+2-3*4\n".repeat(30_000));
+    commit(source.path(), "Long");
+    let index = Index::new();
+    index.index(source.path());
+    let server = Server::new(index.path());
+    let shown = |arguments: &[&str]| {
+        let (here, there) = (index.run(arguments), server.run(&index, arguments));
+        let lines = |text: &[u8]| String::from_utf8_lossy(text).lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!((lines(&here.stdout), lines(&here.stderr)), (lines(&there.stdout), lines(&there.stderr)));
+        (lines(&here.stdout).len(), String::from_utf8_lossy(&here.stderr).into_owned())
+    };
+    let (num_shown, said) = shown(&["show", "r", "sums.txt"]);
+    assert!(0 < num_shown && num_shown < 30_000, "{num_shown} lines: {said}");
+    let rest = format!("sums.txt:{}-30000", num_shown + 1);
+    assert!(said.contains(&format!("{} of 30000 lines", 30_000 - num_shown)), "{said}");
+    assert!(said.contains(&format!(" show r {rest}\n")), "{said}");
+    let (num_left, said) = shown(&["show", "r", &rest]);
+    assert_eq!(num_shown + num_left, 30_000);
+    assert!(!said.contains("left out"), "{said}");
+}
+
+#[test]
 fn what_makes_no_sense_there_is_said() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());

@@ -1,19 +1,26 @@
 //! Connections of callers: bounded in number, in the size and time of their heads, and drained at the end.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
 use cairn_telemetry::metrics::CONNECTIONS;
 use cairn_wiring::{Health, QueryConfig, Stop};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
 use tokio_io_timeout::TimeoutStream;
 
 use crate::counting::Counted;
@@ -22,6 +29,9 @@ use crate::counting::Counted;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Somebody who takes nothing of an answer for so long holds a place that others wait for.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// From the beginning of an answer to its last byte: longer than `cairn --server` waits for all of it. Somebody who takes a byte
+/// now and then is never late for `WRITE_TIMEOUT`.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The least that the HTTP library takes.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
 /// How long callers are still taken after the process was told to stop: whoever sends them here learns only from
@@ -54,14 +64,17 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         };
         // Answers are small: waiting for more to send with them only makes them late.
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(app.clone());
+        let (service, overdue) = timed(app.clone());
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT));
         let connection = graceful.watch(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
         let open = Counted::new(&CONNECTIONS);
         tokio::spawn(async move {
-            // A caller that goes away or speaks no HTTP is no fault of ours.
-            let _ = connection.await;
+            tokio::select! {
+                // A caller that goes away or speaks no HTTP is no fault of ours.
+                _ = connection => {}
+                () = overdue => {}
+            }
             drop((place, open));
         });
     }
@@ -70,6 +83,42 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         tracing::warn!("not all requests ended within {} s", DRAIN.as_secs());
     }
     Ok(())
+}
+
+/// What answers on one connection, and what ends if an answer is not taken in time. When the last byte of one is sent, nobody
+/// says; but who has it either asks the next question, or is idle and goes by `HEAD_TIMEOUT`.
+fn timed(
+    app: Router,
+) -> (impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>, impl Future<Output = ()>)
+{
+    let app = TowerToHyperService::new(app);
+    let (begun, begun_at) = watch::channel(None);
+    let service = service_fn(move |question| {
+        begun.send_replace(None);
+        let (begun, answer) = (begun.clone(), app.call(question));
+        async move {
+            let answer = answer.await;
+            begun.send_replace(Some(Instant::now()));
+            answer
+        }
+    });
+    (service, overdue(begun_at))
+}
+
+async fn overdue(mut begun_at: watch::Receiver<Option<Instant>>) {
+    loop {
+        let begun = *begun_at.borrow_and_update();
+        let passes = async {
+            match begun {
+                Some(begun) => tokio::time::sleep_until(begun + ANSWER_TIMEOUT).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = passes => return,
+            changed = begun_at.changed() => if changed.is_err() { pending().await },
+        }
+    }
 }
 
 fn protocol(config: &QueryConfig) -> http1::Builder {
@@ -93,5 +142,60 @@ async fn accept(
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::task::JoinHandle;
+
+    use super::*;
+
+    const QUESTION: &[u8] = b"GET / HTTP/1.1\r\nhost: cairn.test\r\n\r\n";
+
+    /// One connection to answers of that size; the task gives how long it lasted.
+    fn connect(answer_bytes: usize) -> (DuplexStream, JoinHandle<Duration>) {
+        let (caller, stream) = duplex(1 << 10);
+        let app = Router::new().route("/", get(move || async move { vec![b'x'; answer_bytes] }));
+        let (service, overdue) = timed(app);
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        let lasted = tokio::spawn(async move {
+            let opened = Instant::now();
+            tokio::select! {
+                _ = connection => {}
+                () = overdue => {}
+            }
+            opened.elapsed()
+        });
+        (caller, lasted)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_an_answer_byte_by_byte_is_left() {
+        let (mut caller, lasted) = connect(1 << 20);
+        caller.write_all(QUESTION).await.expect("sent");
+        while caller.read_u8().await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        let lasted = lasted.await.expect("an end");
+        assert!((ANSWER_TIMEOUT..ANSWER_TIMEOUT + Duration::from_secs(1)).contains(&lasted), "{lasted:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_again_stays() {
+        let (mut caller, lasted) = connect(1);
+        for _ in 0..5 {
+            caller.write_all(QUESTION).await.expect("sent");
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"\r\n\r\nx") {
+                answer.push(caller.read_u8().await.expect("an answer"));
+            }
+            tokio::time::sleep(ANSWER_TIMEOUT / 2).await;
+        }
+        assert!(!lasted.is_finished());
+        drop(caller);
+        lasted.await.expect("an end");
     }
 }

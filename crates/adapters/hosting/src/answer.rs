@@ -5,6 +5,8 @@ use url::Url;
 
 /// Of a text of the service's that is shown.
 const SHOWN_CHARACTERS: usize = 200;
+/// Of what is read at once: in memory it is many times as long. Of all repositories GitHub's are the longest, with ten thousand.
+pub(crate) const MAX_JSON_BYTES: usize = 1 << 20;
 /// A longer query of a link is not one of a page.
 const MAX_QUERY_BYTES: usize = 4_096;
 
@@ -42,7 +44,8 @@ impl Answer {
 
     /// What the service says of an error. A text of somebody else's.
     fn message(&self) -> Option<String> {
-        let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+        let body = Some(&self.body).filter(|body| body.len() <= MAX_JSON_BYTES)?;
+        let body: serde_json::Value = serde_json::from_slice(body).ok()?;
         let said = ["message", "error"].iter().find_map(|key| body.get(key)?.as_str());
         said.map(|text| printable(text, SHOWN_CHARACTERS))
     }

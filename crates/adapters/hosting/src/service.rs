@@ -6,17 +6,19 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use cairn_config::Sources;
 use cairn_ports::{ErrorKind, Hosting, HostingError, Listing, Organisation};
-use serde_json::Value;
 use url::Url;
 
-use crate::answer::{Answer, printable};
+use crate::answer::{Answer, MAX_JSON_BYTES, printable};
 use crate::client::ServiceClient;
+use crate::page::{MAX_ENTRIES, Page};
 use crate::shape::Reading;
 use crate::wait::wait_of;
 use crate::{HostingConfig, InvalidConfig, Owner, ServiceKind};
 
 /// A service that leaves so many entries out of its pages lists nobody.
 const FEWEST_PER_PAGE: usize = 10;
+/// Of entries that cannot be used. Further ones are counted, and those that have an id are known by it.
+const MAX_REASONS: usize = 1_000;
 const LIST: &str = "list";
 const WHEREABOUTS: &str = "whereabouts";
 
@@ -109,24 +111,33 @@ impl HostingService {
         if answer.status != 200 {
             return Err(self.client.refused(answer, LIST, &self.organisation.name));
         }
-        let page: Vec<Value> = serde_json::from_slice(&answer.body).map_err(|error| {
+        let corrupt = |error: serde_json::Error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             self.fault(ErrorKind::Corrupt, LIST, format!("a page is no JSON list ({place}); see `url`"))
-        })?;
-        for value in page {
-            match self.reading.read(value) {
+        };
+        let page: Page<'_> = serde_json::from_slice(&answer.body).map_err(corrupt)?;
+        if page.has_more {
+            let message = format!("a page of the list has more than {MAX_ENTRIES} entries");
+            return Err(self.fault(ErrorKind::TooLarge, LIST, message));
+        }
+        let max = self.config.max_repositories;
+        for entry in page.entries {
+            match self.reading.read(entry).map_err(corrupt)? {
                 Ok(repository) if ids.insert(repository.id.clone()) => listing.repositories.push(repository),
                 Ok(_) => {}
                 Err(mut refused) => {
-                    refused.reason = self.client.without_token(refused.reason);
+                    refused.reason = if listing.refused.len() < MAX_REASONS {
+                        self.client.without_token(refused.reason)
+                    } else {
+                        "as others before it, it cannot be used".to_owned()
+                    };
                     listing.refused.push(refused);
                 }
             }
-        }
-        let max = self.config.max_repositories;
-        if listing.repositories.len() + listing.refused.len() > max {
-            let message = format!("the list has more than {max} repositories (`max_repositories`)");
-            return Err(self.fault(ErrorKind::TooLarge, LIST, message));
+            if listing.repositories.len() + listing.refused.len() > max {
+                let message = format!("the list has more than {max} repositories (`max_repositories`)");
+                return Err(self.fault(ErrorKind::TooLarge, LIST, message));
+            }
         }
         Ok(())
     }
@@ -142,6 +153,10 @@ impl HostingService {
         let answer = self.client.get(&url, WHEREABOUTS, &key).await?;
         match answer.status {
             404 | 410 => Ok(None),
+            200 if answer.body.len() > MAX_JSON_BYTES => {
+                let message = format!("the answer is longer than {MAX_JSON_BYTES} bytes");
+                Err(self.fault(ErrorKind::TooLarge, WHEREABOUTS, message))
+            }
             200 => {
                 let value = serde_json::from_slice(&answer.body).map_err(|error| error.to_string());
                 let path = value.and_then(|value| self.reading.read_path(value));

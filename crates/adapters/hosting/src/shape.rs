@@ -4,8 +4,9 @@ use cairn_ports::{HostedRepository, RefusedEntry};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::answer::printable;
+use crate::answer::{MAX_JSON_BYTES, printable};
 use crate::{CloneOver, ServiceKind};
 use url::Url;
 
@@ -98,8 +99,16 @@ struct GiteaRepository {
 }
 
 impl Reading {
-    /// An entry of the list.
-    pub(crate) fn read(&self, value: Value) -> Result<HostedRepository, RefusedEntry> {
+    /// An entry of the list; an error of JSON if it is none.
+    pub(crate) fn read(&self, entry: &RawValue) -> Result<Result<HostedRepository, RefusedEntry>, serde_json::Error> {
+        if entry.get().len() > MAX_JSON_BYTES {
+            let reason = format!("an entry is longer than {MAX_JSON_BYTES} bytes");
+            return Ok(Err(RefusedEntry { id: None, reason }));
+        }
+        serde_json::from_str(entry.get()).map(|value| self.checked(value))
+    }
+
+    fn checked(&self, value: Value) -> Result<HostedRepository, RefusedEntry> {
         let id = id_of(&value);
         let refused = |reason: String| RefusedEntry { id: id.clone(), reason: printable(&reason, 400) };
         let entry =

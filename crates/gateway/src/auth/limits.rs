@@ -17,7 +17,7 @@ pub struct LimitsConfig {
     pub requests_per_minute: u32,
     /// Requests that may come at once after a pause.
     pub burst: u32,
-    /// Requests of one key that are answered at the same time.
+    /// Requests of one key at the same time, until their answers were taken.
     pub concurrency: u32,
 }
 
@@ -29,7 +29,7 @@ impl Default for LimitsConfig {
 
 /// Lets a request in for as long as it lives.
 #[derive(Debug)]
-pub struct Admission(#[expect(dead_code, reason = "held until the answer is given")] OwnedSemaphorePermit);
+pub struct Admission(#[expect(dead_code, reason = "held until the answer was taken")] OwnedSemaphorePermit);
 
 struct Use {
     /// When the bucket will be full again, on the monotonic clock.

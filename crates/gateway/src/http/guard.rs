@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -18,6 +19,7 @@ use tracing::Instrument;
 
 use super::error::HttpError;
 use super::service::{CallerAgent, Service};
+use super::taking::Taking;
 use crate::auth::Refused;
 
 const REQUEST_ID: &str = "x-request-id";
@@ -123,7 +125,7 @@ fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
     Ok(())
 }
 
-/// Finds out who calls, and lets them in within the limits of their key.
+/// Finds out who calls, and lets them in within the limits of their key, until they have taken the answer.
 pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let known = tokio::time::timeout(service.config.time_for(false), service.authenticator.key_of(header));
@@ -136,12 +138,12 @@ pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: R
             return HttpError::internal().into_response();
         }
     };
-    let _admission = match service.limits.admit(&key.id) {
+    let admission = match service.limits.admit(&key.id) {
         Ok(admission) => admission,
         Err(wait) => return HttpError::rate_limited(wait).into_response(),
     };
     let allowed = key.repositories.clone().map_or(Allowed::All, Allowed::Only);
     let caller = Caller { tenant: key.tenant.clone(), allowed, name: key.id.clone() };
     request.extensions_mut().insert(CallerAgent::new(&service, caller, key.may_index));
-    next.run(request).await
+    next.run(request).await.map(|body| Body::new(Taking::new(body, admission)))
 }

@@ -11,6 +11,7 @@ mod mcp;
 mod openapi;
 mod query;
 mod service;
+mod taking;
 #[cfg(test)]
 mod tests;
 
@@ -50,7 +51,7 @@ pub fn router(state: GatewayState, config: GatewayConfig) -> Router {
         .route(MCP, any(mcp::serve))
         .fallback(async || HttpError::no_route())
         .layer(from_fn_with_state(Arc::clone(&service), with_key))
-        .route(OPENAPI, get(async || axum::Json(openapi::document())))
+        .route(OPENAPI, get(async || ([(CONTENT_TYPE, "application/json")], openapi::DOCUMENT.as_str())))
         .layer(map_response(with_form))
         .layer(from_fn_with_state(Arc::clone(&service), at_the_door))
         .with_state(service)

@@ -1,11 +1,16 @@
 //! The document that describes the routes, made from the same list as the routes.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use super::{is_read_by_get, query};
 use crate::questions::Question;
 
-pub(super) fn document() -> Value {
+/// As JSON. It is the same for everybody, and asked for without a key.
+pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
+
+fn document() -> Value {
     let mut paths = Map::new();
     let mut schemas = Map::new();
     for (path, schema) in Question::schemas() {

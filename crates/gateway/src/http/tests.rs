@@ -575,6 +575,36 @@ async fn too_many_requests_are_told_when_to_come_again() {
 }
 
 #[tokio::test]
+async fn a_place_is_taken_until_the_answer_is() {
+    let limits = LimitsConfig { concurrency: 1, ..config().limits };
+    let cluster = Cluster::new(0, 1, GatewayConfig { limits, ..config() }).await;
+    let key = cluster.key(None, false).await;
+    let refused = json!("rate_limited");
+    for (path, body) in [
+        ("/v1/status", json!({})),
+        ("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})),
+        ("/v1/search", json!({"query": ""})),
+    ] {
+        let unread = async || {
+            let mut request = request(Method::POST, path, Some(&key), body.to_string());
+            request.headers_mut().insert("accept", HeaderValue::from_static("application/json, text/event-stream"));
+            let response = cluster.replicas[0].clone().oneshot(request).await.expect("an answer");
+            assert_ne!(response.status(), StatusCode::TOO_MANY_REQUESTS, "{path}");
+            response
+        };
+        let response = unread().await;
+        assert_eq!(cluster.post(&key, path, &body).await.json()["code"], refused, "{path}");
+        let length = response.headers()["content-length"].clone();
+        let read = to_bytes(response.into_body(), 1 << 20).await.expect("a body");
+        assert_eq!(length, read.len().to_string(), "{path}");
+        let response = unread().await;
+        assert_eq!(cluster.post(&key, path, &body).await.json()["code"], refused, "{path}");
+        drop(response);
+        drop(unread().await);
+    }
+}
+
+#[tokio::test]
 async fn a_query_string_is_read_as_the_body_is_or_refused() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, true).await;

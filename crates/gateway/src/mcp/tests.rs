@@ -5,10 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_domain::{EdgeKind, GenerationId, Reason, RepositoryId, RepositoryName, RunId, RunState, SymbolKind, Tenant};
+use cairn_domain::{
+    EdgeKind, GenerationId, Reason, RepoPath, RepositoryId, RepositoryName, RunId, RunState, SymbolKind, Tenant,
+};
+use cairn_names::NameIndex;
+use cairn_ports::{Names, StagedNames};
 use cairn_ranking::estimate_tokens;
 use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
-use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock};
+use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryBlobs};
 use cairn_wire::RunResult;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -329,6 +333,45 @@ async fn errors_have_the_form_that_all_front_ends_share() {
     assert_eq!((&first["tool"], &first["priority"]), (&json!("read_code"), &json!(1)));
     assert_eq!(first["arguments"]["symbol"], json!("parse_http_date"));
     assert!(first["reason"].is_string() && details["next_action_hint"].is_string(), "{details}");
+}
+
+#[tokio::test]
+async fn signs_of_globs_are_characters_of_words_and_paths() {
+    let files = ["pages/[id].tsx", "pages/d.tsx"];
+    let text = "export const page = vec![0.5];\n";
+    let site = files.iter().fold(FakeContent::new("site", COMMIT), |site, file| site.file(file, "typescript", text));
+    let mut agent = FakeAgent::new(vec![site, other()], None).await;
+    let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("site"));
+    let names = NameIndex::new(Arc::new(MemoryBlobs::new()));
+    let files = files.map(|file| RepoPath::parse(file).expect("a path")).into();
+    let run = RunId { repository, generation: GenerationId(1) };
+    let staged = StagedNames { files, ..StagedNames::default() };
+    names.stage(&Tenant::local(), run, staged).await.expect("staged");
+    agent.searcher.names = Arc::new(names);
+    for odd in ["vec![0.5", "self.items[0", "[z-a].x", "user?.profile{", "a*.b", "a["] {
+        agent.call("search_code", json!({"query": odd})).await.ok();
+        assert_eq!(agent.call("read_code", json!({"path": odd})).await.code(), "not_found", "{odd}");
+    }
+    let found = agent.call("search_code", json!({"query": "pages/[id].tsx"})).await.ok();
+    assert!(found.text.contains("\n1. pages/[id].tsx:1"), "{}", found.text);
+    let read = agent.call("read_code", json!({"path": "pages/[id].tsx"})).await.ok();
+    assert!(read.text.contains("vec![0.5]"), "{}", read.text);
+}
+
+#[tokio::test]
+async fn a_path_is_looked_for_where_names_say_it_is() {
+    let zoo = FakeContent::new("zoo", COMMIT).file("README.md", "markdown", "# Zoo\n");
+    let agent = FakeAgent::new(vec![demo(), other(), zoo], None).await;
+    let read = async |path: &str| agent.call("read_code", json!({"path": path})).await;
+    assert!(read("README.md").await.ok().text.contains("# Demo"));
+    let kept_out = read("logo.png").await;
+    assert_eq!(kept_out.code(), "not_found");
+    assert!(kept_out.text.contains("`logo.png` is not indexed: skipped(binary)"), "{}", kept_out.text);
+    assert!(read("lib/retri.py").await.text.contains("lib/retry.py"));
+    let demo = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("demo"));
+    agent.searcher.blobs.delete(&format!("manifests/{demo}")).await.expect("deleted");
+    assert!(read("lib/retry.py").await.ok().text.contains("class RetryPolicy"));
+    assert_eq!(read("nowhere.rs").await.code(), "corrupt");
 }
 
 #[tokio::test]

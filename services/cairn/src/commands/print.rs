@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use cairn_gateway::questions::Question;
+use cairn_gateway::questions::{Question, ReadQuestion};
 use serde_json::Value;
 
 use super::field::{flag, list, number, text};
@@ -16,7 +16,7 @@ pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCod
         Question::Sample(_) if json => list(answer, "edges").iter().for_each(output::json),
         _ if json => output::json(answer),
         Question::Search(question) => search(answer, question.explain),
-        Question::Read(_) => code(answer),
+        Question::Read(question) => code(question, answer),
         Question::Graph(question) => graph(answer, &question.relation),
         Question::Sample(_) => list(answer, "edges").iter().for_each(sampled),
         Question::Patterns(_) => patterns(answer),
@@ -153,9 +153,44 @@ fn sources(answer: &Value) {
     }
 }
 
-fn code(answer: &Value) {
+fn code(question: &ReadQuestion, answer: &Value) {
     numbered(answer);
+    let num_cut = number(answer, "num_lines_cut");
+    if num_cut > 0 {
+        left_out(question, answer, num_cut);
+    }
     sources(answer);
+}
+
+/// Says what of a file did not fit, and the command line that shows it.
+fn left_out(question: &ReadQuestion, answer: &Value, num_cut: u64) {
+    let shown_to = answer["end_line"].as_u64();
+    let mut first = shown_to.map_or(question.start_line.unwrap_or(1).into(), |line| line + 1);
+    let last = first + num_cut - 1;
+    if shown_to.is_none() {
+        output::note(&format!("line {first} alone is too long to be shown"));
+        first += 1;
+    }
+    if first > last {
+        return;
+    }
+    output::note(&format!(
+        "{} of {} lines were left out; they are shown by:",
+        last - first + 1,
+        number(answer, "num_lines")
+    ));
+    let path = question.path.as_deref().unwrap_or_default();
+    output::note(&styled(FAINT, format!("  {}", with_lines(std::env::args(), path, first, last))));
+}
+
+/// The command line that was given, with other lines of that path.
+fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last: u64) -> String {
+    let mut words: Vec<String> = given.collect();
+    let is_place = |word: &String| word.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+    if let Some(place) = words.iter().rposition(is_place) {
+        words[place] = format!("{path}:{first}-{last}");
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn graph(answer: &Value, relation: &str) {
@@ -232,5 +267,15 @@ mod tests {
         check(&["cairn", "search", "save"], "cairn search save --cursor c0");
         check(&["cairn", "search", "it's so", "--cursor", "b9"], "cairn search 'it'\\''s so' --cursor c0");
         check(&["cairn", "search", "x", "--cursor=b9", "--path", "*.py"], "cairn search x --path '*.py' --cursor c0");
+    }
+
+    #[test]
+    fn the_rest_of_a_file_is_a_command_line() {
+        let check = |given: &[&str], path: &str, expect: &str| {
+            assert_eq!(with_lines(given.iter().map(ToString::to_string), path, 8, 9), expect);
+        };
+        check(&["cairn", "show", "r", "a.py"], "a.py", "cairn show r a.py:8-9");
+        check(&["cairn", "show", "a", "a:1-9"], "a", "cairn show a a:8-9");
+        check(&["cairn", "show", "r", "a b:3", "--server", "u"], "a b", "cairn show r 'a b:8-9' --server u");
     }
 }

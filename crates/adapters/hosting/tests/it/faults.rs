@@ -201,6 +201,44 @@ async fn entries_that_lie_are_refused_alone() {
 }
 
 #[tokio::test]
+async fn pages_are_bounded_in_entries_and_entries_in_bytes() {
+    let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+    for count in [1_001, 2_000_000] {
+        let (error, _) = fails(ServiceKind::Github, vec![Reply::json(zeros(count))], "").await;
+        assert!(error.kind == ErrorKind::TooLarge && shown(&error).contains("1000 entries"), "{}", shown(&error));
+    }
+    let (error, _) = fails(ServiceKind::Github, vec![Reply::json(zeros(1_000))], "max_repositories = 999").await;
+    assert!(error.kind == ErrorKind::TooLarge && shown(&error).contains("max_repositories"), "{}", shown(&error));
+
+    // So is what says where one repository is.
+    let server = TestServer::start(move |_| Reply::json(zeros(600_000))).await;
+    let error = service(ServiceKind::Github, &server, "").whereabouts("1").await.expect_err("too long");
+    assert_eq!(error.kind, ErrorKind::TooLarge, "{}", shown(&error));
+    // A long entry is refused alone.
+    let page = format!("[{},{}]", zeros(600_000), entry(ServiceKind::Github, "acme", &repository(1)));
+    let server = TestServer::start(move |_| Reply::json(page.clone())).await;
+    let listing = service(ServiceKind::Github, &server, "").list().await.expect("a list");
+    assert_eq!(listing.repositories, [repository(1)]);
+    assert!(listing.refused.len() == 1 && listing.refused[0].reason.contains("longer than"), "{:?}", listing.refused);
+}
+
+#[tokio::test]
+async fn of_many_refused_entries_all_are_counted_and_the_first_explained() {
+    let strangers: Vec<Value> = (1..=1_000).map(|id| entry(ServiceKind::Gitea, "other", &repository(id))).collect();
+    let page = Value::from(strangers).to_string();
+    let next = "<https://x/?page=2>; rel=\"next\"";
+    let server = TestServer::start(move |asked| match query(asked, "page") {
+        None => Reply::json(page.clone()).header("link", next),
+        Some(_) => Reply::json(page.clone()),
+    })
+    .await;
+    let refused = service(ServiceKind::Gitea, &server, "").list().await.expect("a list").refused;
+    assert_eq!((refused.len(), refused.iter().filter(|entry| entry.id.is_some()).count()), (2_000, 2_000));
+    let num_explained = refused.iter().filter(|entry| entry.reason.contains("not a repository of")).count();
+    assert_eq!(num_explained, 1_000);
+}
+
+#[tokio::test]
 async fn texts_of_others_are_on_one_line_and_bounded() {
     let mut loud = entry(ServiceKind::Gitea, "acme", &repository(1));
     loud["description"] = json!(format!("a\nb\u{1b}[31m\u{202e}{}", "x".repeat(5_000)));
