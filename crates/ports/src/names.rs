@@ -35,6 +35,17 @@ pub enum NameMatch {
     Fuzzy,
 }
 
+/// How the name of a file is meant. Always as it is written: `[`, `*` and `?` are characters of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileMatch {
+    /// The very path.
+    Path,
+    /// A path, a base name, or a part of a path.
+    Name,
+    /// Such a name, or one near it.
+    Similar,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolHit {
     pub repository: RepositoryId,
@@ -68,13 +79,13 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Files whose path or base name matches; a pattern with `*`, `?` or `[` is a glob.
+    /// Files whose path or base name matches, best first, then repository, path.
     async fn files(
         &self,
         view: &View,
         scope: &Scope,
         name: &str,
-        fuzzy: bool,
+        matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError>;
 

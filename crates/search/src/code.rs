@@ -1,10 +1,13 @@
 //! Reading code: a file, lines of it, or a symbol, from the redacted text of the generation that the view sees.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
-use cairn_domain::{LineSpan, ManifestEntry, RepoPath, Scope, SourceText, SymbolEntry, View};
-use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, NameMatch};
+use cairn_domain::{LineSpan, ManifestEntry, RepoPath, RepositoryId, Scope, SourceText, SymbolEntry, View};
+use cairn_ports::{BlobStoreError, BlobStoreExt, ErrorKind, FileMatch, NameMatch};
 use cairn_ranking::truncate_lines;
 use cairn_wire::{ArtifactKind, Manifest, PackReader, decode};
+use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::bounds;
 use crate::error::REBUILD;
@@ -46,6 +49,8 @@ pub struct Code {
 const NUM_SIMILAR: usize = 5;
 /// Definitions of one name that are considered.
 const MAX_DEFINITIONS: usize = 50;
+/// Manifests that are read at the same time: each read is a wait for the store.
+const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
     pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, SearchError> {
@@ -108,13 +113,18 @@ impl Searcher {
         path: &str,
         request: &CodeRequest,
     ) -> Result<Code, SearchError> {
+        let holders = self.holders(view, selected, path).await?;
         let mut skipped = None;
-        for known in selected {
-            let Some(manifest) = self.manifest(known).await? else { continue };
-            let Some(entry) = manifest.find(path) else { continue };
-            match self.text(entry).await? {
-                Some(source) => return self.code(known, selected, entry, &source, request).await,
-                None => skipped = Some(format!("`{path}` is not indexed: {}", entry.outcome.label())),
+        // Files that are kept out stand in manifests alone. The first holder nearly always has the text.
+        for (repositories, at_once) in [(holders.as_slice(), 1), (selected, MANIFESTS_AT_ONCE)] {
+            let entry_in = |index: usize| self.manifest_entry(&repositories[index], path);
+            let mut entries = stream::iter(0..repositories.len()).map(entry_in).buffered(at_once);
+            for known in repositories {
+                let Some(Some(entry)) = entries.try_next().await? else { continue };
+                match self.text(&entry).await? {
+                    Some(source) => return self.code(known, selected, &entry, &source, request).await,
+                    None => skipped = Some(format!("`{path}` is not indexed: {}", entry.outcome.label())),
+                }
             }
         }
         if let Some(message) = skipped {
@@ -126,6 +136,21 @@ impl Searcher {
             }));
         }
         Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
+    }
+
+    /// The repositories that have the path by the index of names, in their order. Of one there is nothing to choose.
+    async fn holders(
+        &self,
+        view: &View,
+        selected: &[KnownRepository],
+        path: &str,
+    ) -> Result<Vec<KnownRepository>, SearchError> {
+        if selected.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let hits = self.names.files(view, &self.scope_of(selected), path, FileMatch::Path, selected.len()).await?;
+        let holders: BTreeSet<RepositoryId> = hits.iter().map(|hit| hit.repository).collect();
+        Ok(selected.iter().filter(|known| holders.contains(&known.record.id)).cloned().collect())
     }
 
     async fn code(
@@ -172,6 +197,11 @@ impl Searcher {
         Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
     }
 
+    async fn manifest_entry(&self, known: &KnownRepository, path: &str) -> Result<Option<ManifestEntry>, SearchError> {
+        let manifest = self.manifest(known).await?;
+        Ok(manifest.and_then(|manifest| manifest.find(path).cloned()))
+    }
+
     pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, SearchError> {
         let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
         let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(lost)?;
@@ -206,10 +236,10 @@ impl Searcher {
     }
 
     async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<SearchError, SearchError> {
-        let mut near = self.names.files(view, scope, path, true, NUM_SIMILAR).await?;
+        let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
         if near.is_empty() {
             let name = path.rsplit('/').next().unwrap_or(path);
-            near = self.names.files(view, scope, name, true, NUM_SIMILAR).await?;
+            near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
         }
         let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no file is at `{path}`"));
         error.similar_files = near.iter().map(|hit| hit.path.to_string()).collect();

@@ -128,7 +128,7 @@ impl Searcher {
             shown.filter_map(|known| Some((known, known.published.as_ref()?))).collect();
         let ids: Vec<RepositoryId> = shown.iter().map(|(known, _)| known.record.id).collect();
         // A repository has at most one unfinished run, and it is the newest.
-        let newest = self.ledger.runs_of(&ids, 1).await?.into_iter();
+        let newest = self.ledger.runs_of(&ids, 1, usize::MAX).await?.into_iter();
         let unfinished: BTreeSet<RepositoryId> =
             newest.filter(|run| !run.state.is_finished()).map(|run| run.id.repository).collect();
         let stamp = |(known, published): (&KnownRepository, &PublishedGeneration)| Stamp {

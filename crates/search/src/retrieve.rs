@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cairn_domain::{ChunkKey, ChunkRecord, InputType, LineSpan, RepositoryId, Scope, SymbolEntry, View};
-use cairn_ports::{ChunkFilter, FileHit, Hit, NameMatch, SymbolHit};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
 use cairn_ranking::{
     Candidate, DEFINITION, Definition, EXACT, QueryWords, RankedList, SPELLED, Spelling, defines_named_symbol, fuse,
     is_end_of_path, query_terms,
@@ -133,7 +133,7 @@ impl Searcher {
     /// The files that the whole question is the path of, or the end of it; the very path first.
     async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, SearchError> {
         let Some(path) = words.path() else { return Ok(Vec::new()) };
-        let mut found = self.names.files(view, scope, path, false, NAMED_SYMBOLS).await?;
+        let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
         found.retain(|file| is_end_of_path(path, &file.path));
         found.sort_by_key(|file| file.path.as_str().len());
         found.truncate(NAMED_FILES);

@@ -16,6 +16,8 @@ use crate::{NextCall, RepositorySelection, SearchError, SearchErrorCode, Searche
 const RUNS_SEARCHED: usize = 50;
 /// The same if its repository is named.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
+/// In all, wherever: each is read whole.
+const RUNS_SEARCHED_IN_ALL: usize = 5_000;
 const RUN_ID_DIGITS: usize = 12;
 
 /// A run with what callers call it.
@@ -43,17 +45,20 @@ impl Searcher {
     pub async fn runs(&self, selection: &RepositorySelection, limit: usize) -> Result<Vec<KnownRun>, SearchError> {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
-        let mut runs = self.known_runs(&selected, limit).await?;
-        runs.truncate(limit);
-        Ok(runs)
+        self.known_runs(&selected, limit, limit).await
     }
 
-    /// The newest runs, at most so many of each of the repositories; newest first.
-    async fn known_runs(&self, selected: &[KnownRepository], limit: usize) -> Result<Vec<KnownRun>, SearchError> {
+    /// The newest runs, at most so many of each of the repositories, and of all; newest first.
+    async fn known_runs(
+        &self,
+        selected: &[KnownRepository],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<KnownRun>, SearchError> {
         let by_id: BTreeMap<RepositoryId, &KnownRepository> =
             selected.iter().map(|known| (known.record.id, known)).collect();
         let ids: Vec<RepositoryId> = by_id.keys().copied().collect();
-        let runs = self.ledger.runs_of(&ids, limit).await?.into_iter();
+        let runs = self.ledger.runs_of(&ids, of_each, in_all).await?.into_iter();
         let known_run = |record: RunRecord| Some(self.known_run(by_id.get(&record.id.repository)?, record));
         Ok(runs.filter_map(known_run).collect())
     }
@@ -63,7 +68,7 @@ impl Searcher {
         // A repository has at most one, and it is the newest.
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
-        let mut runs = self.known_runs(&selected, 1).await?;
+        let mut runs = self.known_runs(&selected, 1, usize::MAX).await?;
         runs.retain(|run| !run.record.state.is_finished());
         runs.reverse();
         Ok(runs)
@@ -74,9 +79,11 @@ impl Searcher {
         bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
-        let is_named = !selection.0.is_empty();
-        let limit = if is_named { RUNS_SEARCHED_OF_ONE } else { RUNS_SEARCHED };
-        if let Some(found) = self.known_runs(&selected, limit).await?.into_iter().find(|run| run.id == id) {
+        // A pattern may select many.
+        let is_named = selected.len() == 1;
+        let of_each = if is_named { RUNS_SEARCHED_OF_ONE } else { RUNS_SEARCHED };
+        let runs = self.known_runs(&selected, of_each, RUNS_SEARCHED_IN_ALL).await?;
+        if let Some(found) = runs.into_iter().find(|run| run.id == id) {
             return Ok(found);
         }
         let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run `{id}`"));
@@ -84,7 +91,7 @@ impl Searcher {
             "the newest runs are listed without `run_id`".to_owned()
         } else {
             format!(
-                "of each repository the newest {RUNS_SEARCHED} runs are looked through; name the repository for an older one"
+                "of each repository the newest {RUNS_SEARCHED} runs are looked through, and {RUNS_SEARCHED_IN_ALL} in all; name the repository for an older one"
             )
         };
         Err(error.hint(hint).next(NextCall {

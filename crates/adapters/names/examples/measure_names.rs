@@ -20,7 +20,7 @@ use cairn_domain::{
 };
 use cairn_local_blobs::LocalBlobs;
 use cairn_names::NameIndex;
-use cairn_ports::{NameMatch, Names, StagedNames};
+use cairn_ports::{FileMatch, NameMatch, Names, StagedNames};
 
 const DECLARATIONS: [&str; 6] = ["func", "fn", "def", "type", "class", "struct"];
 const ROUNDS: u32 = 20;
@@ -69,11 +69,13 @@ async fn measure(index: &NameIndex) -> Result<(), Box<dyn Error>> {
         }
         println!("{name} {ways:?}: {first} hits, first {cold:?}, then {:?}", start.elapsed() / ROUNDS);
     }
-    for (name, fuzzy) in [("server.go", false), ("handshake", false), ("sevrer.go", true), ("*_test.go", false)] {
+    for (name, matching) in
+        [("server.go", FileMatch::Name), ("handshake", FileMatch::Name), ("sevrer.go", FileMatch::Similar)]
+    {
         let start = Instant::now();
         let mut num_hits = 0;
         for _ in 0..ROUNDS {
-            num_hits = index.files(&view, &scope, name, fuzzy, 20).await?.len();
+            num_hits = index.files(&view, &scope, name, matching, 20).await?.len();
         }
         println!("file {name}: {num_hits} hits, {:?}", start.elapsed() / ROUNDS);
     }

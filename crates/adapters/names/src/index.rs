@@ -9,21 +9,21 @@ use bytes::Bytes;
 use cairn_domain::{GenerationId, RepositoryId, RepositoryScope, RunId, Scope, SymbolEntry, Tenant, View};
 use cairn_faults::fail_point;
 use cairn_ports::{
-    BlobStore, BlobStoreError, ErrorKind, FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit,
+    BlobStore, BlobStoreError, ErrorKind, FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames,
+    SymbolHit,
 };
 use futures::{StreamExt, TryStreamExt, stream};
-use globset::{GlobBuilder, GlobMatcher};
 
 use crate::cache::Cache;
 use crate::keys;
 use crate::layer::{self, DamagedLayer, Layer, LayerContents};
-use crate::names::RepositoryNames;
+use crate::names::{AskedName, RepositoryNames};
 
 /// Memory for layers that were read.
 const MAX_CACHED_BYTES: usize = 512 << 20;
 /// Layers may be merged between listing and reading them; then they are listed again.
 const MAX_LISTINGS: usize = 5;
-/// Repositories whose lists are read at the same time: each read is a wait for the store.
+/// Repositories that are looked in at the same time: reading one is a wait for the store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 
@@ -59,6 +59,13 @@ impl NameIndex {
     pub(crate) async fn list(&self, repository: Option<RepositoryId>) -> Result<Vec<String>, NamesError> {
         let prefix = repository.map_or_else(|| keys::ROOT.to_owned(), keys::prefix);
         let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
+        Ok(blobs.into_iter().map(|blob| blob.key).filter(|key| keys::settled_of(key).is_none()).collect())
+    }
+
+    /// The same of a repository, and the marks of what is settled.
+    pub(crate) async fn list_all(&self, repository: RepositoryId) -> Result<Vec<String>, NamesError> {
+        let prefix = keys::prefix(repository);
+        let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
         Ok(blobs.into_iter().map(|blob| blob.key).collect())
     }
 
@@ -77,63 +84,90 @@ impl NameIndex {
         Ok(layers)
     }
 
-    /// The names of every repository in scope that the view sees.
-    async fn repositories(&self, view: &View, scope: &Scope) -> Result<Vec<RepositoryNames>, NamesError> {
+    /// The keys of a repository's layers, or of all: those at hand where they serve the view, unless they are wanted `anew`.
+    async fn keys(
+        &self,
+        repository: Option<RepositoryId>,
+        view: &View,
+        anew: bool,
+    ) -> Result<Arc<Vec<String>>, NamesError> {
+        let known = if anew { None } else { self.cache().keys(repository, view) };
+        if let Some(keys) = known {
+            return Ok(keys);
+        }
+        let keys = self.list(repository).await?;
+        Ok(self.cache().set_keys(repository, view, keys))
+    }
+
+    async fn repositories(&self, view: &View, scope: &Scope) -> Result<Vec<RepositoryId>, NamesError> {
         match &scope.repositories {
-            RepositoryScope::Only(ids) => {
-                // Owned ids: a closure over borrowed ones makes a future that cannot be sent.
-                let ids: Vec<RepositoryId> = ids.iter().copied().collect();
-                let of_each = stream::iter(ids).map(|id| self.names_of(view, scope, Some(id)));
-                let of_each: Vec<_> = of_each.buffered(READS_AT_ONCE).try_collect().await?;
-                Ok(of_each.into_iter().flatten().collect())
+            RepositoryScope::Only(ids) => Ok(ids.iter().copied().collect()),
+            RepositoryScope::All => {
+                let keys = self.keys(None, view, false).await?;
+                let mut ids: Vec<RepositoryId> = keys.iter().filter_map(|key| keys::repository_of(key)).collect();
+                ids.dedup();
+                Ok(ids)
             }
-            RepositoryScope::All => self.names_of(view, scope, None).await,
         }
     }
 
+    /// The names of a repository, if the view sees it and it is the tenant's.
     async fn names_of(
         &self,
         view: &View,
         scope: &Scope,
-        repository: Option<RepositoryId>,
-    ) -> Result<Vec<RepositoryNames>, NamesError> {
+        repository: RepositoryId,
+    ) -> Result<Option<RepositoryNames>, NamesError> {
+        if !view.sees_repository(repository) {
+            return Ok(None);
+        }
         let mut failed = None;
         for _ in 0..MAX_LISTINGS {
-            let known = if failed.is_none() { self.cache().keys(repository, view) } else { None };
-            let keys = match known {
-                Some(keys) => keys,
-                None => {
-                    let keys = self.list(repository).await?;
-                    self.cache().set_keys(repository, view, keys)
-                }
-            };
-            match self.read_names(view, scope, &keys).await {
+            let keys = self.keys(Some(repository), view, failed.is_some()).await?;
+            match self.layers(&keys).await {
                 // Another process merged the layers meanwhile.
                 Err(error) if error.kind == ErrorKind::NotFound => failed = Some(error),
-                names => return names,
+                Err(error) => return Err(error),
+                Ok(layers) => {
+                    let layers: Vec<Arc<Layer>> = layers.into_iter().map(|(_, layer)| layer).collect();
+                    let is_own = layers.first().is_some_and(|layer| layer.header.tenant == scope.tenant.as_str());
+                    return Ok(is_own.then_some(RepositoryNames { layers }));
+                }
             }
         }
-        failed.map_or_else(|| Ok(Vec::new()), Err)
+        failed.map_or(Ok(None), Err)
     }
 
-    async fn read_names(
+    /// The best of what is found in each repository in scope that the view sees.
+    ///
+    /// A repository's layers are let go of once they were looked at: those of `READS_AT_ONCE` are held at most.
+    async fn look_up<Hit: Send + 'static>(
         &self,
         view: &View,
         scope: &Scope,
-        keys: &[String],
-    ) -> Result<Vec<RepositoryNames>, NamesError> {
-        let mut found = Vec::new();
-        for keys in keys.chunk_by(|left, right| keys::repository_of(left) == keys::repository_of(right)) {
-            let repository = keys::repository_of(&keys[0]);
-            if repository.is_none_or(|repository| !view.sees_repository(repository)) {
-                continue;
-            }
-            let layers: Vec<Arc<Layer>> = self.layers(keys).await?.into_iter().map(|(_, layer)| layer).collect();
-            if layers.first().is_some_and(|layer| layer.header.tenant == scope.tenant.as_str()) {
-                found.push(RepositoryNames { layers });
+        find: impl Fn(&RepositoryNames) -> Result<Vec<Hit>, DamagedLayer> + Send + Sync + 'static,
+        keep_best: impl Fn(&mut Vec<Hit>) + Send + Sync + 'static,
+    ) -> Result<Vec<Hit>, NamesError> {
+        let asked = Arc::new((find, keep_best));
+        let look_in = async |repository| {
+            let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
+            let asked = Arc::clone(&asked);
+            blocking(move || {
+                let mut hits = asked.0(&names)?;
+                asked.1(&mut hits);
+                Ok(hits)
+            })
+            .await
+        };
+        let mut of_each = stream::iter(self.repositories(view, scope).await?).map(look_in).buffered(READS_AT_ONCE);
+        let mut hits = Vec::new();
+        while let Some(found) = of_each.try_next().await? {
+            if !found.is_empty() {
+                hits.extend(found);
+                asked.1(&mut hits);
             }
         }
-        Ok(found)
+        Ok(hits)
     }
 
     /// Writes a layer under the key that its bytes give. Returns the key.
@@ -193,20 +227,9 @@ impl Names for NameIndex {
         ways: &[NameMatch],
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError> {
-        let mut hits = Vec::new();
-        for names in self.repositories(view, scope).await? {
-            hits.extend(names.symbols(view, name, ways).map_err(|error| damaged(error, keys::ROOT))?);
-        }
-        hits.sort_by(|left, right| {
-            let place = |hit: &SymbolHit| (Reverse(hit.score), hit.repository);
-            let symbols = || (&left.symbol.path, left.symbol.line, left.symbol.node);
-            let others = (&right.symbol.path, right.symbol.line, right.symbol.node);
-            place(left).cmp(&place(right)).then_with(|| symbols().cmp(&others))
-        });
-        // Two processes that merged at once may have left a name twice.
-        hits.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
-        hits.truncate(limit);
-        Ok(hits)
+        let (view_of_find, asked) = (view.clone(), AskedName::new(name, ways));
+        let find = move |names: &RepositoryNames| names.symbols(&view_of_find, &asked);
+        self.look_up(view, scope, find, move |hits| keep_best_symbols(hits, limit)).await
     }
 
     async fn files(
@@ -214,27 +237,12 @@ impl Names for NameIndex {
         view: &View,
         scope: &Scope,
         name: &str,
-        fuzzy: bool,
+        matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
-        let glob = if name.contains(['*', '?', '[']) { Some(glob(name)?) } else { None };
-        let mut hits = Vec::new();
-        for names in self.repositories(view, scope).await? {
-            let found = match &glob {
-                Some(glob) => {
-                    names.scored_files(view, |_, _, entry| matches_glob(glob, name, &entry.path).then_some(100))
-                }
-                None => names.files(view, name, fuzzy),
-            };
-            hits.extend(found.map_err(|error| damaged(error, keys::ROOT))?);
-        }
-        hits.sort_by(|left, right| {
-            let place = |hit: &FileHit| (Reverse(hit.score), hit.repository);
-            place(left).cmp(&place(right)).then_with(|| left.path.cmp(&right.path))
-        });
-        hits.dedup();
-        hits.truncate(limit);
-        Ok(hits)
+        let (view_of_find, asked) = (view.clone(), name.to_owned());
+        let find = move |names: &RepositoryNames| names.files(&view_of_find, &asked, matching);
+        self.look_up(view, scope, find, move |hits| keep_best_files(hits, limit)).await
     }
 
     async fn scroll(
@@ -244,18 +252,52 @@ impl Names for NameIndex {
         repository: RepositoryId,
         from: u64,
     ) -> Result<Page<SymbolEntry>, NamesError> {
-        if !scope.contains(repository) {
-            return Ok(Page { items: Vec::new(), next: None });
-        }
-        let mut symbols = Vec::new();
-        for names in self.names_of(view, scope, Some(repository)).await? {
-            symbols.extend(names.all(view, from).map_err(|error| damaged(error, keys::ROOT))?);
-        }
-        symbols.sort_by(|(left_half, left), (right_half, right)| (left_half, left.node).cmp(&(right_half, right.node)));
-        symbols.dedup();
-        let next = cut(&mut symbols);
-        Ok(Page { items: symbols.into_iter().map(|(_, symbol)| symbol).collect(), next })
+        let names = if scope.contains(repository) { self.names_of(view, scope, repository).await? } else { None };
+        let Some(names) = names else { return Ok(Page { items: Vec::new(), next: None }) };
+        let view = view.clone();
+        blocking(move || {
+            let mut symbols = names.all(&view, from)?;
+            symbols.sort_by(|(left_half, left), (right_half, right)| {
+                (left_half, left.node).cmp(&(right_half, right.node))
+            });
+            symbols.dedup();
+            let next = cut(&mut symbols);
+            Ok(Page { items: symbols.into_iter().map(|(_, symbol)| symbol).collect(), next })
+        })
+        .await
     }
+}
+
+/// Runs a scan on a thread where blocking is allowed: that of a large repository takes long, and cannot be interrupted.
+async fn blocking<T: Send + 'static>(
+    scan: impl FnOnce() -> Result<T, DamagedLayer> + Send + 'static,
+) -> Result<T, NamesError> {
+    match tokio::task::spawn_blocking(scan).await {
+        Ok(found) => found.map_err(|error| damaged(error, keys::ROOT)),
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => Err(NamesError::new(ErrorKind::Cancelled, "read", keys::ROOT)),
+    }
+}
+
+fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
+    hits.sort_by(|left, right| {
+        let place = |hit: &SymbolHit| (Reverse(hit.score), hit.repository);
+        let symbols = || (&left.symbol.path, left.symbol.line, left.symbol.node);
+        let others = (&right.symbol.path, right.symbol.line, right.symbol.node);
+        place(left).cmp(&place(right)).then_with(|| symbols().cmp(&others))
+    });
+    // Two processes that merged at once may have left a name twice.
+    hits.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
+    hits.truncate(limit);
+}
+
+fn keep_best_files(hits: &mut Vec<FileHit>, limit: usize) {
+    hits.sort_by(|left, right| {
+        let place = |hit: &FileHit| (Reverse(hit.score), hit.repository);
+        place(left).cmp(&place(right)).then_with(|| left.path.cmp(&right.path))
+    });
+    hits.dedup();
+    hits.truncate(limit);
 }
 
 /// Cuts the symbols to a page; those whose keys share the first half stay together. Returns where the next page starts.
@@ -267,18 +309,6 @@ fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     }
     symbols.retain(|(half, _)| *half == next);
     next.checked_add(1)
-}
-
-fn glob(pattern: &str) -> Result<GlobMatcher, NamesError> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    let invalid = |error| NamesError::new(ErrorKind::Invalid, "files", pattern).because(error);
-    glob.map(|glob| glob.compile_matcher()).map_err(invalid)
-}
-
-/// A pattern without `/` is one of base names.
-fn matches_glob(glob: &GlobMatcher, pattern: &str, path: &str) -> bool {
-    let base_name = path.rsplit('/').next().unwrap_or(path);
-    glob.is_match(path) || (!pattern.contains('/') && glob.is_match(base_name))
 }
 
 /// The generations that layers name.

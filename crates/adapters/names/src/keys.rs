@@ -1,5 +1,6 @@
 //! Keys of layers in the blob store: `names/<repository>/<generation>-<hash>` for what a run staged,
-//! `names/<repository>/merged-<hash>` for what stands for several.
+//! `names/<repository>/merged-<hash>` for what stands for several, and `names/<repository>/settled-<generation>`, which is no
+//! layer: what that generation staged may be merged.
 //!
 //! The hash is of the bytes: staging the same again writes nothing, and staging more in the same generation adds a layer.
 
@@ -8,6 +9,7 @@ use cairn_domain::{GenerationId, Key128, RepositoryId};
 /// Prefix of all layers.
 pub(crate) const ROOT: &str = "names/";
 const MERGED: &str = "merged-";
+const SETTLED: &str = "settled-";
 
 /// Prefix of a repository's layers.
 pub(crate) fn prefix(repository: RepositoryId) -> String {
@@ -20,6 +22,10 @@ pub(crate) fn staged(repository: RepositoryId, generation: GenerationId, bytes: 
 
 pub(crate) fn merged(repository: RepositoryId, bytes: &[u8]) -> String {
     format!("{}{MERGED}{}", prefix(repository), &blake3::hash(bytes).to_hex()[..32])
+}
+
+pub(crate) fn settled(repository: RepositoryId, generation: GenerationId) -> String {
+    format!("{}{SETTLED}{:016x}", prefix(repository), generation.0)
 }
 
 /// The repository of a layer's key.
@@ -35,6 +41,12 @@ pub(crate) fn is_merged(key: &str) -> bool {
 /// The generation of a staged layer; none for merged ones.
 pub(crate) fn generation_of(key: &str) -> Option<GenerationId> {
     let (generation, _) = last_part(key).split_once('-').filter(|(generation, _)| generation.len() == 16)?;
+    u64::from_str_radix(generation, 16).ok().map(GenerationId)
+}
+
+/// The generation that a mark is about; none for layers.
+pub(crate) fn settled_of(key: &str) -> Option<GenerationId> {
+    let generation = last_part(key).strip_prefix(SETTLED)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
 }
 
@@ -54,6 +66,12 @@ mod tests {
         let (staged, merged) = (staged(repository, GenerationId(258), b"x"), merged(repository, b"x"));
         assert_eq!((generation_of(&staged), is_merged(&staged)), (Some(GenerationId(258)), false));
         assert_eq!((generation_of(&merged), is_merged(&merged)), (None, true));
+        let settled = settled(repository, GenerationId(258));
+        assert_eq!(
+            (settled_of(&settled), generation_of(&settled), is_merged(&settled)),
+            (Some(GenerationId(258)), None, false)
+        );
+        assert_eq!((settled_of(&staged), settled_of(&merged), repository_of(&settled)), (None, None, Some(repository)));
         assert_eq!((repository_of(&staged), repository_of(&merged)), (Some(repository), Some(repository)));
         assert_eq!((repository_of("names/x"), repository_of("other/x/y")), (None, None));
     }

@@ -1,14 +1,16 @@
 //! Sweeping, merging and removing layers.
 //!
 //! As in search segments: names keep their generations when layers are merged, a merged layer names those that it
-//! replaces, and these are deleted later. Only settled generations are merged: those that sweeping reports, and what
-//! was merged before.
+//! replaces, and these are deleted later. Only settled generations are merged: those that sweeping reports or has reported,
+//! and what was merged before. Sweeping reports each of them once, and mostly alone: a mark remembers those whose layers were
+//! not merged then.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use cairn_domain::{GenerationId, RepoPath, RepositoryId, Tenant};
 use cairn_ports::{ErrorKind, Generations, MaintenanceError, NamesError};
 
@@ -26,17 +28,30 @@ type Settled = BTreeSet<GenerationId>;
 
 impl NameIndex {
     async fn reorganise(&self, repository: RepositoryId, published: &[GenerationId]) -> Result<u64, NamesError> {
-        let keys = self.list(Some(repository)).await?;
+        let (marks, keys): (Vec<String>, Vec<String>) =
+            self.list_all(repository).await?.into_iter().partition(|key| keys::settled_of(key).is_some());
         let layers = self.layers(&keys).await?;
         self.remove_replaced(repository, &keys, &layers).await?;
         let (merged, staged): (Named, Named) = layers.iter().cloned().partition(|(key, _)| keys::is_merged(key));
+        let marked: Settled = marks.iter().filter_map(|mark| keys::settled_of(mark)).collect();
         let mut settled = generations(&merged);
-        settled.extend(published);
+        settled.extend(published.iter().chain(&marked));
         let is_settled =
             |(_, layer): &&(String, Arc<Layer>)| layer.generations().all(|generation| settled.contains(&generation));
         let mut group: Named = merged.iter().chain(staged.iter().filter(is_settled)).cloned().collect();
         leave_out_large(&mut group);
         if group.len() < 2 {
+            group.clear();
+        }
+        let left = staged.iter().filter(|(key, _)| group.iter().all(|(member, _)| member != key));
+        let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
+        self.mark(repository, left.intersection(&settled).filter(|generation| !marked.contains(generation))).await?;
+        // Marks go with the layers, and these when they are replaced.
+        let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
+        for mark in marks.iter().filter(|mark| keys::settled_of(mark).is_some_and(|of| !of_staged.contains(&of))) {
+            self.delete(mark).await?;
+        }
+        if group.is_empty() {
             return Ok(0);
         }
         let others: Vec<&Layer> = layers
@@ -49,6 +64,20 @@ impl NameIndex {
             merge(&group, &all, &others, &settled, &keys).map_err(|error| damaged(error, &keys::prefix(repository)))?;
         self.write(&contents, |bytes| keys::merged(repository, bytes)).await?;
         Ok(num_removed)
+    }
+
+    /// Remembers that these may be merged.
+    async fn mark(
+        &self,
+        repository: RepositoryId,
+        settled: impl Iterator<Item = &GenerationId> + Send,
+    ) -> Result<(), NamesError> {
+        for generation in settled {
+            let key = keys::settled(repository, *generation);
+            let put = self.blobs.put(&key, Bytes::from_static(b"settled")).await;
+            put.map_err(|error| of_blobs(error, "mark", &key))?;
+        }
+        Ok(())
     }
 
     async fn remove_replaced(
@@ -77,8 +106,8 @@ impl NameIndex {
     }
 
     async fn remove(&self, tenant: &Tenant, repository: RepositoryId, before: GenerationId) -> Result<(), NamesError> {
-        for key in self.list(Some(repository)).await? {
-            match keys::generation_of(&key) {
+        for key in self.list_all(repository).await? {
+            match keys::generation_of(&key).or_else(|| keys::settled_of(&key)) {
                 Some(generation) if generation >= before => {}
                 Some(_) => self.delete(&key).await?,
                 None => self.remove_from_merged(tenant, &key, before).await?,

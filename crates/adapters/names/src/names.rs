@@ -1,9 +1,9 @@
 //! Looking up symbols and files in the layers of one repository.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cairn_domain::{GenerationId, RepoPath, SymbolEntry, View};
-use cairn_ports::{FileHit, NameMatch, SymbolHit};
+use cairn_ports::{FileHit, FileMatch, NameMatch, SymbolHit};
 use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_score, fold_style, similarity_percent};
 use fst::automaton::{Levenshtein, Str};
 use fst::{Automaton, IntoStreamer, Streamer};
@@ -31,16 +31,15 @@ impl RepositoryNames {
     }
 
     /// The visible symbols that match in one of the ways, each by its best way, unordered.
-    pub(crate) fn symbols(&self, view: &View, asked: &str, ways: &[NameMatch]) -> Result<Vec<SymbolHit>, DamagedLayer> {
-        let asked = AskedName::new(asked);
+    pub(crate) fn symbols(&self, view: &View, asked: &AskedName) -> Result<Vec<SymbolHit>, DamagedLayer> {
         let mut hits = Vec::new();
         if asked.last.is_empty() {
             return Ok(hits);
         }
         for layer in &self.layers {
-            for number in candidates(layer, &asked, ways) {
+            for number in candidates(layer, asked) {
                 let (symbol, path) = layer.symbol(number)?;
-                let Some((matched, score)) = asked.best_match(&symbol.name, &symbol.qualified_name, ways) else {
+                let Some((matched, score)) = asked.best_match(&symbol.name, &symbol.qualified_name) else {
                     continue;
                 };
                 if self.sees(view, path) {
@@ -68,7 +67,11 @@ impl RepositoryNames {
     }
 
     /// The visible files whose name matches, unordered.
-    pub(crate) fn files(&self, view: &View, asked: &str, fuzzy: bool) -> Result<Vec<FileHit>, DamagedLayer> {
+    pub(crate) fn files(&self, view: &View, asked: &str, matching: FileMatch) -> Result<Vec<FileHit>, DamagedLayer> {
+        if matching == FileMatch::Path {
+            return self.scored_files(view, |_, _, entry| (entry.path == asked).then_some(100));
+        }
+        let fuzzy = matching == FileMatch::Similar;
         let lower = asked.to_lowercase();
         let asked_base = lower.rsplit('/').next().unwrap_or(&lower);
         let finder = memchr::memmem::Finder::new(&lower);
@@ -81,7 +84,7 @@ impl RepositoryNames {
     }
 
     /// The visible files of which `score` gives one.
-    pub(crate) fn scored_files(
+    fn scored_files(
         &self,
         view: &View,
         score: impl Fn(&Layer, usize, &PathEntry) -> Option<u32>,
@@ -101,19 +104,30 @@ impl RepositoryNames {
 }
 
 /// A name as it was asked for: `Parser.parse_file` asks for `parse_file` of something that ends in `Parser`.
-struct AskedName {
+pub(crate) struct AskedName {
     /// Parts joined with `.`, whatever the language joins them with.
     whole: String,
     last: String,
     folded: String,
+    ways: Vec<NameMatch>,
+    /// Finds names near the folded one; none if it is too long. Made once, where it is first wanted: that takes long.
+    automaton: OnceLock<Option<Levenshtein>>,
 }
 
 impl AskedName {
-    fn new(asked: &str) -> Self {
+    pub(crate) fn new(asked: &str, ways: &[NameMatch]) -> Self {
         let whole = asked.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
-        Self { whole, last, folded }
+        Self { whole, last, folded, ways: ways.to_vec(), automaton: OnceLock::new() }
+    }
+
+    fn automaton(&self) -> Option<&Levenshtein> {
+        let make = || {
+            let is_short = self.folded.chars().count() <= MAX_AUTOMATON_CHARACTERS;
+            if is_short { Levenshtein::new(&self.folded, MAX_EDIT_DISTANCE as u32).ok() } else { None }
+        };
+        self.automaton.get_or_init(make).as_ref()
     }
 
     fn is_qualified(&self) -> bool {
@@ -121,8 +135,8 @@ impl AskedName {
     }
 
     /// The best of the ways in which a symbol's name matches, with its score in percent.
-    fn best_match(&self, name: &str, qualified_name: &str, ways: &[NameMatch]) -> Option<(NameMatch, u32)> {
-        let matches = ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
+    fn best_match(&self, name: &str, qualified_name: &str) -> Option<(NameMatch, u32)> {
+        let matches = self.ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
         // The first of equals: callers list the ways from strict to loose.
         matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
     }
@@ -158,9 +172,9 @@ fn ends_with_part(name: &str, end: &str) -> bool {
 }
 
 /// Numbers of the symbols that may match in one of the ways, ascending, without duplicates.
-fn candidates(layer: &Layer, asked: &AskedName, ways: &[NameMatch]) -> Vec<u32> {
+fn candidates(layer: &Layer, asked: &AskedName) -> Vec<u32> {
     let mut values: Vec<u64> = Vec::new();
-    for way in ways {
+    for way in &asked.ways {
         match way {
             NameMatch::Exact | NameMatch::CaseInsensitive | NameMatch::StyleInsensitive => {
                 values.extend(layer.names.get(&asked.folded));
@@ -168,15 +182,10 @@ fn candidates(layer: &Layer, asked: &AskedName, ways: &[NameMatch]) -> Vec<u32> 
             NameMatch::Prefix if !asked.is_qualified() => {
                 collect(layer, Str::new(&asked.folded).starts_with(), &mut values);
             }
-            NameMatch::Fuzzy if asked.folded.chars().count() <= MAX_AUTOMATON_CHARACTERS => {
-                match Levenshtein::new(&asked.folded, MAX_EDIT_DISTANCE as u32) {
-                    Ok(automaton) => collect(layer, automaton, &mut values),
-                    Err(_) => collect_where(layer, |name| are_near(name, &asked.folded), &mut values),
-                }
-            }
-            NameMatch::Fuzzy => {
-                collect_where(layer, |name| are_near(name, &asked.folded), &mut values);
-            }
+            NameMatch::Fuzzy => match asked.automaton() {
+                Some(automaton) => collect(layer, automaton, &mut values),
+                None => collect_where(layer, |name| are_near(name, &asked.folded), &mut values),
+            },
             // The start of a qualified name says nothing about where its last part starts.
             NameMatch::Contains | NameMatch::Prefix => {
                 collect_where(layer, |name| name.contains(&asked.folded), &mut values);
@@ -217,7 +226,7 @@ mod tests {
         let check = |asked: &str, qualified_name: &str, expect| {
             let name = qualified_name.rsplit('.').next().expect("a part");
             assert_eq!(
-                AskedName::new(asked).best_match(name, qualified_name, &ALL),
+                AskedName::new(asked, &ALL).best_match(name, qualified_name),
                 expect,
                 "{asked} {qualified_name}"
             );

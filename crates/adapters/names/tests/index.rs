@@ -11,7 +11,9 @@ use cairn_domain::{
     Tenant, View,
 };
 use cairn_names::NameIndex;
-use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Generations, NameMatch, Names, Put, StagedNames};
+use cairn_ports::{
+    BlobMeta, BlobStore, BlobStoreError, ErrorKind, FileMatch, Generations, NameMatch, Names, Put, StagedNames,
+};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -164,24 +166,106 @@ async fn records_come_back_whole() {
 #[tokio::test]
 async fn files_are_found_by_tier() {
     let (index, _) = index().await;
-    let check = async |asked: &str, fuzzy: bool, expect: &[(&str, u32)]| {
-        let hits = index.files(&view(2, &[]), &everything(), asked, fuzzy, 9).await.expect("looked up");
+    let check = async |asked: &str, matching: FileMatch, expect: &[(&str, u32)]| {
+        let hits = index.files(&view(2, &[]), &everything(), asked, matching, 9).await.expect("looked up");
         let found: Vec<(&str, u32)> = hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect();
         assert_eq!(found, expect, "{asked}");
     };
-    check("config.json", false, &[("config.json", 100)]).await;
-    check("store", false, &[("src/store.rs", 90)]).await;
-    check("ADR-025", false, &[("docs/ADR-025-queues.md", 80)]).await;
-    check("src", false, &[("src/cache.rs", 60), ("src/store.rs", 60), ("src/util.rs", 60)]).await;
-    check("stroe.rs", false, &[]).await;
-    check("stroe.rs", true, &[("src/store.rs", 44)]).await;
-    check("*.rs", false, &[("src/cache.rs", 100), ("src/store.rs", 100), ("src/util.rs", 100)]).await;
-    check("src/[cs]*", false, &[("src/cache.rs", 100), ("src/store.rs", 100)]).await;
-    check("docs/*.rs", false, &[]).await;
-    assert_eq!(
-        index.files(&view(2, &[]), &everything(), "a[", false, 9).await.expect_err("bad").kind,
-        ErrorKind::Invalid
-    );
+    check("config.json", FileMatch::Name, &[("config.json", 100)]).await;
+    check("store", FileMatch::Name, &[("src/store.rs", 90)]).await;
+    check("ADR-025", FileMatch::Name, &[("docs/ADR-025-queues.md", 80)]).await;
+    check("src", FileMatch::Name, &[("src/cache.rs", 60), ("src/store.rs", 60), ("src/util.rs", 60)]).await;
+    check("stroe.rs", FileMatch::Name, &[]).await;
+    check("stroe.rs", FileMatch::Similar, &[("src/store.rs", 44)]).await;
+    check("src/store.rs", FileMatch::Path, &[("src/store.rs", 100)]).await;
+    check("store.rs", FileMatch::Path, &[]).await;
+    for matching in [FileMatch::Path, FileMatch::Name, FileMatch::Similar] {
+        for asked in ["*.rs", "src/[cs]*", "docs/*.rs", "a[", "[z-a].x", "self.items[0", "user?.profile{"] {
+            check(asked, matching, &[]).await;
+        }
+    }
+}
+
+/// As a sweep tells of them: each generation once, when its grace is over.
+#[tokio::test]
+async fn generations_that_are_swept_one_by_one_are_merged() {
+    let (index, blobs) = index().await;
+    index.sweep_retired(repository(), &[GenerationId(1)]).await.expect("swept");
+    for generation in 2..40 {
+        let staged = StagedNames {
+            replaced: vec![path("src/cache.rs")],
+            symbols: vec![symbol("src/cache.rs", generation as u32, "Cache.get_user")],
+            files: vec![path("src/cache.rs")],
+        };
+        index.stage(&Tenant::local(), run(generation), staged.clone()).await.expect("staged");
+        if generation % 7 == 0 {
+            // Never published, and swept later than the next.
+            continue;
+        }
+        index.sweep_retired(repository(), &[GenerationId(generation)]).await.expect("swept");
+        index.compact(repository()).await.expect("compacted");
+        if generation % 7 == 1 {
+            index.sweep_aborted(repository(), GenerationId(generation - 1)).await.expect("swept");
+        }
+        assert!(blobs.keys().len() < 20, "{:?}", blobs.keys());
+        let seen = view(generation + 1, &[generation / 7 * 7]);
+        let hits = index.symbols(&seen, &everything(), "Cache.get_user", &[NameMatch::Exact], 9).await;
+        let lines: Vec<u32> = hits.expect("looked up").iter().map(|hit| hit.symbol.line).collect();
+        assert_eq!(lines, [generation as u32]);
+        assert_eq!(names(&index, &seen, "getUserById", &[NameMatch::Exact]).await.len(), 1);
+    }
+    index.remove_repository(&Tenant::local(), repository(), GenerationId(40)).await.expect("removed");
+    assert_eq!(blobs.keys(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn names_of_files_are_taken_as_they_are() {
+    let index = NameIndex::new(Arc::new(MemoryBlobs::default()));
+    let files = ["pages/[id].tsx", "pages/d.tsx", "src/a*b?.rs"].map(path).into();
+    let staged = StagedNames { files, ..StagedNames::default() };
+    index.stage(&Tenant::local(), run(1), staged).await.expect("staged");
+    let check = async |asked: &str, matching: FileMatch, expect: &[&str]| {
+        let hits = index.files(&view(2, &[]), &everything(), asked, matching, 9).await.expect("looked up");
+        let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        assert_eq!(found, expect, "{asked} {matching:?}");
+    };
+    check("pages/[id].tsx", FileMatch::Name, &["pages/[id].tsx"]).await;
+    check("pages/[id].tsx", FileMatch::Path, &["pages/[id].tsx"]).await;
+    check("[id]", FileMatch::Name, &["pages/[id].tsx"]).await;
+    check("[ID].tsx", FileMatch::Similar, &["pages/[id].tsx"]).await;
+    check("a*b?.rs", FileMatch::Name, &["src/a*b?.rs"]).await;
+    check("pages/*", FileMatch::Name, &[]).await;
+}
+
+/// More repositories than are looked in at the same time, each with a name of its own and one that all have.
+#[tokio::test]
+async fn many_repositories_are_looked_in_in_order() {
+    let (blobs, mut ids) = (Arc::new(MemoryBlobs::default()), Vec::new());
+    let index = NameIndex::new(blobs);
+    for number in 0..40_u64 {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(format!("r{number}")));
+        let symbols = vec![symbol("src/a.rs", 2, "common"), symbol("src/a.rs", 1, &format!("own_{number}"))];
+        let staged = StagedNames { symbols, files: vec![path("src/a.rs")], ..StagedNames::default() };
+        let run = RunId { repository, generation: GenerationId(1) };
+        index.stage(&Tenant::local(), run, staged).await.expect("staged");
+        ids.push(repository);
+    }
+    ids.sort();
+    for scope in [everything(), Scope::only(Tenant::local(), ids.iter().copied())] {
+        for limit in [0, 1, 17, 40, 99] {
+            let expect = &ids[..limit.min(ids.len())];
+            let hits = index.symbols(&view(2, &[]), &scope, "comon", &[NameMatch::Fuzzy], limit).await;
+            let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
+            assert_eq!(found, expect);
+            let hits = index.files(&view(2, &[]), &scope, "src/a.rs", FileMatch::Path, limit).await;
+            let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
+            assert_eq!(found, expect);
+        }
+        // The best comes first, wherever it is.
+        let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
+        let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
+        assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));
+    }
 }
 
 #[tokio::test]
@@ -189,7 +273,7 @@ async fn scope_and_view_come_first() {
     let (index, _) = index().await;
     let count = async |view: View, scope: Scope| {
         let found = index.symbols(&view, &scope, "Store", &[NameMatch::Exact], 9).await.expect("looked up").len();
-        let files = index.files(&view, &scope, "config.json", false, 9).await.expect("looked up").len();
+        let files = index.files(&view, &scope, "config.json", FileMatch::Name, 9).await.expect("looked up").len();
         let page = index.scroll(&view, &scope, repository(), 0).await.expect("scrolled");
         assert_eq!((found, found > 0), (files, !page.items.is_empty()));
         found
@@ -289,7 +373,7 @@ async fn play(steps: &[(Generation, bool)]) {
             let with_line: Vec<String> =
                 expect.iter().filter(|(_, lines)| lines.contains(&2)).map(|(number, _)| at(*number)).collect();
             assert_eq!(found, with_line);
-            let files = index.files(view, &everything(), "dir/*", false, 99).await.expect("looked up");
+            let files = index.files(view, &everything(), "dir/", FileMatch::Name, 99).await.expect("looked up");
             let files: Vec<String> = files.iter().map(|hit| hit.path.to_string()).collect();
             let with_symbols: Vec<String> =
                 expect.iter().filter(|(_, lines)| !lines.is_empty()).map(|(number, _)| at(*number)).collect();

@@ -193,7 +193,11 @@ impl RunDocuments for MemoryRuns {
             RunQuery::Newest { repository, limit } => {
                 tables.newest(limit, |run| repository.is_none_or(|only| run.ledger.id.repository == only))
             }
-            RunQuery::NewestOfEach { repositories, limit } => tables.newest_of_each(&repositories, limit, |_| true),
+            RunQuery::NewestOfEach { repositories, of_each, in_all } => {
+                let mut found = tables.newest_of_each(&repositories, of_each, |_| true);
+                found.truncate(in_all);
+                found
+            }
             RunQuery::Unfinished => tables.runs(usize::MAX, |run| !run.ledger.state.is_finished()),
             RunQuery::Unsent { limit } => tables.runs(limit, |run| !run.ledger.unsent().is_empty()),
             RunQuery::PublishedAt { repositories, seq } => {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_ports::{FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
+use cairn_ports::{FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
 
 use crate::faulty::{Faulty, STORE_FAULTS, StoreFault, WithStoreFaults, planted};
 use crate::suite::PlantedFault;
@@ -17,12 +17,13 @@ enum Fault {
     ReversesFiles,
     IgnoresLimits,
     RepeatsSymbols,
-    IgnoresFuzzy,
+    FindsNoSimilarFiles,
+    FindsOtherPaths,
     MatchesTooMuch,
     LosesPages,
 }
 
-const ALL: [(&str, Fault); 10] = [
+const ALL: [(&str, Fault); 11] = [
     ("loses a symbol", Fault::LosesSymbols),
     ("loses a file", Fault::LosesFiles),
     ("loses replacements", Fault::LosesReplacements),
@@ -30,7 +31,8 @@ const ALL: [(&str, Fault); 10] = [
     ("answers files backwards", Fault::ReversesFiles),
     ("ignores limits", Fault::IgnoresLimits),
     ("repeats symbols", Fault::RepeatsSymbols),
-    ("finds files exactly only", Fault::IgnoresFuzzy),
+    ("finds no similar files", Fault::FindsNoSimilarFiles),
+    ("finds other paths than the very one", Fault::FindsOtherPaths),
     ("matches in more ways than asked", Fault::MatchesTooMuch),
     ("loses later pages", Fault::LosesPages),
 ];
@@ -91,12 +93,17 @@ impl Names for Faulty<dyn Names, Fault> {
         view: &View,
         scope: &Scope,
         name: &str,
-        fuzzy: bool,
+        matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
-        let fuzzy = fuzzy && self.fault != Fault::IgnoresFuzzy;
+        let matching = match (self.fault, matching) {
+            (Fault::FindsNoSimilarFiles, FileMatch::Similar) | (Fault::FindsOtherPaths, FileMatch::Path) => {
+                FileMatch::Name
+            }
+            _ => matching,
+        };
         let (view, scope, limit) = (self.view(view), self.scope(scope), self.limit(limit));
-        let mut hits = self.inner.files(&view, &scope, name, fuzzy, limit).await?;
+        let mut hits = self.inner.files(&view, &scope, name, matching, limit).await?;
         if self.fault == Fault::ReversesFiles {
             hits.reverse();
         }

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use cairn_domain::{NodeKey, RepoPath, RepositoryId, Scope, SymbolEntry, SymbolKind, View};
-use cairn_ports::{NameMatch, Names, StagedNames, SymbolHit};
+use cairn_ports::{FileMatch, NameMatch, Names, StagedNames, SymbolHit};
 
 use crate::Case;
 
@@ -88,7 +88,7 @@ impl<'a> Index<'a> {
         scrolled.sort();
         own.sort();
         ensure!(own == scrolled, "{} symbols found by name, {} by scrolling", own.len(), scrolled.len());
-        let files = self.store.files(view, scope, "src/*.py", false, 100).await?;
+        let files = self.store.files(view, scope, "src/", FileMatch::Name, 100).await?;
         sight.extend(files.iter().map(|hit| hit.path.as_str().to_owned()));
         Ok(sight)
     }

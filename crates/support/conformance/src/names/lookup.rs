@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use cairn_domain::{RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
 use cairn_ports::NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
-use cairn_ports::{FileHit, NameMatch, Names, StagedNames, SymbolHit};
+use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit};
 
 use crate::case::view;
 use crate::names::fixture::{EXACT, Index, matched, path};
@@ -135,7 +135,10 @@ fn scored(hits: &[FileHit]) -> Vec<(&str, u32)> {
 pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "files");
     stage_files(&index, &PATHS).await?;
-    let look_up = async |name, fuzzy| store.files(&view(2, &[]), &index.case.scope(), name, fuzzy, 100).await;
+    let look_up = async |name, fuzzy| {
+        let matching = if fuzzy { FileMatch::Similar } else { FileMatch::Name };
+        store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await
+    };
     let exact = look_up("src/main.py", false).await?;
     expect_eq!(scored(&exact)[..1], [("src/main.py", 100)]);
     let by_name = look_up("main.py", false).await?;
@@ -154,20 +157,39 @@ pub(super) async fn files_match_by_path_and_base_name(store: &dyn Names) -> Resu
     Ok(())
 }
 
-pub(super) async fn files_match_globs(store: &dyn Names) -> Result<()> {
-    let index = Index::new(store, "globs");
+pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "path");
     stage_files(&index, &PATHS).await?;
-    let cases: [(&str, &[&str]); 5] = [
-        ("src/*.py", &["src/main.py"]),
-        ("src/**/*.py", &["src/deep/domain.py", "src/main.py"]),
-        ("*.py", &["main.py", "src/deep/domain.py", "src/main.py"]),
-        ("[Mm]a*e", &["Makefile"]),
-        ("m?in.py", &["main.py", "src/main.py"]),
+    for (path, expected) in
+        [("main.py", &[("main.py", 100)][..]), ("src/main.py", &[("src/main.py", 100)]), ("Main.py", &[]), ("src", &[])]
+    {
+        let hits = store.files(&view(2, &[]), &index.case.scope(), path, FileMatch::Path, 100).await?;
+        ensure!(scored(&hits) == expected, "`{path}`: {:?} instead of {expected:?}", scored(&hits));
+    }
+    Ok(())
+}
+
+pub(super) async fn names_of_files_are_literal(store: &dyn Names) -> Result<()> {
+    let index = Index::new(store, "literal");
+    stage_files(&index, &["pages/[id].tsx", "pages/d.tsx", "pages/i.tsx", "src/a*b?.rs", "src/axbc.rs"]).await?;
+    let cases: [(&str, &[&str]); 8] = [
+        ("pages/[id].tsx", &["pages/[id].tsx"]),
+        ("[id].tsx", &["pages/[id].tsx"]),
+        ("pages/*.tsx", &[]),
+        ("a*b?.rs", &["src/a*b?.rs"]),
+        ("self.items[0", &[]),
+        ("[z-a].x", &[]),
+        ("{a.b", &[]),
+        ("*", &["src/a*b?.rs"]),
     ];
-    for (pattern, expected) in cases {
-        let hits = store.files(&view(2, &[]), &index.case.scope(), pattern, false, 100).await?;
-        let found: BTreeSet<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
-        ensure!(found.iter().eq(expected), "`{pattern}`: {found:?} instead of {expected:?}");
+    for (name, expected) in cases {
+        for matching in [FileMatch::Name, FileMatch::Path] {
+            let hits = store.files(&view(2, &[]), &index.case.scope(), name, matching, 100).await?;
+            let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+            let expected: Vec<&str> =
+                expected.iter().copied().filter(|path| matching == FileMatch::Name || *path == name).collect();
+            ensure!(found == expected, "`{name}` {matching:?}: {found:?} instead of {expected:?}");
+        }
     }
     Ok(())
 }
@@ -177,7 +199,7 @@ pub(super) async fn files_are_ordered_and_limited(store: &dyn Names) -> Result<(
     stage_files(&index, &["a.py", "b/a.py", "c/a.py", "d/a.pyc", "e/aa.py"]).await?;
     let expected = ["a.py", "b/a.py", "c/a.py", "d/a.pyc", "e/aa.py"];
     for limit in [0, 1, 2, 4, 100] {
-        let hits = store.files(&view(2, &[]), &index.case.scope(), "a.py", false, limit).await?;
+        let hits = store.files(&view(2, &[]), &index.case.scope(), "a.py", FileMatch::Name, limit).await?;
         let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
         expect_eq!(found, expected[..limit.min(5)]);
     }
@@ -197,7 +219,7 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn Names) -> Result<(
         let scope = index.case.scope_of(&[repository, "r"]);
         let hits = store.symbols(&view, &scope, "first", &EVERY_WAY, 1).await?;
         expect_eq!(hits.iter().map(|hit| hit.repository).collect::<Vec<_>>(), [index.case.repository(repository)]);
-        let files = store.files(&view, &scope, "a.py", true, 1).await?;
+        let files = store.files(&view, &scope, "a.py", FileMatch::Similar, 1).await?;
         expect_eq!(files.iter().map(|hit| hit.repository).collect::<Vec<_>>(), [index.case.repository(repository)]);
     }
     let foreign = Scope::all(Tenant::new(format!("{}-not", index.case.tenant)));
@@ -238,7 +260,7 @@ pub(super) async fn symbols_come_back_whole(store: &dyn Names) -> Result<()> {
         let expected = SymbolHit { repository: index.r(), symbol, matched: Exact, score: 100 };
         expect_eq!(hits, [expected]);
     }
-    let files = store.files(&view(2, &[]), &index.case.scope(), odd.as_str(), false, 9).await?;
+    let files = store.files(&view(2, &[]), &index.case.scope(), odd.as_str(), FileMatch::Name, 9).await?;
     expect_eq!(files, [FileHit { repository: index.r(), path: odd, score: 100 }]);
     Ok(())
 }

@@ -461,12 +461,18 @@ impl LedgerRead for FakeIndex {
         Ok(asked.take(limit).cloned().collect())
     }
 
-    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+    async fn runs_of(
+        &self,
+        repositories: &[RepositoryId],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<RunRecord>, LedgerError> {
         let mut found = Vec::new();
         for repository in repositories {
-            found.extend(self.runs(Some(*repository), limit).await?);
+            found.extend(self.runs(Some(*repository), of_each).await?);
         }
         found.sort_by_key(|run| std::cmp::Reverse(run.id.generation));
+        found.truncate(in_all);
         Ok(found)
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
-use cairn_ports::{ErrorKind, FileHit, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
+use cairn_ports::{ErrorKind, FileHit, FileMatch, NameMatch, Names, NamesError, Page, StagedNames, SymbolHit};
 use cairn_ranking::{MIN_FUZZY_PERCENT, file_name_score, fold_style, similarity_percent};
 
 use super::FakeIndex;
@@ -71,13 +71,18 @@ impl Names for FakeIndex {
         _view: &View,
         scope: &Scope,
         name: &str,
-        fuzzy: bool,
+        matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
         let mut found = Vec::new();
         for repository in self.within(scope) {
             for path in &repository.files {
-                let score = file_name_score(name, path.as_str(), fuzzy);
+                let score = match matching {
+                    FileMatch::Path => (path.as_str() == name).then_some(100),
+                    FileMatch::Name | FileMatch::Similar => {
+                        file_name_score(name, path.as_str(), matching == FileMatch::Similar)
+                    }
+                };
                 found.extend(score.map(|score| FileHit {
                     repository: repository.record.id,
                     path: path.clone(),
