@@ -1,5 +1,7 @@
 //! The catalogue: which repositories there are, and which generation of each is published.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source,
@@ -142,6 +144,10 @@ pub trait CatalogueSweep: Send + Sync {
     /// repositories forgotten. Runs that were aborted less than `grace_ms` before stay hidden and listed, for a late
     /// writer may still add to them; so do deletions that cancelled such a run.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
+
+    /// Repositories that somebody syncs, or that have an unfinished run: some of what is written for them is named by nothing
+    /// yet.
+    async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError>;
 
     /// The manifests of the published generations that a view may still see, and those and the plans of unfinished runs, each
     /// with the tenant of its repository.

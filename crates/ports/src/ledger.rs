@@ -221,8 +221,13 @@ pub trait LedgerRead: Send + Sync {
     /// Runs of a repository (or of all), newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;
 
-    /// The newest runs of each of the repositories, at most `limit` of each, in one read; newest first.
-    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError>;
+    /// The newest runs of the repositories, at most `of_each` of one and `in_all` of all, in one read; newest first.
+    async fn runs_of(
+        &self,
+        repositories: &[RepositoryId],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<RunRecord>, LedgerError>;
 
     /// Unfinished runs, oldest first.
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError>;

@@ -36,10 +36,11 @@ pub enum RunQuery {
         repository: Option<RepositoryId>,
         limit: usize,
     },
-    /// Of each of the repositories, at most so many; newest first.
+    /// Of each of the repositories at most so many, and of all; newest first.
     NewestOfEach {
         repositories: Vec<RepositoryId>,
-        limit: usize,
+        of_each: usize,
+        in_all: usize,
     },
     /// Oldest first.
     Unfinished,

@@ -175,13 +175,16 @@ impl Sweep {
         }
     }
 
-    /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace (a sync that has not
-    /// begun its run yet). Returns how many it deleted. Reads every live manifest; of a repository with one that cannot be
-    /// read, everything stays.
+    /// Mark and sweep: deletes what no live manifest names, unless it is younger than the grace. Returns how many it deleted. Reads
+    /// every live manifest; of a repository with one that cannot be read everything stays, and of one that somebody is at work
+    /// for: the packs of a long sync are named when its run begins, the link state of a run when it is published.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
+        // Asked before the manifests are: what ends in between has its manifest among them.
+        let at_work = self.sweeping.at_work(now_ms).await?;
+        let mut unknown: BTreeSet<String> = at_work.iter().map(ToString::to_string).collect();
         let manifests = self.sweeping.live_manifests(now_ms, self.grace_ms).await?;
-        let (mut live, mut unknown, mut failures) = (FxHashSet::default(), BTreeSet::new(), Failures::default());
+        let (mut live, mut failures) = (FxHashSet::default(), Failures::default());
         for (_, reference) in &manifests {
             if failures.note(&reference.key, self.mark(reference, &mut live).await).is_none() {
                 unknown.insert(repository_of(&reference.key).to_owned());
@@ -226,22 +229,14 @@ impl Sweep {
 
     /// What the live manifests and the patterns of a tenant refer to.
     async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
-        let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
-        let own = manifests.iter().filter(|(owner, reference)| owner == tenant && is_manifest(reference));
-        let mut contents: FxHashSet<ContentHash> = FxHashSet::default();
-        for (_, reference) in own {
-            let manifest = self.artifacts.manifest(reference).await?;
-            for (pack, slots) in slots_by_pack(&manifest) {
-                // A run that is not finished may not have parsed it yet.
-                let Some(mut facts) = self.artifacts.facts_pack(pack).await? else { continue };
-                let key = facts_key_of(pack);
-                let read = move || {
-                    let read =
-                        slots.into_iter().map(|slot| facts.read::<FileFacts>(slot)).collect::<Result<Vec<_>, _>>();
-                    read.map_err(|error| StageError::corrupt(&key, &error))
-                };
-                let chunks = blocking(read).await?.into_iter().flat_map(|facts| facts.chunks);
-                contents.extend(chunks.map(|chunk| chunk.content_hash));
+        let (mut contents, mut read) = (FxHashSet::default(), FxHashSet::default());
+        // Facts of a large tenant take minutes to read: what was begun and parsed meanwhile is read after them.
+        for _ in 0..2 {
+            let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
+            for (_, reference) in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
+                if !read.contains(&reference.key) && self.contents_of(reference, &mut contents).await? {
+                    read.insert(reference.key.clone());
+                }
             }
         }
         let view = self.catalogue.view().await?;
@@ -250,6 +245,30 @@ impl Sweep {
             contents.extend(patterns.iter().filter_map(pattern_chunk).map(|chunk| chunk.content_hash));
         }
         Ok(contents)
+    }
+
+    /// False if some of its packs have no facts: a run that is not finished may not have parsed them yet.
+    async fn contents_of(
+        &self,
+        manifest: &ArtifactRef,
+        contents: &mut FxHashSet<ContentHash>,
+    ) -> Result<bool, StageError> {
+        let manifest = self.artifacts.manifest(manifest).await?;
+        let mut is_parsed = true;
+        for (pack, slots) in slots_by_pack(&manifest) {
+            let Some(mut facts) = self.artifacts.facts_pack(pack).await? else {
+                is_parsed = false;
+                continue;
+            };
+            let key = facts_key_of(pack);
+            let read = move || {
+                let read = slots.into_iter().map(|slot| facts.read::<FileFacts>(slot)).collect::<Result<Vec<_>, _>>();
+                read.map_err(|error| StageError::corrupt(&key, &error))
+            };
+            let chunks = blocking(read).await?.into_iter().flat_map(|facts| facts.chunks);
+            contents.extend(chunks.map(|chunk| chunk.content_hash));
+        }
+        Ok(is_parsed)
     }
 
     async fn mark(&self, reference: &ArtifactRef, live: &mut FxHashSet<String>) -> Result<(), StageError> {
@@ -338,6 +357,7 @@ mod tests {
     struct Listed {
         list: SweepList,
         manifests: Vec<(Tenant, ArtifactRef)>,
+        at_work: BTreeSet<RepositoryId>,
         swept: Mutex<SweepList>,
     }
 
@@ -350,6 +370,10 @@ mod tests {
         async fn swept(&self, swept: &SweepList, _: i64, _: i64) -> Result<(), CatalogueError> {
             *self.swept.lock().unwrap_or_else(PoisonError::into_inner) = swept.clone();
             Ok(())
+        }
+
+        async fn at_work(&self, _: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError> {
+            Ok(self.at_work.clone())
         }
 
         async fn live_manifests(&self, _: i64, _: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
@@ -554,6 +578,19 @@ mod tests {
         let left: Vec<String> =
             sweep.artifacts.blobs.list("packs/").await.expect("listed").into_iter().map(|blob| blob.key).collect();
         assert_eq!(left, [kept]);
+    }
+
+    /// A sync that takes longer than the grace has packs that nothing names yet, a run a link state.
+    #[tokio::test]
+    async fn of_a_repository_that_somebody_is_at_work_for_all_stays() {
+        let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };
+        let (sweep, _, _) = sweep(listed, ErrorKind::Corrupt);
+        for (name, folder) in [("long", "packs"), ("long", "links"), ("idle", "packs")] {
+            let key = format!("{folder}/{}/p", repository(name));
+            sweep.artifacts.blobs.put(&key, Bytes::from_static(b"...")).await.expect("written");
+        }
+        assert_eq!(sweep.artifacts().await.expect("swept"), 1);
+        assert!(sweep.artifacts.blobs.get(&format!("packs/{}/p", repository("idle"))).await.is_err());
     }
 
     #[tokio::test]

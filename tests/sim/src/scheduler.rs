@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_domain::{ArtifactRef, DenseVector, RunState, Tenant, VectorKey};
+use cairn_domain::{ArtifactRef, DenseVector, RepositoryId, RunState, Tenant, VectorKey};
 use cairn_ports::{
     CatalogueError, CatalogueSweep, Generations, Ledger, LedgerRead, Outbox, Requests, RunDocuments, SweepList,
     VectorCache, VectorCacheError,
@@ -135,6 +135,10 @@ impl CatalogueSweep for Sweeping {
 
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError> {
         self.0.runs.swept(swept, now_ms, grace_ms).await
+    }
+
+    async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError> {
+        self.0.runs.at_work(now_ms).await
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {

@@ -120,11 +120,16 @@ impl LedgerRead for Runs {
         documents.into_iter().map(run_record).collect()
     }
 
-    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
+    async fn runs_of(
+        &self,
+        repositories: &[RepositoryId],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<RunRecord>, LedgerError> {
         if repositories.is_empty() {
             return Ok(Vec::new());
         }
-        let query = RunQuery::NewestOfEach { repositories: repositories.to_vec(), limit };
+        let query = RunQuery::NewestOfEach { repositories: repositories.to_vec(), of_each, in_all };
         let documents = told(self.documents.runs(query).await, "runs_of", &"")?;
         documents.into_iter().map(run_record).collect()
     }

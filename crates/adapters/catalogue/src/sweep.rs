@@ -1,11 +1,11 @@
 //! Sweeping, as the catalogue sees it.
 
-use async_trait::async_trait;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ArtifactRef, RunId, RunState, Tenant};
+use async_trait::async_trait;
+use cairn_domain::{ArtifactRef, RepositoryId, RunId, RunState, Tenant};
 use cairn_ports::{CatalogueError, CatalogueSweep, ErrorKind, RepositoryQuery, RunQuery, SweepList};
-use cairn_runs::Command;
+use cairn_runs::{Command, RepositoryState};
 
 use crate::Runs;
 use crate::error::told;
@@ -46,6 +46,12 @@ impl CatalogueSweep for Runs {
             self.forget(Command::ForgetDeletion { repository, generation, until_ms }).await?;
         }
         told(self.documents.forget_publications(until_ms).await, "swept", &"")
+    }
+
+    async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError> {
+        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "at_work", &"")?;
+        let is_at_work = |state: &RepositoryState| state.lease.is_active(now_ms) || state.unfinished.is_some();
+        Ok(repositories.iter().filter(|repository| is_at_work(&repository.state)).map(|found| found.id).collect())
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {

@@ -57,6 +57,8 @@ impl RepositoryState {
             self.aborted.insert(published, now_ms);
         }
         self.requests = Requests { last: self.requests.last, ..Requests::default() };
+        // A sync under way knows the source and the settings of what is deleted: it begins no run, in another life neither.
+        self.lease.revoke(now_ms);
         Ok(generation)
     }
 

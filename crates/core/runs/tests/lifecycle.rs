@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use cairn_domain::{
-    GenerationId, Interval, Lane, PartId, PublishedSeq, RepositoryId, RepositoryName, RunState, StageName, Tenant,
+    GenerationId, Interval, Lane, PartId, PublishedSeq, RepositoryId, RepositoryName, RunState, StageName,
+    SyncProgress, Tenant,
 };
 use cairn_runs::{Beginning, Refusal, Registry, RepositoryState, RunLedger};
 
@@ -170,6 +171,18 @@ fn a_deleted_repository_is_hidden_and_may_come_back_before_it_is_removed() {
     assert!(!world.repository.forget_deletion(&mut world.registry, world.id, deletion, 50));
     assert!(world.sees(again.id.generation));
     assert_eq!(world.registry.unpublished, BTreeSet::new());
+}
+
+/// What it read is of a source, or under rules, that may be why somebody deleted it.
+#[test]
+fn a_sync_of_a_deleted_repository_begins_nothing_in_its_next_life() {
+    let mut world = World::new();
+    let epoch = world.repository.lease.take(0, 1_000).expect("free");
+    world.repository.delete(&mut world.registry, world.id, None, 10).expect("deleted");
+    world.repository.register();
+    assert!(world.repository.lease.renew(epoch, 20, 1_000, SyncProgress::default()).is_err());
+    assert!(world.repository.lease.check(epoch).is_err());
+    assert!(world.repository.lease.take(20, 1_000).is_ok(), "it is in nobody's way");
 }
 
 /// A part of the published run was delivered twice, and the slower handler has writes to make.

@@ -224,9 +224,10 @@ async fn runs_are_found_by_what_has_become_of_them(store: &dyn RunDocuments) -> 
     expect_eq!(subject.found(RunQuery::Unsent { limit: usize::MAX }).await?, [third]);
     store.change(Command::Sent { run: third, parts: parts() }).await?;
     expect_eq!(subject.found(RunQuery::Unsent { limit: usize::MAX }).await?, []);
-    let each = |limit| RunQuery::NewestOfEach { repositories: vec![first.repository], limit };
-    expect_eq!(subject.found(each(1)).await?, [third]);
-    expect_eq!(subject.found(each(2)).await?, [third, second]);
+    let each = |of_each, in_all| RunQuery::NewestOfEach { repositories: vec![first.repository], of_each, in_all };
+    expect_eq!(subject.found(each(1, usize::MAX)).await?, [third]);
+    expect_eq!(subject.found(each(2, usize::MAX)).await?, [third, second]);
+    expect_eq!(subject.found(each(2, 1)).await?, [third]);
     let at = |seq| RunQuery::PublishedAt { repositories: vec![first.repository], seq };
     expect_eq!(subject.found(at(seq)).await?, [first]);
     expect_eq!(subject.found(at(PublishedSeq(i64::MAX as u64))).await?, [second]);

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RunId};
-use cairn_runs::{Answer, Command, Dispatched, Documents, Reach, RunDocument};
+use cairn_runs::{Answer, Command, Dispatched, Documents, Reach, Refusal, RunDocument};
 use neo4rs::Query;
 
 use crate::connection::Neo4j;
@@ -126,10 +126,14 @@ impl Work for Change<'_> {
 
     async fn run(&self, transaction: &mut Transaction) -> Result<Answer, Fault> {
         let Loaded { documents: before, mut changes } = self.load(transaction).await?;
-        if changes.contains(&self.token)
-            && let Some(answer) = answered(self.command, &before)
-        {
-            return Ok(answer);
+        if changes.contains(&self.token) {
+            if let Some(answer) = answered(self.command, &before) {
+                return Ok(answer);
+            }
+            if matches!(self.command, Command::Begin { .. }) {
+                // Somebody cancelled it before its commit was answered: it is not begun again.
+                return Err(Refusal::Conflict("the run was begun and has ended since").into());
+            }
         }
         let mut after = before.clone();
         let answer = self.command.apply(&mut after)?;

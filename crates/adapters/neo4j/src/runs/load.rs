@@ -56,8 +56,8 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
     let oldest = |condition: &str| select(&format!("{condition} WITH run ORDER BY run.generation"));
     let newest_of_each = |condition: &str, repositories: &[RepositoryId]| {
         let each = "WITH run ORDER BY run.generation DESC
-            WITH run.repository AS repository, collect(run)[..$limit] AS newest
-            UNWIND newest AS run WITH run ORDER BY run.generation DESC";
+            WITH run.repository AS repository, collect(run)[..$of_each] AS newest
+            UNWIND newest AS run WITH run ORDER BY run.generation DESC LIMIT $in_all";
         let keys: Vec<String> = repositories.iter().map(|repository| key_text(repository.0)).collect();
         select(&format!("{condition} {each}")).param("repositories", keys)
     };
@@ -74,8 +74,10 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select("run.generation > 0 WITH run ORDER BY run.generation DESC LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        RunQuery::NewestOfEach { repositories, limit } => {
-            newest_of_each("run.repository IN $repositories", &repositories).param("limit", number(limit as u64))
+        RunQuery::NewestOfEach { repositories, of_each, in_all } => {
+            newest_of_each("run.repository IN $repositories", &repositories)
+                .param("of_each", number(of_each as u64))
+                .param("in_all", number(in_all as u64))
         }
         RunQuery::Unfinished => oldest("run.state = 'running'"),
         RunQuery::Unsent { limit } => {
@@ -86,7 +88,8 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
         RunQuery::PublishedAt { repositories, seq } => {
             newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))
-                .param("limit", 1)
+                .param("of_each", 1)
+                .param("in_all", number(u64::MAX))
         }
         RunQuery::Retired { until_ms } => {
             oldest("run.is_swept = false AND run.published_seq IS NOT NULL AND run.ended_at_ms <= $until_ms")

@@ -50,9 +50,11 @@ enum Fault {
     ForgetsWhatWasAborted,
     PublishedOfOne,
     LimitsAllTogether,
+    LimitsEachAlone,
+    TakesSyncsForIdle,
 }
 
-const ALL: [(&str, Fault); 32] = [
+const ALL: [(&str, Fault); 34] = [
     ("loses a publication", Fault::LosesPublication),
     ("sees staged generations", Fault::SeesStaged),
     ("sees deleted repositories", Fault::SeesDeleted),
@@ -85,6 +87,8 @@ const ALL: [(&str, Fault); 32] = [
     ("forgets what was aborted", Fault::ForgetsWhatWasAborted),
     ("tells what is published of one repository alone", Fault::PublishedOfOne),
     ("limits the runs of all repositories together", Fault::LimitsAllTogether),
+    ("does not limit runs of several repositories", Fault::LimitsEachAlone),
+    ("says that nobody is at work", Fault::TakesSyncsForIdle),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -175,6 +179,13 @@ impl CatalogueSweep for Faulty<dyn RunStore, Fault> {
         }
     }
 
+    async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError> {
+        match self.fault {
+            Fault::TakesSyncsForIdle => Ok(BTreeSet::new()),
+            _ => self.inner.at_work(now_ms).await,
+        }
+    }
+
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
         let mut manifests = self.inner.live_manifests(now_ms, grace_ms).await?;
         if self.fault == Fault::ForgetsManifests {
@@ -256,12 +267,17 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
         Ok(runs)
     }
 
-    async fn runs_of(&self, repositories: &[RepositoryId], limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
-        let mut runs = self.inner.runs_of(repositories, limit).await?;
-        if self.fault == Fault::LimitsAllTogether {
-            runs.truncate(limit);
+    async fn runs_of(
+        &self,
+        repositories: &[RepositoryId],
+        of_each: usize,
+        in_all: usize,
+    ) -> Result<Vec<RunRecord>, LedgerError> {
+        match self.fault {
+            Fault::LimitsAllTogether => self.inner.runs_of(repositories, of_each, of_each).await,
+            Fault::LimitsEachAlone => self.inner.runs_of(repositories, of_each, usize::MAX).await,
+            _ => self.inner.runs_of(repositories, of_each, in_all).await,
         }
-        Ok(runs)
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {

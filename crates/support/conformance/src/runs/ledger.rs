@@ -186,10 +186,11 @@ pub(super) async fn runs_are_recorded(store: &dyn RunStore) -> Result<()> {
     expect_eq!(ids(store.runs(Some(runs.case.repository("a")), 1).await?), [second]);
     expect_eq!(ids(store.runs(None, 3).await?)[..2], [other, second]);
     let (a, b, nobody) = (runs.case.repository("a"), runs.case.repository("b"), runs.case.repository("nobody"));
-    expect_eq!(ids(store.runs_of(&[a, nobody, b], 1).await?), [other, second]);
-    expect_eq!(ids(store.runs_of(&[b, a], 2).await?), [other, second, first]);
-    expect_eq!(ids(store.runs_of(&[b], 9).await?), [other]);
-    expect_eq!(ids(store.runs_of(&[], 9).await?), []);
+    expect_eq!(ids(store.runs_of(&[a, nobody, b], 1, 9).await?), [other, second]);
+    expect_eq!(ids(store.runs_of(&[b, a], 2, 9).await?), [other, second, first]);
+    expect_eq!(ids(store.runs_of(&[b, a], 2, 2).await?), [other, second]);
+    expect_eq!(ids(store.runs_of(&[b], 9, 9).await?), [other]);
+    expect_eq!(ids(store.runs_of(&[], 9, 9).await?), []);
     let mut unfinished = ids(store.unfinished().await?);
     unfinished.retain(|run| [first, second, other].contains(run));
     expect_eq!(unfinished, [second, other]);

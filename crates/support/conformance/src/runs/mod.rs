@@ -63,6 +63,7 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
         aborted_generations_are_hidden_until_they_are_swept,
         a_deleted_repository_is_forgotten_when_swept,
         manifests_live_as_long_as_a_view_may_see_them,
+        whoever_syncs_or_runs_is_at_work,
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Checks of sweeping: what is listed when, and what is forgotten.
 
 use anyhow::{Result, ensure};
-use cairn_domain::{RunState, StageName};
+use cairn_domain::{RunState, StageName, SyncProgress};
 use cairn_ports::SweepList;
 
 use crate::case::part;
@@ -79,6 +79,33 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
     let again = runs.publish("a", None, 10).await?;
     ensure!(again.generation > deletion, "a generation was used again");
     expect_eq!(runs.published_now("a").await?, Some(again.generation));
+    Ok(())
+}
+
+pub(super) async fn whoever_syncs_or_runs_is_at_work(store: &dyn RunStore) -> Result<()> {
+    let runs = Runs::new(store, "at-work");
+    runs.register(&["a", "b", "c"]).await?;
+    let [a, b, c] = ["a", "b", "c"].map(|name| runs.case.repository(name));
+    runs.publish("a", None, 0).await?;
+    // Others use the same store meanwhile.
+    let at_work = async |now_ms| {
+        let mut all = store.at_work(now_ms).await?;
+        all.retain(|repository| [a, b, c].contains(repository));
+        anyhow::Ok(all.into_iter().collect::<Vec<_>>())
+    };
+    expect_eq!(at_work(1).await?, []);
+    let running = runs.begin("b", None, &[part(StageName::Parse, 0)], 2).await?;
+    let lease = store.lease(c, 10, 1000).await?;
+    let mut both = [b, c];
+    both.sort_unstable();
+    expect_eq!(at_work(500).await?, both);
+    store.abort(running, RunState::Cancelled, "by a person", 600).await?;
+    expect_eq!(at_work(1009).await?, [c]);
+    expect_eq!(at_work(1010).await?, []);
+    store.renew(lease, 1010, 1000, SyncProgress::default()).await?;
+    expect_eq!(at_work(1011).await?, [c]);
+    store.renew(lease, 1012, 0, SyncProgress::default()).await?;
+    expect_eq!(at_work(1013).await?, []);
     Ok(())
 }
 

@@ -99,9 +99,13 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
         RunQuery::Newest { repository: None, limit } => {
             documents_of(connection, &select("1 ORDER BY generation DESC LIMIT ?1"), [rows(*limit)])
         }
-        RunQuery::NewestOfEach { repositories, limit } => {
+        RunQuery::NewestOfEach { repositories, of_each: limit, in_all } => {
             let newest = select("repository = ?1 ORDER BY generation DESC LIMIT ?2");
-            of_each(repositories, |repository| documents_of(connection, &newest, params![repository.0.0, rows(*limit)]))
+            let read =
+                |repository: RepositoryId| documents_of(connection, &newest, params![repository.0.0, rows(*limit)]);
+            let mut found = of_each(repositories, read)?;
+            found.truncate(*in_all);
+            Ok(found)
         }
         RunQuery::Unfinished => documents_of(connection, &select("state = 0 ORDER BY generation"), []),
         RunQuery::Unsent { limit } => {
