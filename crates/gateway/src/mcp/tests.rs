@@ -337,13 +337,13 @@ async fn errors_have_the_form_that_all_front_ends_share() {
 
 #[tokio::test]
 async fn signs_of_globs_are_characters_of_words_and_paths() {
-    let files = ["pages/[id].tsx", "pages/d.tsx"];
-    let text = "export const page = vec![0.5];\n";
-    let site = files.iter().fold(FakeContent::new("site", COMMIT), |site, file| site.file(file, "typescript", text));
+    let site = FakeContent::new("site", COMMIT)
+        .file("pages/[id].tsx", "typescript", "export const page = vec![0.5];\n")
+        .file("pages/d.tsx", "typescript", "export const other = 1;\n");
     let mut agent = FakeAgent::new(vec![site, other()], None).await;
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("site"));
     let names = NameIndex::new(Arc::new(MemoryBlobs::new()));
-    let files = files.map(|file| RepoPath::parse(file).expect("a path")).into();
+    let files = ["pages/[id].tsx", "pages/d.tsx"].map(|file| RepoPath::parse(file).expect("a path")).into();
     let run = RunId { repository, generation: GenerationId(1) };
     let staged = StagedNames { files, ..StagedNames::default() };
     names.stage(&Tenant::local(), run, staged).await.expect("staged");
@@ -352,8 +352,10 @@ async fn signs_of_globs_are_characters_of_words_and_paths() {
         agent.call("search_code", json!({"query": odd})).await.ok();
         assert_eq!(agent.call("read_code", json!({"path": odd})).await.code(), "not_found", "{odd}");
     }
-    let found = agent.call("search_code", json!({"query": "pages/[id].tsx"})).await.ok();
-    assert!(found.text.contains("\n1. pages/[id].tsx:1"), "{}", found.text);
+    let found = agent.call("search_code", json!({"query": "pages/[id].tsx", "explain": true})).await.ok();
+    let of_names: Vec<&str> = found.text.lines().filter(|line| line.contains("names #")).collect();
+    assert!(found.text.contains("\n1. site pages/[id].tsx:1"), "{}", found.text);
+    assert!(of_names.len() == 1 && of_names[0].contains("exact x"), "{}", found.text);
     let read = agent.call("read_code", json!({"path": "pages/[id].tsx"})).await.ok();
     assert!(read.text.contains("vec![0.5]"), "{}", read.text);
 }

@@ -148,6 +148,8 @@ async fn what_is_taken_back_stands_as_cancelled() -> Result<()> {
 async fn an_old_run_is_found_if_its_repository_is_named() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let record = service.register("github.com/acme/shop", SHOP).await?;
+    // Of a key that may see one repository, that is meant.
+    service.register("github.com/acme/other", "https://github.com/acme/other.git").await?;
     let mut runs = Vec::new();
     for _ in 0..51 {
         let run = service.begin(&record, 0, runs.last().copied()).await?;
