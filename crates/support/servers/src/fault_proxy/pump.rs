@@ -57,6 +57,8 @@ impl Pump<'_> {
             }
             let num_wanted = piece_size(direction.bytes_per_second);
             let num_read = tokio::select! {
+                // What is read under new rules is carried under these.
+                biased;
                 _ = self.rules.changed() => continue,
                 num_read = self.from.read(&mut buffer[..num_wanted]), if direction.flow != Flow::Hang => num_read?,
             };
