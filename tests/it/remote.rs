@@ -6,7 +6,6 @@ use std::process::Output;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{RepositoryId, RunId, Tenant};
 use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
 use cairn_gateway::http::{GatewayConfig, GatewayState, router};
@@ -15,9 +14,10 @@ use cairn_local_blobs::LocalBlobs;
 use cairn_local_embedding::LocalEmbedder;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
+use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_ports::KeyStore;
-use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
 use cairn_testkit::{ManualClock, MemoryKeys};
 use serde_json::{Value, json};
 
@@ -30,19 +30,19 @@ struct NoIndexing;
 
 #[async_trait]
 impl Indexing for NoIndexing {
-    async fn index(&self, _searcher: &Searcher, _call: IndexCall) -> Result<IndexStatus, SearchError> {
-        Err(SearchError::new(SearchErrorCode::Forbidden, "nothing is indexed here"))
+    async fn index(&self, _searcher: &Searcher, _call: IndexCall) -> Result<IndexStatus, QueryError> {
+        Err(QueryError::new(QueryErrorCode::Forbidden, "nothing is indexed here"))
     }
 
-    async fn progress(&self, _searcher: &Searcher, _asked: AskedFor) -> Result<IndexStatus, SearchError> {
-        Err(SearchError::new(SearchErrorCode::NotFound, "nothing was asked for"))
+    async fn progress(&self, _searcher: &Searcher, _asked: AskedFor) -> Result<IndexStatus, QueryError> {
+        Err(QueryError::new(QueryErrorCode::NotFound, "nothing was asked for"))
     }
 
-    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
 
-    async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, _run: RunId) -> Result<bool, QueryError> {
         Ok(false)
     }
 }
@@ -56,7 +56,7 @@ struct Server {
 
 fn searcher(home: &Path) -> Searcher {
     let store = Arc::new(LocalStore::open(home).expect("a store"));
-    let runs = Arc::new(Runs::new(store.clone()));
+    let runs = Arc::new(Metastore::new(store.clone()));
     let blobs = Arc::new(LocalBlobs::open(&home.join("artifacts")).expect("artifacts"));
     let key = fs::read(home.join("cursor.key")).expect("a key");
     Searcher {

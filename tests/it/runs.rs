@@ -6,9 +6,9 @@ use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_catalogue::Runs;
 use cairn_domain::{Lane, RepositoryName, Source, Tenant};
 use cairn_local_store::LocalStore;
+use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, RepositoryRecord, Requests};
 use serde_json::{Value, json};
 
@@ -301,7 +301,7 @@ fn damage_of_every_kind_names_a_remedy_that_works() {
 
 /// What a service asked of the repository's host, and how it ended.
 fn with_syncs_that_began_no_run(home: &Path) {
-    let runs = Runs::new(Arc::new(LocalStore::open(home).expect("a store")));
+    let runs = Metastore::new(Arc::new(LocalStore::open(home).expect("a store")));
     let record = |name: &str| {
         let source = Source::Url { url: format!("https://{name}.git") };
         RepositoryRecord::new(Tenant::local(), RepositoryName::new(name), source)

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, RunState};
-use cairn_search::{NOTHING_INDEXED, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{NOTHING_INDEXED, QueryError, QueryErrorCode, Searcher};
 use cairn_wire::RunResult;
 
 use crate::AskedFor;
@@ -21,12 +21,12 @@ pub trait Agent: Send + Sync + 'static {
     /// run goes on; a cluster answers at once. A second call for a repository that is being indexed joins that run.
     ///
     /// `ValidationError` names the field of the call that is wrong; `NotFound` says that there is nothing at the target.
-    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError>;
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError>;
 
     /// How a request stands that `index` answered with. Where calls wait for their runs, there is none.
-    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, QueryError> {
         let message = format!("`{}` was not asked for: runs are waited for here", asked.repository);
-        Err(SearchError::new(SearchErrorCode::NotFound, message))
+        Err(QueryError::new(QueryErrorCode::NotFound, message))
     }
 
     /// Where the index is, if that is a place of this machine.
@@ -60,11 +60,11 @@ pub trait Agent: Send + Sync + 'static {
     }
 
     /// Ends an unfinished run; what was published before stays. False if it had ended.
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
     /// Takes back what was asked of these and has not begun; returns those of which something was asked. Where calls wait
     /// for their runs, nothing is.
-    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
 }
@@ -86,7 +86,7 @@ impl Caps {
 
 impl dyn Agent + '_ {
     /// Says to who finds nothing indexed what they can do about it, which only the service behind the gateway knows.
-    pub(crate) fn with_way_to_index(&self, mut error: SearchError) -> SearchError {
+    pub(crate) fn with_way_to_index(&self, mut error: QueryError) -> QueryError {
         if error.hint.as_deref() == Some(NOTHING_INDEXED) {
             error.hint = Some(self.nothing_indexed());
         }
@@ -98,8 +98,8 @@ impl dyn Agent + '_ {
     }
 
     /// An error as the caller may read it.
-    pub(crate) fn outward(&self, error: SearchError) -> SearchError {
-        use SearchErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
+    pub(crate) fn outward(&self, error: QueryError) -> QueryError {
+        use QueryErrorCode::{Corrupt, InternalError, ModelMismatch, RateLimited, Timeout};
         let (code, message) = match error.code {
             _ if self.shows_causes() => return error,
             Corrupt | InternalError | ModelMismatch => {
@@ -110,7 +110,7 @@ impl dyn Agent + '_ {
             _ => return error,
         };
         tracing::error!(code = error.code.as_str(), "{}", error.message);
-        SearchError::new(code, message)
+        QueryError::new(code, message)
     }
 }
 

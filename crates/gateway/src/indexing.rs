@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, RunState, Source};
 use cairn_ports::{Catalogue, Clock, ErrorKind, Ledger, RepositoryRecord, Requests, RunRecord};
-use cairn_search::{KnownRepository, SearchError, Searcher};
+use cairn_search::{KnownRepository, QueryError, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
 
 use crate::registration::{Target, same_settings, target};
@@ -15,16 +15,16 @@ use crate::{IndexCall, IndexStatus, syncs};
 #[async_trait]
 pub trait Indexing: Send + Sync + 'static {
     /// Asks for a run of a repository that the searcher's caller may see, and returns at once.
-    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError>;
+    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, QueryError>;
 
     /// How what was asked for stands: `asked` is what `index` said.
-    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError>;
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, QueryError>;
 
     /// Ends an unfinished run; what was published before stays. False if it had ended.
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError>;
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError>;
 
     /// Takes back what was asked of these and has not begun; returns those of which something was asked.
-    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError>;
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError>;
 }
 
 const BY_THE_USER: &str = "cancelled by the user";
@@ -61,7 +61,7 @@ impl LedgerIndexing {
         known: &mut Vec<RepositoryRecord>,
         lane: Lane,
         rebuild: bool,
-    ) -> Result<IndexStatus, SearchError> {
+    ) -> Result<IndexStatus, QueryError> {
         let is_named = |known: &RepositoryRecord| known.name == record.name;
         let at = known.iter().position(is_named).or(known.iter().position(|known| known.id == record.id));
         // An address alone says nothing of branch and patterns: what is known of them stays. Where it is and what it is called is an
@@ -86,7 +86,7 @@ impl LedgerIndexing {
     }
 
     /// Asks for a sync of what is registered; `rebuild` makes every record anew.
-    pub async fn ask(&self, record: &RepositoryRecord, lane: Lane, rebuild: bool) -> Result<IndexStatus, SearchError> {
+    pub async fn ask(&self, record: &RepositoryRecord, lane: Lane, rebuild: bool) -> Result<IndexStatus, QueryError> {
         let request = self.requests.ask(record.id, lane, rebuild, self.clock.now_ms()).await?;
         Ok(IndexStatus {
             repository: record.name.to_string(),
@@ -102,7 +102,7 @@ impl LedgerIndexing {
         })
     }
 
-    async fn again(&self, searcher: &Searcher, known: KnownRepository) -> Result<IndexStatus, SearchError> {
+    async fn again(&self, searcher: &Searcher, known: KnownRepository) -> Result<IndexStatus, QueryError> {
         // Before asking: a run that begins because of it is not the previous one.
         let newest = searcher.ledger.runs(Some(known.record.id), 1).await?;
         let asked = self.ask(&known.record, Lane::Interactive, false).await?;
@@ -151,7 +151,7 @@ fn standing(searcher: &Searcher, known: KnownRepository, own: Option<RunRecord>,
 
 #[async_trait]
 impl Indexing for LedgerIndexing {
-    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, QueryError> {
         match target(self, searcher, &call).await? {
             Target::Known(known) => self.again(searcher, *known).await,
             Target::New(record) => {
@@ -161,7 +161,7 @@ impl Indexing for LedgerIndexing {
         }
     }
 
-    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, QueryError> {
         let view = searcher.catalogue.view().await?;
         let id = searcher.select_one(&view, &asked.repository).await?.record.id;
         let waits = self.requests.asked(id, asked.request).await?.is_some();
@@ -172,7 +172,7 @@ impl Indexing for LedgerIndexing {
         Ok(standing(searcher, known, own, waits.then_some(asked.request)))
     }
 
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
         match self.ledger.abort(run, RunState::Cancelled, BY_THE_USER, self.clock.now_ms()).await {
             Ok(()) => Ok(true),
             Err(error) if error.kind == ErrorKind::Conflict => Ok(false),
@@ -180,7 +180,7 @@ impl Indexing for LedgerIndexing {
         }
     }
 
-    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(self.requests.cancel(repositories, BY_THE_USER, self.clock.now_ms()).await?)
     }
 }

@@ -7,7 +7,7 @@ use cairn_ports::PublishedGeneration;
 use cairn_ranking::Cut;
 use cairn_search::{
     Code, Coverage, Fingerprint, Found, GraphAnswer, GraphEdge, KnownRepository, KnownRun, NextCall, NothingFound,
-    PatternAnswer, SampledEdge, SearchAnswer, SearchError, Stamp, Why,
+    PatternAnswer, QueryError, SampledEdge, SearchAnswer, Stamp, Why,
 };
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub fn stamps(stamps: &[Stamp]) -> Value {
     stamps.iter().map(stamp).collect()
 }
 
-pub fn error(error: &SearchError) -> Value {
+pub fn error(error: &QueryError) -> Value {
     let call = |call: &NextCall| json!({ "tool": call.tool, "reason": call.reason, "arguments": arguments(call) });
     json!({
         "code": error.code.as_str(),

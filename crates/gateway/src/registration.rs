@@ -7,7 +7,7 @@
 use cairn_domain::Scope;
 use cairn_inventory::{FileSizeLimit, Patterns};
 use cairn_ports::RepositoryRecord;
-use cairn_search::{KnownRepository, SearchError, SearchErrorCode, Searcher, check_patterns};
+use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher, check_patterns};
 use cairn_wire::RequestSettings;
 
 use crate::{IndexCall, LedgerIndexing};
@@ -17,8 +17,8 @@ pub(crate) enum Target {
     New(Box<RepositoryRecord>),
 }
 
-fn wrong(message: impl Into<String>) -> SearchError {
-    SearchError::new(SearchErrorCode::ValidationError, message)
+fn wrong(message: impl Into<String>) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
 /// What the call means, in the name of the searcher's caller.
@@ -26,7 +26,7 @@ pub(crate) async fn target(
     indexing: &LedgerIndexing,
     searcher: &Searcher,
     call: &IndexCall,
-) -> Result<Target, SearchError> {
+) -> Result<Target, QueryError> {
     let settings = settings(call)?;
     let located = (indexing.locate)(&call.target).map_err(wrong)?;
     let view = searcher.catalogue.view().await?;
@@ -55,7 +55,7 @@ pub(crate) async fn target(
 }
 
 /// A repository that is there, if the call does not mean to change it.
-fn unchanged(known: KnownRepository, settings: &RequestSettings) -> Result<Target, SearchError> {
+fn unchanged(known: KnownRepository, settings: &RequestSettings) -> Result<Target, QueryError> {
     if *settings == RequestSettings::default() || same_settings(&known.record.settings, settings) {
         return Ok(Target::Known(Box::new(known)));
     }
@@ -67,7 +67,7 @@ pub(crate) fn same_settings(text: &str, settings: &RequestSettings) -> bool {
 }
 
 /// Patterns and size of the call, refused before anything is asked for.
-fn settings(call: &IndexCall) -> Result<RequestSettings, SearchError> {
+fn settings(call: &IndexCall) -> Result<RequestSettings, QueryError> {
     for (field, patterns) in
         [("include_patterns", &call.include_patterns), ("exclude_patterns", &call.exclude_patterns)]
     {

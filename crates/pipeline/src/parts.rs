@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cairn_domain::{Lane, MessageId, PartEnd, PartId, RunId, RunState, StageName};
 use cairn_faults::{fail_point, poison_point};
-use cairn_ports::{BrokerError, ErrorKind, Ledger, LedgerRead, Standing};
+use cairn_ports::{BrokerError, ErrorKind, Ledger, LedgerRead, PartStatus};
 use cairn_wire::{Job, PartJob, PartReport, SyncJob};
 
 use crate::deadline::{Deadline, while_active};
@@ -28,7 +28,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
         // Before the standing is read: a process that stands still in between works by what is no longer so.
         let started = self.clock.monotonic();
-        let standing = match self.ledger.standing(job.run, job.part).await {
+        let standing = match self.ledger.part_status(job.run, job.part).await {
             // The repository was deleted and forgotten.
             Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
             standing => standing?,
@@ -135,7 +135,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     /// Whether nobody waits for the part any more: its run was cancelled while the job was in hand, or the job is a copy of one
     /// that somebody answered, handed out while its worker was started again and again; or nothing is known of it.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
-        match self.ledger.standing(job.run, job.part).await {
+        match self.ledger.part_status(job.run, job.part).await {
             Ok(standing) => Ok(is_over(&standing)),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(true),
             Err(error) => Err(error.into()),
@@ -150,7 +150,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 }
 
-fn is_over(standing: &Standing) -> bool {
+fn is_over(standing: &PartStatus) -> bool {
     standing.state != RunState::Running || standing.is_ended
 }
 

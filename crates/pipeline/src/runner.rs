@@ -131,7 +131,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         loop {
             let received = tokio::select! {
                 biased;
-                () = told(&mut leave) => return Ok(()),
+                () = wait_for_signal(&mut leave) => return Ok(()),
                 received = self.broker.receive(worker.stage()) => received?,
             };
             let Some(delivery) = received else { return Ok(()) };
@@ -151,7 +151,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::delivered");
         let answer = tokio::select! {
             biased;
-            () = told(leave) => Answer::Settled(Settlement::Requeue { after: Duration::ZERO }),
+            () = wait_for_signal(leave) => Answer::Settled(Settlement::Requeue { after: Duration::ZERO }),
             answer = self.handle(worker, delivery, breaker) => answer,
         };
         fail_point!("pipeline::handled");
@@ -217,8 +217,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(Answer::Settled(Settlement::Ack));
         }
-        let is_news = is_news(worker, &delivery.job, failure).await?;
-        if is_news {
+        let is_new_failure = is_new_failure(worker, &delivery.job, failure).await?;
+        if is_new_failure {
             self.broker.dead_letter(delivery.tag, failure.code, &failure.chain()).await?;
         }
         // From here on only the record is tried again: with the job there would come another letter.
@@ -230,7 +230,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             tracing::warn!(job = %delivery.job, "its failure is not recorded yet: {}", error.chain());
             tokio::time::sleep(self.config.ladder.pause).await;
         }
-        Ok(if is_news { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) })
+        Ok(if is_new_failure { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) })
     }
 
     async fn is_awaited(&self, worker: &Worker, job: &Job) -> Result<bool, StageError> {
@@ -299,17 +299,17 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
 
 /// Whether a failure makes a dead letter: a source that is gone makes one, not one with each tick. Of what was tried several
 /// times, the outcome before is its own last attempt.
-async fn is_news(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
+async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
     match (worker, job) {
         (Worker::Sync(syncer), Job::Sync(job)) if failure.class == ErrorClass::Permanent => {
-            syncer.is_news(job, failure.code).await
+            syncer.is_new_failure(job, failure.code).await
         }
         _ => Ok(true),
     }
 }
 
 /// Returns when it is time to leave; never if nobody can say so any more.
-async fn told(leave: &mut watch::Receiver<bool>) {
+async fn wait_for_signal(leave: &mut watch::Receiver<bool>) {
     if leave.wait_for(|leave| *leave).await.is_err() {
         std::future::pending::<()>().await;
     }

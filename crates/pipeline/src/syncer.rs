@@ -21,7 +21,7 @@ pub trait Syncer: Send + Sync {
     async fn postponed(&self, job: &SyncJob, code: String, message: String, after: Duration) -> Result<(), StageError>;
 
     /// Whether a failure tells anything new. It does not if a schedule asked for the sync and the one before failed so as well.
-    async fn is_news(&self, job: &SyncJob, code: &str) -> Result<bool, StageError>;
+    async fn is_new_failure(&self, job: &SyncJob, code: &str) -> Result<bool, StageError>;
 
     /// Answers a request that cannot be met.
     async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError>;

@@ -78,7 +78,7 @@ pub struct PartRecord {
 
 /// What a worker must know before it works on a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct PartStatus {
     pub state: RunState,
     /// The part has ended: its job was delivered twice.
     pub is_ended: bool,
@@ -216,7 +216,7 @@ pub trait LedgerRead: Send + Sync {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError>;
 
     /// How things stand for a part that is to be worked on. `NotFound` if there is no such run.
-    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError>;
+    async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError>;
 
     /// Runs of a repository (or of all), newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;

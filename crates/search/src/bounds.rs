@@ -3,7 +3,7 @@
 
 use globset::{Glob, GlobBuilder};
 
-use crate::{SearchError, SearchErrorCode};
+use crate::{QueryError, QueryErrorCode};
 
 const MAX_QUERY_BYTES: usize = 4_096;
 /// Of a name, a path or a pattern.
@@ -15,7 +15,7 @@ const MAX_NESTING: usize = 8;
 /// Of a refused word, in messages.
 const SHOWN_CHARACTERS: usize = 60;
 
-pub(crate) fn query(text: &str) -> Result<(), SearchError> {
+pub(crate) fn query(text: &str) -> Result<(), QueryError> {
     if text.len() <= MAX_QUERY_BYTES {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub(crate) fn query(text: &str) -> Result<(), SearchError> {
 }
 
 /// A name, a path or a pattern; `field` is what callers call it.
-pub(crate) fn word(field: &str, text: &str) -> Result<(), SearchError> {
+pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
     if text.len() > MAX_WORD_BYTES {
         let (shown, length) = (shown(text), text.len());
         return Err(invalid(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are taken")));
@@ -35,7 +35,7 @@ pub(crate) fn word(field: &str, text: &str) -> Result<(), SearchError> {
     Ok(())
 }
 
-pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), SearchError> {
+pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), QueryError> {
     if words.len() > MAX_WORDS {
         return Err(invalid(format!("`{field}` has {} entries; at most {MAX_WORDS} are taken", words.len())));
     }
@@ -43,12 +43,12 @@ pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a st
 }
 
 /// Patterns that somebody else compiles.
-pub fn patterns(field: &str, patterns: &[String]) -> Result<(), SearchError> {
+pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
     words(field, patterns.iter().map(String::as_str))
 }
 
 /// Compiled only after its length and depth were looked at: without that, one pattern can end the process.
-pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, SearchError> {
+pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     word(field, pattern)?;
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();
     glob.map_err(|error| invalid(format!("`{field}` has an invalid glob `{pattern}`: {}", error.kind())))
@@ -72,8 +72,8 @@ fn shown(text: &str) -> String {
     if start.len() < text.len() { format!("`{start}…`") } else { format!("`{start}`") }
 }
 
-fn invalid(message: String) -> SearchError {
-    SearchError::new(SearchErrorCode::ValidationError, message)
+fn invalid(message: String) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
 #[cfg(test)]

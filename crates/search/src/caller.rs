@@ -8,7 +8,7 @@ use cairn_domain::{Digester, RepositoryName, Tenant};
 use cairn_ports::RepositoryRecord;
 use globset::GlobMatcher;
 
-use crate::{SearchError, Searcher, bounds};
+use crate::{QueryError, Searcher, bounds};
 
 /// Which repositories of the tenant a caller may see.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ impl Searcher {
     }
 
     /// The repositories that the caller may see, sorted by name.
-    pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, SearchError> {
+    pub(crate) async fn allowed(&self) -> Result<Vec<RepositoryRecord>, QueryError> {
         let allowed = self.caller.allowed.compiled();
         let may_see = move |name: &RepositoryName| allowed.allows(name);
         Ok(self.catalogue.visible(&self.caller.tenant, &may_see).await?)

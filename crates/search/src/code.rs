@@ -12,7 +12,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use crate::bounds;
 use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
-use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// What to read. Exactly one of `path` and `symbol` names it; with both, the symbol of that file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ const MAX_DEFINITIONS: usize = 50;
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
-    pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, SearchError> {
+    pub async fn read_code(&self, request: &CodeRequest) -> Result<Code, QueryError> {
         let words = [("repository", &request.repository), ("path", &request.path), ("symbol", &request.symbol)];
         for (field, text) in words {
             bounds::word(field, text.as_deref().unwrap_or_default())?;
@@ -68,7 +68,7 @@ impl Searcher {
             (None, Some(path)) => self.read_file(&view, &selected, path, request).await,
             (None, None) => {
                 let message = "say what to read: `path` (with `lines`, if wanted) or `symbol`";
-                Err(SearchError::new(SearchErrorCode::ValidationError, message))
+                Err(QueryError::new(QueryErrorCode::ValidationError, message))
             }
         }
     }
@@ -80,7 +80,7 @@ impl Searcher {
         symbol: &str,
         path: Option<&str>,
         request: &CodeRequest,
-    ) -> Result<Code, SearchError> {
+    ) -> Result<Code, QueryError> {
         let scope = self.scope_of(selected);
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         let mut hits = self.names.symbols(view, &scope, symbol, &ways, MAX_DEFINITIONS).await?;
@@ -112,7 +112,7 @@ impl Searcher {
         selected: &[KnownRepository],
         path: &str,
         request: &CodeRequest,
-    ) -> Result<Code, SearchError> {
+    ) -> Result<Code, QueryError> {
         let holders = self.holders(view, selected, path).await?;
         let mut skipped = None;
         // Files that are kept out stand in manifests alone. The first holder nearly always has the text.
@@ -129,7 +129,7 @@ impl Searcher {
         }
         if let Some(message) = skipped {
             let hint = "`coverage --why PATH` (tool `index_status`) says which rule keeps it out";
-            return Err(SearchError::new(SearchErrorCode::NotFound, message).hint(hint).next(NextCall {
+            return Err(QueryError::new(QueryErrorCode::NotFound, message).hint(hint).next(NextCall {
                 tool: "index_status",
                 reason: "says which rule keeps the file out".to_owned(),
                 arguments: vec![("path", path.to_owned())],
@@ -144,7 +144,7 @@ impl Searcher {
         view: &View,
         selected: &[KnownRepository],
         path: &str,
-    ) -> Result<Vec<KnownRepository>, SearchError> {
+    ) -> Result<Vec<KnownRepository>, QueryError> {
         if selected.len() < 2 {
             return Ok(Vec::new());
         }
@@ -160,12 +160,12 @@ impl Searcher {
         entry: &ManifestEntry,
         source: &SourceText,
         request: &CodeRequest,
-    ) -> Result<Code, SearchError> {
+    ) -> Result<Code, QueryError> {
         let (first, last) = request.lines.unwrap_or((1, u32::MAX));
         if first == 0 || first > last || (first > entry.num_lines && entry.num_lines > 0) {
             let message =
                 format!("lines {first}-{last} are not lines of `{}`, which has {}", entry.path, entry.num_lines);
-            return Err(SearchError::new(SearchErrorCode::ValidationError, message).next(NextCall {
+            return Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
                 tool: "read_code",
                 reason: "reads the file from its first line".to_owned(),
                 arguments: vec![("repository", known.record.name.to_string()), ("path", entry.path.to_string())],
@@ -191,18 +191,18 @@ impl Searcher {
     }
 
     /// The manifest of the generation that was published.
-    pub(crate) async fn manifest(&self, known: &KnownRepository) -> Result<Option<Manifest>, SearchError> {
+    pub(crate) async fn manifest(&self, known: &KnownRepository) -> Result<Option<Manifest>, QueryError> {
         let Some(published) = &known.published else { return Ok(None) };
         let bytes = self.blobs.get_artifact(&published.manifest).await.map_err(lost)?;
         Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
     }
 
-    async fn manifest_entry(&self, known: &KnownRepository, path: &str) -> Result<Option<ManifestEntry>, SearchError> {
+    async fn manifest_entry(&self, known: &KnownRepository, path: &str) -> Result<Option<ManifestEntry>, QueryError> {
         let manifest = self.manifest(known).await?;
         Ok(manifest.and_then(|manifest| manifest.find(path).cloned()))
     }
 
-    pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, SearchError> {
+    pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, QueryError> {
         let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
         let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(lost)?;
         let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
@@ -215,10 +215,10 @@ impl Searcher {
         view: &View,
         scope: &Scope,
         symbol: &str,
-    ) -> Result<SearchError, SearchError> {
+    ) -> Result<QueryError, QueryError> {
         let ways = [NameMatch::Fuzzy, NameMatch::Prefix, NameMatch::Contains];
         let near = self.names.symbols(view, scope, symbol, &ways, NUM_SIMILAR).await?;
-        let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no symbol is called `{symbol}`"));
+        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no symbol is called `{symbol}`"));
         error.similar_symbols = near.iter().map(|hit| hit.symbol.qualified_name.clone()).collect();
         error.similar_symbols.dedup();
         if let Some(best) = near.first() {
@@ -235,13 +235,13 @@ impl Searcher {
         }))
     }
 
-    async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<SearchError, SearchError> {
+    async fn unknown_file(&self, view: &View, scope: &Scope, path: &str) -> Result<QueryError, QueryError> {
         let mut near = self.names.files(view, scope, path, FileMatch::Similar, NUM_SIMILAR).await?;
         if near.is_empty() {
             let name = path.rsplit('/').next().unwrap_or(path);
             near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
         }
-        let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no file is at `{path}`"));
+        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file is at `{path}`"));
         error.similar_files = near.iter().map(|hit| hit.path.to_string()).collect();
         if let Some(best) = near.first() {
             return Ok(error.hint("paths are relative to the repository's root").next(NextCall {
@@ -259,9 +259,9 @@ impl Searcher {
 }
 
 /// The error for a name that the file does not define but another does.
-fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> SearchError {
+fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
     let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
-    let mut error = SearchError::new(SearchErrorCode::NotFound, message);
+    let mut error = QueryError::new(QueryErrorCode::NotFound, message);
     error.similar_symbols = vec![elsewhere.qualified_name.clone()];
     error.similar_files = vec![elsewhere.path.to_string()];
     error.next(NextCall {
@@ -272,15 +272,15 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Searc
 }
 
 /// What the catalogue names must be there: an artifact that is not found is damage, not an answer.
-fn lost(error: BlobStoreError) -> SearchError {
+fn lost(error: BlobStoreError) -> QueryError {
     let is_gone = error.kind == ErrorKind::NotFound;
-    let error = SearchError::from(error);
-    if is_gone { SearchError { code: SearchErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }
+    let error = QueryError::from(error);
+    if is_gone { QueryError { code: QueryErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }
 }
 
-pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> SearchError {
+pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError {
     let message = format!("artifact `{key}` is damaged: {error}");
-    SearchError::new(SearchErrorCode::Corrupt, message).hint(REBUILD)
+    QueryError::new(QueryErrorCode::Corrupt, message).hint(REBUILD)
 }
 
 /// Lines `first` to `last`, counted from 1, with their line ends.

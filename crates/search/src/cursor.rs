@@ -8,7 +8,7 @@
 use cairn_domain::{Digest, PublishedSeq};
 
 use crate::caller::Caller;
-use crate::{SearchError, SearchErrorCode};
+use crate::{QueryError, QueryErrorCode};
 
 /// How long a cursor is good for. Sweeping waits longer.
 const LIFE_MS: i64 = 10 * 60 * 1000;
@@ -69,7 +69,7 @@ impl Cursor {
         caller: &Caller,
         (question, since): (Digest, i64),
         now_ms: i64,
-    ) -> Result<Self, SearchError> {
+    ) -> Result<Self, QueryError> {
         let Some(mut body) = opened(text, key, caller) else {
             return Err(invalid("the cursor is not one that was given to you, or it was altered"));
         };
@@ -93,12 +93,12 @@ impl Cursor {
 }
 
 /// The view of the cursor is not kept any more.
-pub(crate) fn expired() -> SearchError {
+pub(crate) fn expired() -> QueryError {
     invalid("the cursor has expired (they live ten minutes)")
 }
 
-fn invalid(message: &str) -> SearchError {
-    SearchError::new(SearchErrorCode::InvalidCursor, message).hint(REPEAT)
+fn invalid(message: &str) -> QueryError {
+    QueryError::new(QueryErrorCode::InvalidCursor, message).hint(REPEAT)
 }
 
 fn short(question: &Digest) -> &[u8] {
@@ -165,7 +165,7 @@ mod tests {
         Cursor { question: QUESTION, since: 5_000, seq: PublishedSeq(3), offset: 20, issued_at_ms: 1_000 }
     }
 
-    fn open(text: &str) -> Result<Cursor, SearchError> {
+    fn open(text: &str) -> Result<Cursor, QueryError> {
         Cursor::open(text, KEY, &Caller::local(), (QUESTION, 5_000), 2_000)
     }
 
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(open(&text), Ok(cursor()));
         let check = |text: &str, key, caller: &Caller, question, now_ms, expect: &str| {
             let error = Cursor::open(text, key, caller, (question, 5_000), now_ms).expect_err("refused");
-            assert_eq!(error.code, SearchErrorCode::InvalidCursor);
+            assert_eq!(error.code, QueryErrorCode::InvalidCursor);
             assert!(error.message.contains(expect), "{}", error.message);
         };
         let local = Caller::local();

@@ -9,7 +9,7 @@ pub(crate) const REBUILD: &str = "`cairn doctor` names all that is damaged; `cai
 
 /// Codes that callers branch on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SearchErrorCode {
+pub enum QueryErrorCode {
     ValidationError,
     NotFound,
     InvalidCursor,
@@ -28,18 +28,18 @@ pub enum SearchErrorCode {
     InternalError,
 }
 
-impl SearchErrorCode {
+impl QueryErrorCode {
     pub fn as_str(self) -> &'static str {
         match self {
-            SearchErrorCode::ValidationError => "validation_error",
-            SearchErrorCode::NotFound => "not_found",
-            SearchErrorCode::InvalidCursor => "invalid_cursor",
-            SearchErrorCode::Forbidden => "forbidden",
-            SearchErrorCode::ModelMismatch => "model_mismatch",
-            SearchErrorCode::Corrupt => "corrupt",
-            SearchErrorCode::Timeout => "timeout_error",
-            SearchErrorCode::RateLimited { .. } => "rate_limited",
-            SearchErrorCode::InternalError => "internal_error",
+            QueryErrorCode::ValidationError => "validation_error",
+            QueryErrorCode::NotFound => "not_found",
+            QueryErrorCode::InvalidCursor => "invalid_cursor",
+            QueryErrorCode::Forbidden => "forbidden",
+            QueryErrorCode::ModelMismatch => "model_mismatch",
+            QueryErrorCode::Corrupt => "corrupt",
+            QueryErrorCode::Timeout => "timeout_error",
+            QueryErrorCode::RateLimited { .. } => "rate_limited",
+            QueryErrorCode::InternalError => "internal_error",
         }
     }
 }
@@ -56,8 +56,8 @@ pub struct NextCall {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct SearchError {
-    pub code: SearchErrorCode,
+pub struct QueryError {
+    pub code: QueryErrorCode,
     pub message: String,
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
@@ -68,8 +68,8 @@ pub struct SearchError {
     pub next_calls: Vec<NextCall>,
 }
 
-impl SearchError {
-    pub fn new(code: SearchErrorCode, message: impl Into<String>) -> Self {
+impl QueryError {
+    pub fn new(code: QueryErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -94,14 +94,14 @@ impl SearchError {
     }
 }
 
-impl<E: PortError> From<E> for SearchError {
+impl<E: PortError> From<E> for QueryError {
     fn from(error: E) -> Self {
         let code = match error.kind() {
-            ErrorKind::Corrupt => SearchErrorCode::Corrupt,
-            ErrorKind::Timeout => SearchErrorCode::Timeout,
-            ErrorKind::Throttled { retry_after } => SearchErrorCode::RateLimited { retry_after },
+            ErrorKind::Corrupt => QueryErrorCode::Corrupt,
+            ErrorKind::Timeout => QueryErrorCode::Timeout,
+            ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
             // What callers get wrong is found before a port is asked: the rest is ours, whatever the port calls it.
-            _ => SearchErrorCode::InternalError,
+            _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();
         let mut cause = error.source();
@@ -110,7 +110,7 @@ impl<E: PortError> From<E> for SearchError {
             message.push_str(&source.to_string());
             cause = source.source();
         }
-        let error = SearchError::new(code, message);
-        if code == SearchErrorCode::Corrupt { error.hint(REBUILD) } else { error }
+        let error = QueryError::new(code, message);
+        if code == QueryErrorCode::Corrupt { error.hint(REBUILD) } else { error }
     }
 }

@@ -4,7 +4,7 @@
 use cairn_domain::{Digest, Digester, SetDigest};
 
 use crate::repositories::KnownRepository;
-use crate::{RepositorySelection, SearchError, Searcher};
+use crate::{QueryError, RepositorySelection, Searcher};
 
 /// Digest and number of the records of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub struct Fingerprint {
 }
 
 impl Searcher {
-    pub async fn fingerprint(&self, repositories: &RepositorySelection) -> Result<Vec<Fingerprint>, SearchError> {
+    pub async fn fingerprint(&self, repositories: &RepositorySelection) -> Result<Vec<Fingerprint>, QueryError> {
         let view = self.catalogue.view().await?;
         let mut fingerprints = Vec::new();
         for known in self.select(&view, repositories).await? {
@@ -39,7 +39,7 @@ impl Searcher {
         Ok(fingerprints)
     }
 
-    async fn kinds(&self, view: &cairn_domain::View, known: &KnownRepository) -> Result<Vec<KindDigest>, SearchError> {
+    async fn kinds(&self, view: &cairn_domain::View, known: &KnownRepository) -> Result<Vec<KindDigest>, QueryError> {
         let scope = self.scope_of(std::slice::from_ref(known));
         let id = known.record.id;
         let mut files = SetDigest::default();

@@ -6,7 +6,7 @@ use cairn_ports::{Direction, NameMatch, SymbolHit};
 use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::search::name_of;
-use crate::{RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
+use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
 /// What is asked about a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,9 +113,9 @@ pub struct SampledEdge {
 const MAX_DEFINITIONS: usize = 20;
 
 impl Searcher {
-    pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, SearchError> {
+    pub async fn relationship(&self, request: &GraphRequest) -> Result<GraphAnswer, QueryError> {
         if request.limit == 0 {
-            return Err(SearchError::new(SearchErrorCode::ValidationError, "`limit` must be at least 1"));
+            return Err(QueryError::new(QueryErrorCode::ValidationError, "`limit` must be at least 1"));
         }
         bounds::word("name", &request.name)?;
         let view = self.catalogue.view().await?;
@@ -154,7 +154,7 @@ impl Searcher {
         scope: &Scope,
         selected: &[KnownRepository],
         name: &str,
-    ) -> Result<(Vec<NodeKey>, Option<String>), SearchError> {
+    ) -> Result<(Vec<NodeKey>, Option<String>), QueryError> {
         let files = self.file_nodes(view, scope, selected, name).await?;
         if !files.is_empty() {
             return Ok((files, None));
@@ -175,7 +175,7 @@ impl Searcher {
         scope: &Scope,
         selected: &[KnownRepository],
         name: &str,
-    ) -> Result<Vec<NodeKey>, SearchError> {
+    ) -> Result<Vec<NodeKey>, QueryError> {
         let Ok(path) = cairn_domain::RepoPath::parse(name) else { return Ok(Vec::new()) };
         let keys: Vec<NodeKey> = selected.iter().map(|known| NodeKey::file(known.record.id, &path)).collect();
         let nodes = self.graph.nodes(view, scope, &keys).await?;
@@ -187,7 +187,7 @@ impl Searcher {
         &self,
         repositories: &RepositorySelection,
         draw: &EdgeDraw,
-    ) -> Result<Vec<SampledEdge>, SearchError> {
+    ) -> Result<Vec<SampledEdge>, QueryError> {
         let EdgeDraw { resolution, ref kinds, seed, count } = *draw;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;

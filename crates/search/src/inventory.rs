@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cairn_domain::{ManifestEntry, Outcome, RepoPath, SecretFinding};
 
 use crate::bounds;
-use crate::{NextCall, SearchError, SearchErrorCode, Searcher, Stamp};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
 /// Every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +31,7 @@ pub struct Why {
 }
 
 impl Searcher {
-    pub async fn coverage(&self, repository: &str) -> Result<Coverage, SearchError> {
+    pub async fn coverage(&self, repository: &str) -> Result<Coverage, QueryError> {
         let view = self.catalogue.view().await?;
         let known = self.select_one(&view, repository).await?;
         let manifest = self.manifest(&known).await?.unwrap_or_default();
@@ -49,7 +49,7 @@ impl Searcher {
     }
 
     /// Secrets that were redacted, by path and line.
-    pub async fn secrets(&self, repository: &str) -> Result<Vec<(RepoPath, SecretFinding)>, SearchError> {
+    pub async fn secrets(&self, repository: &str) -> Result<Vec<(RepoPath, SecretFinding)>, QueryError> {
         let view = self.catalogue.view().await?;
         let known = self.select_one(&view, repository).await?;
         let manifest = self.manifest(&known).await?.unwrap_or_default();
@@ -61,14 +61,14 @@ impl Searcher {
         Ok(found)
     }
 
-    pub async fn why(&self, repository: &str, path: &str) -> Result<Why, SearchError> {
+    pub async fn why(&self, repository: &str, path: &str) -> Result<Why, QueryError> {
         bounds::word("path", path)?;
         let coverage = self.coverage(repository).await?;
         let path = path.strip_prefix("./").unwrap_or(path);
         let entry = coverage.entries.iter().find(|entry| entry.path.as_str() == path);
         let Some(entry) = entry else {
-            let mut error = SearchError::new(
-                SearchErrorCode::NotFound,
+            let mut error = QueryError::new(
+                QueryErrorCode::NotFound,
                 format!("`{path}` is not a path of the snapshot of `{}`", coverage.repository),
             );
             let name = path.rsplit('/').next().unwrap_or(path);

@@ -4,7 +4,7 @@ use cairn_domain::PatternRecord;
 
 use crate::bounds;
 use crate::search::name_of;
-use crate::{RepositorySelection, SearchError, Searcher, Stamp};
+use crate::{QueryError, RepositorySelection, Searcher, Stamp};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternAnswer {
@@ -19,7 +19,7 @@ impl Searcher {
         &self,
         repositories: &RepositorySelection,
         name: Option<&str>,
-    ) -> Result<PatternAnswer, SearchError> {
+    ) -> Result<PatternAnswer, QueryError> {
         bounds::word("name", name.unwrap_or_default())?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;

@@ -7,7 +7,7 @@ use cairn_ports::{ChunkFilter, PublishedGeneration, RepositoryRecord};
 use globset::GlobMatcher;
 
 use crate::bounds;
-use crate::{NextCall, SearchError, SearchErrorCode, Searcher};
+use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
 /// The hint of errors whose cause is that the caller has no repository. What can be done about it depends on who answers,
 /// and is added there.
@@ -42,7 +42,7 @@ pub struct KnownRepository {
 
 impl Searcher {
     /// All repositories that the caller may see, sorted by name, with what the view sees of them.
-    pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, SearchError> {
+    pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, QueryError> {
         // One that was registered again after a deletion is there, though the view sees nothing of it yet.
         let records = self.allowed().await?;
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
@@ -70,7 +70,7 @@ impl Searcher {
         &self,
         view: &View,
         selection: &RepositorySelection,
-    ) -> Result<Vec<KnownRepository>, SearchError> {
+    ) -> Result<Vec<KnownRepository>, QueryError> {
         bounds::words("repositories", selection.0.iter().map(String::as_str))?;
         let known = self.repositories(view).await?;
         if selection.0.is_empty() || selection.0.iter().any(|word| word == "all") {
@@ -92,13 +92,13 @@ impl Searcher {
     }
 
     /// The one repository that a word names.
-    pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, SearchError> {
+    pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
             return Ok(found);
         }
         let message = format!("`{word}` names several repositories; name one of them in full");
-        Err(SearchError::new(SearchErrorCode::ValidationError, message))
+        Err(QueryError::new(QueryErrorCode::ValidationError, message))
     }
 
     pub(crate) fn scope_of(&self, selected: &[KnownRepository]) -> Scope {
@@ -121,7 +121,7 @@ impl Searcher {
         &self,
         selected: &[KnownRepository],
         used: &[RepositoryId],
-    ) -> Result<Vec<Stamp>, SearchError> {
+    ) -> Result<Vec<Stamp>, QueryError> {
         let used: BTreeSet<RepositoryId> = used.iter().copied().collect();
         let shown = selected.iter().filter(|known| used.contains(&known.record.id));
         let shown: Vec<(&KnownRepository, &PublishedGeneration)> =
@@ -166,7 +166,7 @@ fn matcher(word: &str) -> Option<GlobMatcher> {
     glob.ok().map(|glob| glob.compile_matcher())
 }
 
-fn unknown_repository(word: &str, known: &[KnownRepository]) -> SearchError {
+fn unknown_repository(word: &str, known: &[KnownRepository]) -> QueryError {
     let mut near: Vec<(u32, String)> = known
         .iter()
         .map(|known| {
@@ -177,7 +177,7 @@ fn unknown_repository(word: &str, known: &[KnownRepository]) -> SearchError {
         })
         .collect();
     near.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
-    let mut error = SearchError::new(SearchErrorCode::NotFound, format!("no repository is called `{word}`"));
+    let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no repository is called `{word}`"));
     error.similar_repositories = near.into_iter().take(3).map(|(_, name)| name).collect();
     if known.is_empty() {
         return error.hint(NOTHING_INDEXED);

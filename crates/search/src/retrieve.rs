@@ -9,7 +9,7 @@ use cairn_ranking::{
     is_end_of_path, query_terms,
 };
 
-use crate::{SearchError, Searcher};
+use crate::{QueryError, Searcher};
 
 /// How deep each list goes. Fixed, so that every page of an answer ranks the same candidates.
 const DEPTH: usize = 200;
@@ -40,19 +40,19 @@ impl Searcher {
         filter: &ChunkFilter,
         query: &str,
         words: &QueryWords,
-    ) -> Result<Vec<Candidate>, SearchError> {
+    ) -> Result<Vec<Candidate>, QueryError> {
         let dense = async {
             let mut vectors = self.embedder.embed(InputType::Query, &[query]).await?;
             match vectors.pop() {
                 Some(vector) => {
-                    Ok::<_, SearchError>(self.vectors.search_dense(view, scope, filter, &vector, DEPTH).await?)
+                    Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, &vector, DEPTH).await?)
                 }
                 None => Ok(Vec::new()),
             }
         };
         let terms = query_terms(query);
         let sparse =
-            async { Ok::<_, SearchError>(self.vectors.search_sparse(view, scope, filter, &terms, DEPTH).await?) };
+            async { Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, &terms, DEPTH).await?) };
         let named = self.named_symbols(view, scope, words);
         let files = self.named_files(view, scope, words);
         let (dense, sparse, named, files) = tokio::try_join!(dense, sparse, named, files)?;
@@ -102,7 +102,7 @@ impl Searcher {
         view: &View,
         scope: &Scope,
         words: &QueryWords,
-    ) -> Result<Vec<SymbolHit>, SearchError> {
+    ) -> Result<Vec<SymbolHit>, QueryError> {
         let ways = [NameMatch::Exact, NameMatch::CaseInsensitive, NameMatch::StyleInsensitive];
         let mut found: Vec<SymbolHit> = Vec::new();
         for name in words.spelled.iter().take(NAMES_LOOKED_UP) {
@@ -131,7 +131,7 @@ impl Searcher {
     }
 
     /// The files that the whole question is the path of, or the end of it; the very path first.
-    async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, SearchError> {
+    async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, QueryError> {
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
         found.retain(|file| is_end_of_path(path, &file.path));
@@ -148,7 +148,7 @@ impl Searcher {
         files: &[FileHit],
         query: &str,
         chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
-    ) -> Result<Vec<ChunkId>, SearchError> {
+    ) -> Result<Vec<ChunkId>, QueryError> {
         if files.is_empty() || !filter.paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -173,7 +173,7 @@ impl Searcher {
         view: &View,
         scope: &Scope,
         mut ids: Vec<ChunkId>,
-    ) -> Result<BTreeMap<ChunkId, ChunkRecord>, SearchError> {
+    ) -> Result<BTreeMap<ChunkId, ChunkRecord>, QueryError> {
         ids.sort();
         ids.dedup();
         let chunks = self.vectors.fetch(view, scope, &ids, false).await?;
@@ -189,7 +189,7 @@ impl Searcher {
         filter: &ChunkFilter,
         named: &'hit [SymbolHit],
         chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
-    ) -> Result<Vec<(ChunkId, &'hit SymbolHit)>, SearchError> {
+    ) -> Result<Vec<(ChunkId, &'hit SymbolHit)>, QueryError> {
         let mut found: Vec<(ChunkId, &SymbolHit)> = Vec::new();
         for hit in named {
             let shows = |chunk: &ChunkRecord| {

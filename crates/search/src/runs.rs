@@ -10,7 +10,7 @@ use cairn_ports::RunRecord;
 
 use crate::bounds;
 use crate::repositories::KnownRepository;
-use crate::{NextCall, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 
 /// Runs of each repository that are looked through for the one that is asked about.
 const RUNS_SEARCHED: usize = 50;
@@ -42,7 +42,7 @@ impl Searcher {
     }
 
     /// The runs of the repositories, newest first.
-    pub async fn runs(&self, selection: &RepositorySelection, limit: usize) -> Result<Vec<KnownRun>, SearchError> {
+    pub async fn runs(&self, selection: &RepositorySelection, limit: usize) -> Result<Vec<KnownRun>, QueryError> {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
         self.known_runs(&selected, limit, limit).await
@@ -54,7 +54,7 @@ impl Searcher {
         selected: &[KnownRepository],
         of_each: usize,
         in_all: usize,
-    ) -> Result<Vec<KnownRun>, SearchError> {
+    ) -> Result<Vec<KnownRun>, QueryError> {
         let by_id: BTreeMap<RepositoryId, &KnownRepository> =
             selected.iter().map(|known| (known.record.id, known)).collect();
         let ids: Vec<RepositoryId> = by_id.keys().copied().collect();
@@ -64,7 +64,7 @@ impl Searcher {
     }
 
     /// The unfinished runs of the repositories, oldest first.
-    pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, SearchError> {
+    pub async fn unfinished_runs(&self, selection: &RepositorySelection) -> Result<Vec<KnownRun>, QueryError> {
         // A repository has at most one, and it is the newest.
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
@@ -75,7 +75,7 @@ impl Searcher {
     }
 
     /// The run that a caller means.
-    pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, SearchError> {
+    pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, QueryError> {
         bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
@@ -86,7 +86,7 @@ impl Searcher {
         if let Some(found) = runs.into_iter().find(|run| run.id == id) {
             return Ok(found);
         }
-        let error = SearchError::new(SearchErrorCode::NotFound, format!("there is no run `{id}`"));
+        let error = QueryError::new(QueryErrorCode::NotFound, format!("there is no run `{id}`"));
         let hint = if is_named {
             "the newest runs are listed without `run_id`".to_owned()
         } else {

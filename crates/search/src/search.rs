@@ -7,7 +7,7 @@ use cairn_ranking::{Cut, QueryWords, RankedHit, TestWeight, estimate_tokens, fit
 use crate::bounds;
 use crate::cursor::{Cursor, expired};
 use crate::repositories::KnownRepository;
-use crate::{NothingFound, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp};
+use crate::{NothingFound, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
 /// Results on a page, at most.
 const MAX_LIMIT: usize = 100;
@@ -61,7 +61,7 @@ pub struct SearchAnswer {
 }
 
 impl Searcher {
-    pub async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, SearchError> {
+    pub async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, QueryError> {
         check(request)?;
         let question = question_digest(request);
         let now_ms = self.clock.now_ms();
@@ -120,7 +120,7 @@ impl Searcher {
         view: &View,
         selected: &[KnownRepository],
         request: &SearchRequest,
-    ) -> Result<Vec<RankedHit>, SearchError> {
+    ) -> Result<Vec<RankedHit>, QueryError> {
         let words = QueryWords::of(&request.query);
         let scope = self.scope_since(selected, &request.filter);
         let candidates = self.candidates(view, &scope, &request.filter, &request.query, &words).await?;
@@ -137,7 +137,7 @@ impl Searcher {
         view: &View,
         selected: &[KnownRepository],
         mut page: Vec<RankedHit>,
-    ) -> Result<Vec<RankedHit>, SearchError> {
+    ) -> Result<Vec<RankedHit>, QueryError> {
         let nodes: Vec<_> = page.iter().filter_map(|hit| hit.definition.as_ref()).map(|found| found.node).collect();
         if nodes.is_empty() {
             return Ok(page);
@@ -157,7 +157,7 @@ impl Searcher {
         selected: &[KnownRepository],
         page: Vec<RankedHit>,
         request: &SearchRequest,
-    ) -> Result<(Vec<Found>, Cut), SearchError> {
+    ) -> Result<(Vec<Found>, Cut), QueryError> {
         let scope = self.scope_of(selected);
         let keys: Vec<_> = page.iter().map(|hit| (hit.chunk.repository, hit.chunk.key)).collect();
         let mut texts = self.vectors.fetch(view, &scope, &keys, true).await?.into_iter().peekable();
@@ -187,7 +187,7 @@ impl Searcher {
     }
 
     /// Says so if the filters hid everything that there is.
-    async fn hidden_by_scope(&self, view: &View, request: &SearchRequest) -> Result<Option<String>, SearchError> {
+    async fn hidden_by_scope(&self, view: &View, request: &SearchRequest) -> Result<Option<String>, QueryError> {
         if request.repositories.0.is_empty() && request.filter == ChunkFilter::default() {
             return Ok(None);
         }
@@ -201,7 +201,7 @@ impl Searcher {
         }))
     }
 
-    fn check_model(&self, selected: &[KnownRepository]) -> Result<(), SearchError> {
+    fn check_model(&self, selected: &[KnownRepository]) -> Result<(), QueryError> {
         let model = &self.embedder.model().name;
         for known in selected {
             let Some(published) = &known.published else { continue };
@@ -211,7 +211,7 @@ impl Searcher {
                     known.record.name, published.model
                 );
                 let hint = "index it again (`cairn index`) to build its vectors with this model";
-                return Err(SearchError::new(SearchErrorCode::ModelMismatch, message).hint(hint));
+                return Err(QueryError::new(QueryErrorCode::ModelMismatch, message).hint(hint));
             }
         }
         Ok(())
@@ -229,8 +229,8 @@ pub(crate) fn name_of(selected: &[KnownRepository], id: cairn_domain::Repository
     found.map_or_else(|| id.to_string(), |known| known.record.name.to_string())
 }
 
-fn check(request: &SearchRequest) -> Result<(), SearchError> {
-    let invalid = |message: &str| Err(SearchError::new(SearchErrorCode::ValidationError, message));
+fn check(request: &SearchRequest) -> Result<(), QueryError> {
+    let invalid = |message: &str| Err(QueryError::new(QueryErrorCode::ValidationError, message));
     if request.query.trim().is_empty() {
         return invalid("`query` is empty; say what to look for, e.g. \"parse http date\"");
     }

@@ -166,7 +166,7 @@ type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
     let point = |(chunk, dense): (ChunkRecord, DenseVector)| {
-        let sparse = passage_terms(&cairn_placing::passage(&chunk));
+        let sparse = passage_terms(&cairn_records::passage(&chunk));
         Point { chunk, dense, sparse }
     };
     chunks.into_iter().zip(dense).map(point).collect()

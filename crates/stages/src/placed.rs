@@ -2,7 +2,7 @@
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
-use cairn_placing::{Place, chunk_records};
+use cairn_records::{Place, chunk_records};
 use cairn_wire::{Manifest, PackReader};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -143,7 +143,7 @@ impl Sweep {
 
     /// Takes the dead letters of repositories that are not there: somebody looked at them, and so kept them from the sweep, when the
     /// deletion was forgotten.
-    async fn letters_of_nobody(&self) -> Result<(), StageError> {
+    async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;
         let jobs = || letters.iter().filter_map(|letter| Some((letter.id, letter.job.as_ref()?)));
@@ -205,7 +205,7 @@ impl Sweep {
                 }
             }
         }
-        failures.note(&"dead letters", self.letters_of_nobody().await);
+        failures.note(&"dead letters", self.orphaned_dead_letters().await);
         if facts_died {
             for tenant in manifests.into_iter().map(|(tenant, _)| tenant).collect::<BTreeSet<_>>() {
                 failures.note(&tenant, self.vectors(&tenant).await);
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn letters_of_repositories_that_are_not_there_are_forgotten_with_artifacts() {
+    async fn orphaned_dead_letters_are_removed_with_artifacts() {
         let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
         let content = FakeContent::new("kept", "0123456789012345678901234567890123456789");
         sweep.catalogue = Arc::new(FakeIndex::new(vec![content]).await.expect("an index"));

@@ -26,10 +26,10 @@ impl Toolchain {
 
     /// Of all that decides what becomes of a snapshot and is no part of it: the operator's rules, the caller's settings, every version
     /// that facts and records depend on, and the release, since rules of the inventory have no version of their own.
-    pub fn circumstances(&self, operator: &Operator, request: &str) -> Digest {
+    pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
         let Operator { home: _, sources: _, max_file_size, generated, sensitive_add, sensitive_allow, num_workers: _ } =
             operator;
-        Digester::new("circumstances")
+        Digester::new("inputs_digest")
             .text(env!("CARGO_PKG_VERSION"))
             .bytes(&self.digest().0)
             .number(cairn_redaction::RULES_VERSION.into())
@@ -48,7 +48,7 @@ impl Toolchain {
         Digester::new("tools")
             .text(&self.model.name)
             .number(u64::from(self.model.dimensions))
-            .number(cairn_placing::VERSION)
+            .number(cairn_records::VERSION)
             .number(LINKING_VERSION)
             .number(cairn_linking::OUTLINE_VERSION)
             .number(TERMS_VERSION)

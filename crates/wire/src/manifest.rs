@@ -17,18 +17,18 @@ pub struct Manifest {
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
     /// Of all that decides beside the snapshot: under the same, the same commit comes out the same. None in version 1.
-    pub circumstances: Option<Digest>,
+    pub inputs_digest: Option<Digest>,
 }
 
 impl Encode for Manifest {
     fn encode(&self, out: &mut Vec<u8>) {
-        let Manifest { rules, tools, settings, links, entries, circumstances } = self;
+        let Manifest { rules, tools, settings, links, entries, inputs_digest } = self;
         rules.encode(out);
         tools.encode(out);
         settings.encode(out);
         links.encode(out);
         entries.encode(out);
-        circumstances.encode(out);
+        inputs_digest.encode(out);
     }
 }
 
@@ -41,7 +41,7 @@ impl Decode for Manifest {
             settings: Decode::decode(reader)?,
             links: Decode::decode(reader)?,
             entries: Decode::decode(reader)?,
-            circumstances: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
+            inputs_digest: if reader.0.is_empty() { None } else { Decode::decode(reader)? },
         })
     }
 }

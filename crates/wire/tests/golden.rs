@@ -62,7 +62,7 @@ fn read_graph_records(bytes: &[u8]) -> Result<bool, String> {
 
 fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
     let expected = match bytes.get(6) {
-        Some(1) => Manifest { circumstances: None, ..values::manifest() },
+        Some(1) => Manifest { inputs_digest: None, ..values::manifest() },
         _ => values::manifest(),
     };
     Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)

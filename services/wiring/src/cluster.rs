@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_config::Operator;
+use cairn_metastore::Metastore;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
 use cairn_ports::{BlobStore, Broker, Catalogue, Clock, ErrorKind};
@@ -28,7 +28,7 @@ pub struct Cluster {
     pub operator: Arc<Operator>,
     pub blobs: Arc<dyn BlobStore>,
     pub artifacts: Arc<Artifacts>,
-    pub runs: Arc<Runs>,
+    pub runs: Arc<Metastore>,
     pub graph: Arc<Neo4jGraph>,
     pub neo4j: Neo4j,
     pub clock: Arc<dyn Clock>,
@@ -51,7 +51,7 @@ impl Cluster {
         }
         let clock = Neo4jClock::start(neo4j.clone()).await?;
         let blobs: Arc<dyn BlobStore> = Arc::new(s3);
-        let runs = Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j.clone()))));
+        let runs = Arc::new(Metastore::new(Arc::new(Neo4jRuns::new(neo4j.clone()))));
         let probes = Probes::default();
         watch_catalogue(&probes, &runs);
         watch_artifacts(&probes, &blobs);
@@ -154,7 +154,7 @@ impl Cluster {
 }
 
 /// A small read of what every question and every job begins with.
-fn watch_catalogue(probes: &Probes, runs: &Arc<Runs>) {
+fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     let runs = Arc::clone(runs);
     probes.watch("Neo4j (catalogue and graph)", move || {
         let runs = Arc::clone(&runs);
@@ -184,7 +184,7 @@ pub struct Signals {
 
 async fn everything(
     broker: Arc<RabbitMqBroker>,
-    runner: Arc<Runner<Runs>>,
+    runner: Arc<Runner<Metastore>>,
     workers: Vec<Worker>,
     owners: Option<OwnersWork>,
     signals: Signals,

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
-use cairn_catalogue::Runs;
+use cairn_metastore::Metastore;
 use cairn_pipeline::Runner;
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_telemetry::metrics::{BROKER_GAUGES, export};
@@ -47,7 +47,7 @@ impl Health {
     /// Of a process that works on jobs: it needs its broker, its stores, and what its stages wait for.
     pub(crate) fn of(
         broker: &Arc<RabbitMqBroker>,
-        runner: &Arc<Runner<Runs>>,
+        runner: &Arc<Runner<Metastore>>,
         lacking: &Lacking,
         probes: &Probes,
     ) -> Self {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use cairn_catalogue::Runs;
 use cairn_domain::{RepositoryName, Source};
 use cairn_gateway::LedgerIndexing;
 use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
+use cairn_metastore::Metastore;
 use cairn_ports::Clock;
 
 /// Asks the ledger of a cluster. An address passes the rules for cloning before anything is written; a name that leads to a
 /// private address only the cloner can tell.
-pub fn indexing(runs: &Arc<Runs>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
+pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
     LedgerIndexing {
         catalogue: runs.clone(),
         requests: runs.clone(),

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_embedding_http::HttpEmbedder;
+use cairn_metastore::Metastore;
 use cairn_pipeline::{Runner, Worker};
 use cairn_rabbitmq::{Ownership, RabbitMqBroker};
 use cairn_telemetry::metrics::OWNED_KEYS;
@@ -39,7 +39,7 @@ impl OwnersWork {
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
-        runner: Arc<Runner<Runs>>,
+        runner: Arc<Runner<Metastore>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
         // The series is there from the start, also of a process that never wins the key.
@@ -48,7 +48,7 @@ impl OwnersWork {
             tracing::info!(key = self.key, "stands by");
             let ownership = tokio::select! {
                 ownership = broker.own(&self.key) => ownership,
-                () = told(&mut signals.draining) => return Ok(()),
+                () = wait_for_signal(&mut signals.draining) => return Ok(()),
             };
             let ownership = ownership.with_context(|| {
                 format!("waiting for the key `{}`: is it in `rabbitmq.topology.owned_keys`?", self.key)
@@ -65,7 +65,7 @@ impl OwnersWork {
     async fn work(
         &self,
         ownership: Ownership,
-        runner: &Arc<Runner<Runs>>,
+        runner: &Arc<Runner<Metastore>>,
         mut leaving: watch::Receiver<bool>,
     ) -> anyhow::Result<Ended> {
         let _owned = Owned::new(&self.key);
@@ -88,7 +88,7 @@ impl OwnersWork {
                 working.await??;
                 Ok(Ended::Lost)
             }
-            () = told(&mut leaving) => {
+            () = wait_for_signal(&mut leaving) => {
                 leave.send_replace(true);
                 working.await??;
                 Ok(Ended::Closed)
@@ -108,7 +108,7 @@ impl Owning {
 }
 
 /// Returns when it is time; never if nobody can say so any more.
-async fn told(signal: &mut watch::Receiver<bool>) {
+async fn wait_for_signal(signal: &mut watch::Receiver<bool>) {
     if signal.wait_for(|is_time| *is_time).await.is_err() {
         std::future::pending::<()>().await;
     }

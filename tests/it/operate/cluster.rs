@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cairn_catalogue::Runs;
 use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RunId, StageName};
+use cairn_metastore::Metastore;
 use cairn_neo4j::{Neo4j, Neo4jRuns};
 use cairn_ports::{Lease, Ledger, NewRun, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
@@ -135,8 +135,8 @@ timeout_ms = 90000
         Neo4j::new(self.config.neo4j.as_ref().expect("settings")).expect("a client")
     }
 
-    pub fn runs(&self) -> Runs {
-        Runs::new(Arc::new(Neo4jRuns::new(self.neo4j())))
+    pub fn runs(&self) -> Metastore {
+        Metastore::new(Arc::new(Neo4jRuns::new(self.neo4j())))
     }
 
     /// A broker as services have one.

@@ -16,6 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crates/support/conformance", &["crates/core", "crates/wire", "crates/ports"]),
     ("crates/support/servers", &[]),
     ("crates/support/testkit", &["crates/core", "crates/wire", "crates/ports"]),
+    ("crates/metastore", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
     ("crates/pipeline", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),
     ("crates/stages", &["crates/core", "crates/wire", "crates/ports", "crates/support", "crates/pipeline"]),
     ("crates/search", &["crates/core", "crates/wire", "crates/ports", "crates/support"]),

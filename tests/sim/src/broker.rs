@@ -87,7 +87,7 @@ impl Drop for Unanswered {
 /// What the runner does with a delivery: work, then answer.
 async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     let Some(delivery) = unanswered.delivery.clone() else { return };
-    if world.ground.has(crate::Mutant::AckBeforeWrite) {
+    if world.environment.has(crate::Mutant::AckBeforeWrite) {
         unanswered.answer(&Settlement::Ack);
     }
     world.schedule().trace(|| format!("takes {}", delivery.job));

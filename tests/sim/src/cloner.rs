@@ -69,10 +69,10 @@ impl Holder<'_> {
         let plan = Plan::new(&previous, content, read_at_ms, self.lease.epoch);
         self.pack().await?;
         let Some(plan) = plan else {
-            world.ground.history().unchanged(repository, read_at_ms);
+            world.environment.history().unchanged(repository, read_at_ms);
             return Ok(());
         };
-        let (parts, plan) = (plan.parts(), world.ground.history().keep_plan(plan));
+        let (parts, plan) = (plan.parts(), world.environment.history().keep_plan(plan));
         let run = NewRun {
             repository,
             previous: published.map(|published| published.run.generation),
@@ -101,7 +101,9 @@ impl Holder<'_> {
             }
             self.last_beat_ms = self.world.now();
             match self.world.runs.renew(self.lease, self.world.now(), LEASE_MS, SyncProgress::default()).await {
-                Err(error) if error.kind == ErrorKind::Conflict && self.world.ground.has(Mutant::LeaseLostInMidRun) => {
+                Err(error)
+                    if error.kind == ErrorKind::Conflict && self.world.environment.has(Mutant::LeaseLostInMidRun) =>
+                {
                     self.lease = self.world.runs.lease(self.lease.repository, self.world.now(), LEASE_MS).await?;
                 }
                 beat => beat?,

@@ -4,7 +4,7 @@
 //! any two steps, answers are lost, jobs come twice, late or not at all, people delete, register again and cancel at
 //! any time. Then it heals, and all must come right within bounded time.
 //!
-//! What decides is the production code: `Command::apply` behind `cairn_catalogue::Runs`, `Registry::view`, `View::sees`,
+//! What decides is the production code: `Command::apply` behind `cairn_metastore::Metastore`, `Registry::view`, `View::sees`,
 //! `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`, `Limiter`. Two shells could not be driven, since they wait on
 //! tokio's clock: the runner and sync. `worker` and `cloner` repeat their order of calls and nothing else.
 //!
@@ -13,16 +13,16 @@
 
 mod broker;
 mod cloner;
-mod ground;
+mod environment;
 mod history;
 mod mutants;
-mod people;
 mod quota;
 mod reader;
 mod records;
 mod schedule;
 mod scheduler;
 mod source;
+mod users;
 mod worker;
 mod world;
 

@@ -5,7 +5,7 @@
 //!
 //! | bug | planted in |
 //! |---|---|
-//! | no-epoch-check, counter-instead-of-set, cancelled-sync-goes-on | `ground.rs`: commands on their way to the store of runs |
+//! | no-epoch-check, counter-instead-of-set, cancelled-sync-goes-on | `environment.rs`: commands on their way to the store of runs |
 //! | late-upsert-after-retire, retire-overwrites-a-published-mark, sweep-by-range | `records.rs`: writes and sweeps of a store |
 //! | unhide-before-sweep | `scheduler.rs`: the list of what is to be swept |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use cairn_domain::{PublishedSeq, RepositoryId, View};
 use cairn_ports::{Catalogue, CatalogueError, RunDocuments};
 
-use crate::ground::Remote;
+use crate::environment::Remote;
 use crate::mutants::Mutant;
 use crate::world::World;
 
@@ -30,7 +30,7 @@ pub async fn read(world: Arc<World>) {
         let alive = |(_, until_ms): &(&PublishedSeq, &i64)| **until_ms > asked_at_ms;
         let cursor = cursors.iter().filter(alive).nth(schedule.random(2 * cursors.len() as u64 + 1) as usize);
         let cursor = cursor.map(|(seq, until_ms)| (*seq, *until_ms));
-        let after = world.ground.history().num_changes;
+        let after = world.environment.history().num_changes;
         let (view, until_ms) = match cursor {
             Some((seq, until_ms)) => match world.runs.view_at(seq).await {
                 Ok(Some(view)) => (view, until_ms),
@@ -55,10 +55,10 @@ pub async fn read(world: Arc<World>) {
 
 async fn take(world: &Arc<World>) -> Result<View, CatalogueError> {
     let first = world.runs.view().await?;
-    if !world.ground.has(Mutant::ViewReadApart) {
+    if !world.environment.has(Mutant::ViewReadApart) {
         return Ok(first);
     }
-    let then = Remote(Arc::clone(&world.ground))
+    let then = Remote(Arc::clone(&world.environment))
         .registry()
         .await
         .map_err(|error| CatalogueError::new(error.kind, "view", ""))?;
@@ -71,15 +71,15 @@ async fn question(world: &Arc<World>, taken: &Taken, repository: RepositoryId, u
     let Taken { view, after } = taken;
     for number in 0..2 {
         world.schedule().step().await;
-        let sees_all = world.ground.has(Mutant::ViewFilterDropped);
+        let sees_all = world.environment.has(Mutant::ViewFilterDropped);
         let seen = world
-            .ground
+            .environment
             .rows(number)
             .seen(repository, |interval| view.sees_repository(repository) && (sees_all || view.sees(interval)));
         if world.now() > until_ms {
             return;
         }
-        let history = world.ground.history();
+        let history = world.environment.history();
         let generation = history.published_at(repository, view.seq, *after);
         let expected = generation.map(|generation| history.content(generation)).unwrap_or_default();
         let is_right =
@@ -92,7 +92,7 @@ async fn question(world: &Arc<World>, taken: &Taken, repository: RepositoryId, u
     }
     let Ok(published) = world.runs.published(view, repository).await else { return };
     let published = published.map(|published| published.run.generation);
-    let history = world.ground.history();
+    let history = world.environment.history();
     let expected = history.published_at(repository, view.seq, *after);
     let is_right = published == expected || (published.is_none() && history.was_deleted_since(repository, *after));
     drop(history);

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use cairn_domain::{GenerationId, Interval, RepositoryId, Tenant, View};
 use cairn_ports::{Generations, MaintenanceError, Staging};
 
-use crate::ground::Ground;
+use crate::environment::Environment;
 use crate::mutants::Mutant;
 use crate::source::Content;
 
@@ -106,32 +106,32 @@ pub enum Write {
 /// One of the stores.
 #[derive(Clone)]
 pub struct Records {
-    pub ground: Arc<Ground>,
+    pub environment: Arc<Environment>,
     pub number: usize,
 }
 
 impl Records {
     pub fn write(&self, staging: &Staging, write: Write) {
         let run = staging.run;
-        self.ground.schedule.trace(|| format!("store {}: {write:?} by {run}", self.number));
+        self.environment.schedule.trace(|| format!("store {}: {write:?} by {run}", self.number));
         match write {
             Write::Insert { file, version } => {
-                let overwrites = self.ground.has(Mutant::UpsertAfterRetire);
-                self.ground.rows(self.number).insert(staging, file, version, overwrites);
+                let overwrites = self.environment.has(Mutant::UpsertAfterRetire);
+                self.environment.rows(self.number).insert(staging, file, version, overwrites);
             }
             Write::Retire { file } => {
-                let overwrites = self.ground.has(Mutant::RetireOverPublished);
-                self.ground.rows(self.number).retire(staging, file, overwrites);
+                let overwrites = self.environment.has(Mutant::RetireOverPublished);
+                self.environment.rows(self.number).retire(staging, file, overwrites);
             }
         }
-        self.ground.check(run.repository);
+        self.environment.check(run.repository);
     }
 
     async fn sweep(&self, repository: RepositoryId, what: &str, change: impl FnOnce(&mut Rows) -> u64) -> u64 {
-        self.ground.schedule.step().await;
-        let num_changed = change(&mut self.ground.rows(self.number));
-        self.ground.schedule.trace(|| format!("store {}: {what}: {num_changed}", self.number));
-        self.ground.check(repository);
+        self.environment.schedule.step().await;
+        let num_changed = change(&mut self.environment.rows(self.number));
+        self.environment.schedule.trace(|| format!("store {}: {what}: {num_changed}", self.number));
+        self.environment.check(repository);
         num_changed
     }
 }
@@ -143,8 +143,8 @@ impl Generations for Records {
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError> {
-        let by_range = self.ground.has(Mutant::SweepByRange);
-        let newest = self.ground.memory.head().newest_published;
+        let by_range = self.environment.has(Mutant::SweepByRange);
+        let newest = self.environment.memory.head().newest_published;
         let goes =
             |interval: Interval| published.contains(&interval.gen_to) || (by_range && interval.gen_to.0 <= newest);
         let what = format!("removes what {published:?} retired");
@@ -159,8 +159,8 @@ impl Generations for Records {
             own.map(|(_, row)| row.gen_to = GenerationId::OPEN).count() as u64
         };
         self.sweep(repository, &format!("reopens what {aborted:?} retired"), reopen).await;
-        self.ground.schedule.step().await;
-        let rows = self.ground.rows(self.number);
+        self.environment.schedule.step().await;
+        let rows = self.environment.rows(self.number);
         let names = |interval: &Interval| interval.gen_from == aborted || interval.gen_to == aborted;
         let left = rows.of(repository).filter(|(_, interval, _)| names(interval)).count();
         Ok(left as u64)

@@ -20,7 +20,7 @@ use cairn_testkit::FakeIndex;
 use cairn_wire::Job;
 
 use crate::broker;
-use crate::ground::Remote;
+use crate::environment::Remote;
 use crate::mutants::Mutant;
 use crate::schedule::SimulatedClock;
 use crate::world::World;
@@ -98,7 +98,7 @@ async fn reap(world: Arc<World>) {
 }
 
 async fn sweep(world: Arc<World>) {
-    let stores = (0..2).map(|number| Arc::new(world.ground.store(number)) as Arc<dyn Generations>).collect();
+    let stores = (0..2).map(|number| Arc::new(world.environment.store(number)) as Arc<dyn Generations>).collect();
     let no_patterns = Arc::new(FakeIndex::empty());
     let sweep = Sweep {
         artifacts: Artifacts::new(Arc::clone(&world.blobs) as Arc<_>),
@@ -124,10 +124,10 @@ struct Sweeping(Arc<World>);
 impl CatalogueSweep for Sweeping {
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
         let list = self.0.runs.sweep_list(now_ms, grace_ms).await?;
-        if self.0.ground.has(Mutant::UnhideBeforeSweep) {
+        if self.0.environment.has(Mutant::UnhideBeforeSweep) {
             for run in &list.aborted {
                 let forget = Command::ForgetAborted { run: *run, until_ms: now_ms };
-                let _forgotten = Remote(Arc::clone(&self.0.ground)).change(forget).await;
+                let _forgotten = Remote(Arc::clone(&self.0.environment)).change(forget).await;
             }
         }
         Ok(list)

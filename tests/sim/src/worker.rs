@@ -10,7 +10,7 @@ use std::time::Duration;
 use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
 use cairn_pipeline::{Deadline, StageError, Task, while_active};
 use cairn_ports::{
-    Catalogue, ErrorClass, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PublishedGeneration, Standing,
+    Catalogue, ErrorClass, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PartStatus, PublishedGeneration,
 };
 use cairn_wire::{Job, PartJob, RunResult};
 
@@ -29,14 +29,14 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     let now = || Duration::from_millis(world.now().unsigned_abs());
     let deadline = Deadline::new(now(), DEADLINE);
     let Some(standing) = active(world, job).await? else { return Ok(()) };
-    let Some(plan) = world.ground.history().plan(&job.plan.key).cloned() else {
+    let Some(plan) = world.environment.history().plan(&job.plan.key).cloned() else {
         return Err(StageError::permanent("corrupt", "no plan"));
     };
     let task = Task::new(job, standing.aborted);
     let part = Part { world, plan, task };
     let pause = || world.schedule().sleep(deadline.pause().as_millis() as u64);
     let is_active = || async { active(world, job).await.ok().map(|standing| standing.is_some()) };
-    let is_patient = world.ground.has(Mutant::PublishingTakesItsTime);
+    let is_patient = world.environment.has(Mutant::PublishingTakesItsTime);
     let longest = if is_patient { LONGEST } else { deadline.in_all(job.part.stage, LONGEST) };
     match while_active(&deadline, longest, now, pause, is_active, part.run()).await {
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
@@ -48,8 +48,8 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
 }
 
 /// How things stand for a part that somebody waits for.
-async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<Standing>, StageError> {
-    match world.runs.standing(job.run, job.part).await {
+async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>, StageError> {
+    match world.runs.part_status(job.run, job.part).await {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         standing => Ok(Some(standing?).filter(|standing| standing.state == RunState::Running && !standing.is_ended)),
     }
@@ -87,7 +87,7 @@ async fn end(world: &Arc<World>, job: &PartJob, end: PartEnd) -> Result<(), Stag
 /// A job that is acknowledged needs no further delivery: its part has ended, or its run has.
 pub fn check_acknowledged(world: &World, job: &Job) {
     let Job::Part(job) = job else { return };
-    let Some(run) = world.ground.memory.run(job.run) else { return };
+    let Some(run) = world.environment.memory.run(job.run) else { return };
     let is_open = run.ledger.stages.get(&job.part.stage).is_some_and(|stage| stage.open().contains(job.part.number));
     if is_open && !run.ledger.state.is_finished() {
         world.schedule().violate(format!("the job of {} of {} is acknowledged, its part is open", job.part, job.run));
@@ -134,7 +134,7 @@ impl Part<'_> {
         let (run, failed) = (self.task.run, self.failed_files().await?);
         let view = self.world.runs.view().await?;
         self.world.schedule().step().await;
-        let before = self.world.ground.rows(store).visible(&view, run.repository);
+        let before = self.world.environment.rows(store).visible(&view, run.repository);
         let mut writes = Vec::new();
         for file in files {
             let now = self.plan.content.get(&file).filter(|_| !failed.contains(&file)).copied();
@@ -155,7 +155,7 @@ impl Part<'_> {
         let schedule = self.world.schedule();
         schedule.step().await;
         let way_ms = schedule.random(if schedule.random(20) == 0 { LONGEST_WAY_MS } else { 50 });
-        let (records, staging, own) = (self.world.ground.store(store), self.task.staging(), Arc::clone(schedule));
+        let (records, staging, own) = (self.world.environment.store(store), self.task.staging(), Arc::clone(schedule));
         schedule.spawn(async move {
             own.sleep(way_ms).await;
             records.write(&staging, write);
@@ -184,7 +184,7 @@ impl Part<'_> {
             result: RunResult::default(),
             model: String::new(),
         };
-        if self.world.ground.has(Mutant::PublishingTakesItsTime) {
+        if self.world.environment.has(Mutant::PublishingTakesItsTime) {
             // Else it does so too seldom to be caught by few seeds.
             let schedule = self.world.schedule();
             schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;
@@ -195,7 +195,7 @@ impl Part<'_> {
 
     /// What was answered is so.
     fn check_published(&self, part: PartId) -> Result<(), StageError> {
-        let run = self.world.ground.memory.run(self.task.run);
+        let run = self.world.environment.memory.run(self.task.run);
         let is_open =
             |run: &cairn_runs::RunDocument| run.ledger.stages.get(&part.stage).is_some_and(|stage| stage.has_open());
         if run.as_ref().is_some_and(is_open) {

@@ -5,16 +5,16 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cairn_catalogue::Runs;
 use cairn_domain::{RepositoryId, RepositoryName, Source, Tenant};
+use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_testkit::MemoryBlobs;
 
-use crate::ground::{Ground, Remote};
+use crate::environment::{Environment, Remote};
 use crate::mutants::Mutant;
 use crate::schedule::{Faults, START_MS, Schedule, Task};
 use crate::source::{Content, Manifest};
-use crate::{people, quota, reader, scheduler};
+use crate::{quota, reader, scheduler, users};
 
 const MINUTE_MS: i64 = 60_000;
 /// After healing, all must be quiet within this time: longer than the whole retry ladder and two graces.
@@ -32,8 +32,8 @@ pub struct Outcome {
 }
 
 pub struct World {
-    pub ground: Arc<Ground>,
-    pub runs: Runs,
+    pub environment: Arc<Environment>,
+    pub runs: Metastore,
     pub blobs: Arc<MemoryBlobs>,
     pub names: Vec<RepositoryName>,
     sources: Mutex<BTreeMap<RepositoryId, Content>>,
@@ -50,9 +50,9 @@ pub fn run(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Outcome {
     let world = World::new(seed, mutant, is_traced);
     world.live();
     world.is_over.store(true, Ordering::Relaxed);
-    let schedule = &world.ground.schedule;
+    let schedule = &world.environment.schedule;
     schedule.end();
-    let history = world.ground.history();
+    let history = world.environment.history();
     Outcome {
         violation: schedule.violation(),
         trace: schedule.take_trace(),
@@ -67,10 +67,10 @@ impl World {
     fn new(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Arc<Self> {
         let schedule = Schedule::new(seed, is_traced);
         let num_repositories = 1 + schedule.random(3);
-        let ground = Ground::new(schedule, mutant);
+        let environment = Environment::new(schedule, mutant);
         Arc::new(Self {
-            runs: Runs::new(Arc::new(Remote(Arc::clone(&ground)))),
-            ground,
+            runs: Metastore::new(Arc::new(Remote(Arc::clone(&environment)))),
+            environment,
             blobs: Arc::new(MemoryBlobs::new()),
             names: (0..num_repositories).map(|number| RepositoryName::new(format!("r{number}"))).collect(),
             sources: Mutex::default(),
@@ -83,11 +83,11 @@ impl World {
     }
 
     pub fn schedule(&self) -> &Arc<Schedule> {
-        &self.ground.schedule
+        &self.environment.schedule
     }
 
     pub fn now(&self) -> i64 {
-        self.ground.schedule.now()
+        self.environment.schedule.now()
     }
 
     pub fn is_healed(&self) -> bool {
@@ -146,11 +146,11 @@ impl World {
     fn live(self: &Arc<Self>) {
         let schedule = self.schedule();
         if schedule.random(8) == 0 {
-            quota::start(schedule, self.ground.mutant);
+            quota::start(schedule, self.environment.mutant);
         }
         schedule.set_faults(self.draw_faults());
         schedule.trace(|| format!("{:?}", schedule.faults()));
-        people::start(self);
+        users::start(self);
         for start in scheduler::ALL {
             self.supervise(*start);
         }
@@ -185,7 +185,7 @@ impl World {
         schedule.run_until(self.now() + 15 * MINUTE_MS);
         self.wait_until_quiet();
         let world = Arc::clone(self);
-        schedule.spawn(async move { people::ask_all(&world).await });
+        schedule.spawn(async move { users::ask_all(&world).await });
         self.wait_until_quiet();
         self.check_the_end();
     }
@@ -205,7 +205,7 @@ impl World {
 
     /// What is still to be done, if anything is.
     fn noise(&self) -> Option<String> {
-        let registry = self.ground.memory.head();
+        let registry = self.environment.memory.head();
         if !registry.unpublished.is_empty() || !registry.deletions.is_empty() {
             return Some(format!("{registry:?}"));
         }
@@ -214,20 +214,20 @@ impl World {
             return Some(format!("{num_jobs} jobs"));
         }
         for name in &self.names {
-            let Some(document) = self.ground.memory.repository(self.id(name)) else { continue };
+            let Some(document) = self.environment.memory.repository(self.id(name)) else { continue };
             let state = document.state;
             let is_quiet = state.requests.wanted.is_none() && state.unfinished.is_none() && state.aborted.is_empty();
             if !is_quiet {
                 return Some(format!("{} {state:?}", name.as_str()));
             }
         }
-        let rows = (0..2).map(|number| self.ground.rows(number).0.len()).sum::<usize>();
+        let rows = (0..2).map(|number| self.environment.rows(number).0.len()).sum::<usize>();
         let published = self.num_records_published();
         (rows != published).then(|| format!("{rows} records are stored, {published} are published"))
     }
 
     fn num_records_published(&self) -> usize {
-        let history = self.ground.history();
+        let history = self.environment.history();
         let published = self.names.iter().filter_map(|name| history.published(self.id(name)));
         2 * published.map(|generation| history.content(generation).len()).sum::<usize>()
     }
@@ -236,10 +236,10 @@ impl World {
     fn check_the_end(&self) {
         for name in &self.names {
             let id = self.id(name);
-            self.ground.check(id);
-            let is_live = self.ground.memory.repository(id).is_some_and(|document| !document.state.is_deleted);
+            self.environment.check(id);
+            let is_live = self.environment.memory.repository(id).is_some_and(|document| !document.state.is_deleted);
             let source = self.sources().get(&id).cloned().unwrap_or_default();
-            let history = self.ground.history();
+            let history = self.environment.history();
             let published = history.published(id).map(|generation| history.content(generation));
             drop(history);
             if published != is_live.then_some(source.clone()) {

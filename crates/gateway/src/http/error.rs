@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
 
 use crate::agent::TOO_SLOW;
@@ -87,21 +87,21 @@ impl HttpError {
     }
 }
 
-impl From<SearchError> for HttpError {
-    fn from(error: SearchError) -> Self {
+impl From<QueryError> for HttpError {
+    fn from(error: QueryError) -> Self {
         let status = match error.code {
-            SearchErrorCode::ValidationError | SearchErrorCode::InvalidCursor => StatusCode::BAD_REQUEST,
-            SearchErrorCode::NotFound => StatusCode::NOT_FOUND,
-            SearchErrorCode::Forbidden => StatusCode::FORBIDDEN,
-            SearchErrorCode::Timeout => {
+            QueryErrorCode::ValidationError | QueryErrorCode::InvalidCursor => StatusCode::BAD_REQUEST,
+            QueryErrorCode::NotFound => StatusCode::NOT_FOUND,
+            QueryErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            QueryErrorCode::Timeout => {
                 tracing::error!("{}", error.message);
                 return Self::timeout();
             }
-            SearchErrorCode::RateLimited { retry_after } => {
+            QueryErrorCode::RateLimited { retry_after } => {
                 tracing::error!("{}", error.message);
                 return Self::busy(retry_after.unwrap_or(WHEN_BUSY));
             }
-            SearchErrorCode::ModelMismatch | SearchErrorCode::Corrupt | SearchErrorCode::InternalError => {
+            QueryErrorCode::ModelMismatch | QueryErrorCode::Corrupt | QueryErrorCode::InternalError => {
                 tracing::error!(code = error.code.as_str(), "{}", error.message);
                 return Self::internal();
             }

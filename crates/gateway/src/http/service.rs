@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId};
 use cairn_ports::KeyStore;
-use cairn_search::{Caller, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Caller, QueryError, QueryErrorCode, Searcher};
 
 use super::config::GatewayConfig;
 use super::guard::RequestIds;
@@ -59,9 +59,9 @@ impl CallerAgent {
         Self { searcher: service.searcher.asked_by(caller), indexing: Arc::clone(&service.indexing), may_index }
     }
 
-    fn check_may_index(&self) -> Result<(), SearchError> {
+    fn check_may_index(&self) -> Result<(), QueryError> {
         let message = "this API key may ask questions, but not index or cancel";
-        self.may_index.then_some(()).ok_or_else(|| SearchError::new(SearchErrorCode::Forbidden, message))
+        self.may_index.then_some(()).ok_or_else(|| QueryError::new(QueryErrorCode::Forbidden, message))
     }
 }
 
@@ -75,21 +75,21 @@ impl Agent for CallerAgent {
         None
     }
 
-    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         self.check_may_index()?;
         self.indexing.index(&self.searcher, call).await
     }
 
-    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, QueryError> {
         self.indexing.progress(&self.searcher, asked).await
     }
 
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
         self.check_may_index()?;
         self.indexing.cancel(run).await
     }
 
-    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         self.check_may_index()?;
         self.indexing.cancel_requests(repositories).await
     }

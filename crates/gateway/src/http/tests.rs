@@ -10,7 +10,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use cairn_domain::{EdgeKind, Reason, RepositoryId, RunId, RunState, SymbolKind, Tenant};
 use cairn_ports::KeyStore;
-use cairn_search::{Caller, CursorKey, SearchError, Searcher};
+use cairn_search::{Caller, CursorKey, QueryError, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryKeys};
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ struct FakeIndexing;
 
 #[async_trait]
 impl Indexing for FakeIndexing {
-    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, searcher: &Searcher, call: IndexCall) -> Result<IndexStatus, QueryError> {
         let view = searcher.catalogue.view().await?;
         let known = searcher.select_one(&view, &call.target).await?;
         Ok(IndexStatus {
@@ -46,15 +46,15 @@ impl Indexing for FakeIndexing {
         })
     }
 
-    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, SearchError> {
+    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, QueryError> {
         self.index(searcher, IndexCall { target: asked.repository, ..IndexCall::default() }).await
     }
 
-    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(Vec::new())
     }
 
-    async fn cancel(&self, _run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, _run: RunId) -> Result<bool, QueryError> {
         Ok(true)
     }
 }

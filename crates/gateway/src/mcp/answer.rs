@@ -1,6 +1,6 @@
 //! What a call comes to, before it is put into the protocol's types.
 
-use cairn_search::{NextCall, SearchError};
+use cairn_search::{NextCall, QueryError};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::{Map, Value, json};
 
@@ -32,14 +32,14 @@ pub(crate) struct Answer {
 /// An error with calls that help. They are tried before they are shown.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub error: SearchError,
+    pub error: QueryError,
     pub suggestions: Vec<Suggestion>,
 }
 
 pub(crate) type Answered = Result<Answer, Failure>;
 
-impl From<SearchError> for Failure {
-    fn from(error: SearchError) -> Self {
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
         let suggestions = error.next_calls.iter().filter_map(Suggestion::of).collect();
         Self { error, suggestions }
     }

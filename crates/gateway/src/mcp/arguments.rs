@@ -2,7 +2,7 @@
 //!
 //! Every fault is said at once, and where all of them can be mended without guessing, the mended call is suggested.
 
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
@@ -124,7 +124,7 @@ impl Check {
     }
 
     fn failure(self) -> Failure {
-        let error = SearchError::new(SearchErrorCode::ValidationError, self.faults.join("; "));
+        let error = QueryError::new(QueryErrorCode::ValidationError, self.faults.join("; "));
         let mut failure = Failure::from(error);
         if self.mendable {
             let reason = "the call with its arguments mended".to_owned();
@@ -254,7 +254,7 @@ mod tests {
         match Arguments::read(ToolSpec::find(tool).expect("a tool"), given) {
             Ok(arguments) => Ok(Value::Object(arguments.given)),
             Err(failure) => {
-                assert_eq!(failure.error.code, SearchErrorCode::ValidationError);
+                assert_eq!(failure.error.code, QueryErrorCode::ValidationError);
                 let mended = failure.suggestions.into_iter().find(|suggestion| suggestion.tool == tool);
                 Err((failure.error.message, mended.map(|suggestion| Value::Object(suggestion.arguments))))
             }

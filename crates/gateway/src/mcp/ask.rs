@@ -3,8 +3,8 @@
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_search::{
-    Code, CodeRequest, GraphAnswer, GraphRequest, NothingFound, Relation, RepositorySelection, Restriction,
-    SearchAnswer, SearchError, SearchErrorCode, SearchRequest,
+    Code, CodeRequest, GraphAnswer, GraphRequest, NothingFound, QueryError, QueryErrorCode, Relation,
+    RepositorySelection, Restriction, SearchAnswer, SearchRequest,
 };
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -76,8 +76,8 @@ fn next_page(arguments: &Arguments, repositories: &RepositorySelection, cursor: 
     next
 }
 
-fn search_failure(error: SearchError, arguments: &Arguments) -> Failure {
-    let invalid_cursor = error.code == SearchErrorCode::InvalidCursor;
+fn search_failure(error: QueryError, arguments: &Arguments) -> Failure {
+    let invalid_cursor = error.code == QueryErrorCode::InvalidCursor;
     let mut failure = Failure::from(error);
     if invalid_cursor {
         let first = Suggestion::new("search_code", "starts from the first page", arguments.without(&["cursor"]));
@@ -90,7 +90,7 @@ fn filter(arguments: &Arguments) -> Result<ChunkFilter, Failure> {
     let since = match arguments.text("since") {
         Some(date) => Some(seconds_of_date(date).ok_or_else(|| {
             let error = format!("`since` is a date such as 2026-01-31, not `{date}`");
-            let mut failure = Failure::from(SearchError::new(SearchErrorCode::ValidationError, error));
+            let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, error));
             let without = arguments.without(&["since"]);
             failure.suggestions.push(Suggestion::new("search_code", "searches files of any age", without));
             failure
@@ -191,7 +191,7 @@ pub(super) async fn read_code(agent: &dyn Agent, arguments: &Arguments) -> Answe
     let (code, note) = match (agent.searcher().read_code(&request).await, &inferred) {
         (Ok(code), _) => (code, None),
         // The scope was inferred: what only other repositories have is shown, and said to be from there.
-        (Err(error), Some(here)) if error.code == SearchErrorCode::NotFound => {
+        (Err(error), Some(here)) if error.code == QueryErrorCode::NotFound => {
             request.repository = None;
             let Ok(code) = agent.searcher().read_code(&request).await else { return Err(error.into()) };
             let note = format!("not in {}; found in {}\n", one_line(here), one_line(&code.repository));
@@ -265,8 +265,8 @@ pub(super) async fn analyze_relationship(agent: &dyn Agent, arguments: &Argument
 }
 
 /// The scope may have been inferred: the same question to all repositories is tried first.
-fn relation_failure(error: SearchError, arguments: &Arguments) -> Failure {
-    let is_unknown = error.code == SearchErrorCode::NotFound;
+fn relation_failure(error: QueryError, arguments: &Arguments) -> Failure {
+    let is_unknown = error.code == QueryErrorCode::NotFound;
     let mut failure = Failure::from(error);
     if is_unknown && arguments.list("repository").is_empty() {
         let everywhere = arguments.with("repository", json!(["all"]));

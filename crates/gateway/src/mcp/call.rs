@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{CallToolResult, JsonObject};
 
 use super::answer::{Answered, Failure, MAX_SUGGESTIONS, Suggestion, object};
@@ -29,7 +29,7 @@ pub(crate) async fn call(agent: &dyn Agent, tool: &str, arguments: JsonObject) -
         Err(mut failure) => {
             failure.error = agent.with_way_to_index(agent.outward(failure.error));
             let mut candidates = std::mem::take(&mut failure.suggestions);
-            if failure.error.code != SearchErrorCode::InternalError {
+            if failure.error.code != QueryErrorCode::InternalError {
                 candidates.push(Suggestion::guide("recovering", "says what to do when calls fail"));
             }
             failure.suggestions = that_work(agent, candidates).await;
@@ -82,7 +82,7 @@ fn unknown_tool(name: &str, arguments: JsonObject) -> Failure {
     let names: Vec<&'static str> = TOOLS.iter().map(|tool| tool.name).collect();
     let near = nearest_word(name, &names).and_then(ToolSpec::find);
     let message = format!("there is no tool `{name}`; there are {}", names.join(", "));
-    let mut failure = Failure::from(SearchError::new(SearchErrorCode::NotFound, message));
+    let mut failure = Failure::from(QueryError::new(QueryErrorCode::NotFound, message));
     if let Some(tool) = near {
         failure.suggestions.push(Suggestion::new(tool.name, "is the nearest name", arguments));
     }

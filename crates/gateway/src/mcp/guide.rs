@@ -1,6 +1,6 @@
 //! Workflow patterns: the documents of `docs/guides`, as a tool.
 
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Answered};
@@ -43,13 +43,13 @@ pub(super) fn workflow_guide(arguments: &Arguments) -> Answered {
 }
 
 /// The document of a topic; without one, what topics there are.
-pub(crate) fn answer(topic: Option<&str>) -> Result<Value, SearchError> {
+pub(crate) fn answer(topic: Option<&str>) -> Result<Value, QueryError> {
     let text = match topic.map(document) {
         None => overview(),
         Some(Some(document)) => document.trim_end().to_owned(),
         Some(None) => {
             let message = format!("there is no such topic; there are {}", TOPICS.join(", "));
-            return Err(SearchError::new(SearchErrorCode::ValidationError, message));
+            return Err(QueryError::new(QueryErrorCode::ValidationError, message));
         }
     };
     Ok(json!({ "topic": topic, "topics": TOPICS, "text": text }))

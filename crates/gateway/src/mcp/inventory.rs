@@ -3,7 +3,7 @@
 
 use cairn_domain::RunState;
 use cairn_search::{
-    Coverage, KnownRepository, KnownRun, RepositorySelection, SearchError, SearchErrorCode, Searcher, Stamp,
+    Coverage, KnownRepository, KnownRun, QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp,
 };
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ fn about(known: &KnownRepository) -> String {
     format!("{}{topics}", description.unwrap_or_default())
 }
 
-async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {
+async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, QueryError> {
     let view = searcher.catalogue.view().await?;
     searcher.select(&view, &RepositorySelection::default()).await
 }
@@ -222,7 +222,7 @@ fn run_line(known: &KnownRun) -> String {
 async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Arguments) -> Answered {
     if let Some(path) = arguments.text("path").or(arguments.text("outcome")) {
         let message = format!("say in which `repository` to look for `{path}`");
-        let mut failure = Failure::from(SearchError::new(SearchErrorCode::ValidationError, message));
+        let mut failure = Failure::from(QueryError::new(QueryErrorCode::ValidationError, message));
         if let Some(first) = known.first() {
             let call = arguments.with("repository", first.record.name.as_str());
             failure.suggestions.push(Suggestion::new("index_status", "asks about the first repository", call));
@@ -256,7 +256,7 @@ async fn overview(agent: &dyn Agent, known: &[KnownRepository], arguments: &Argu
 }
 
 /// The run of that name, in one repository or wherever it is.
-async fn find_run(searcher: &Searcher, repository: Option<&str>, id: &str) -> Result<KnownRun, SearchError> {
+async fn find_run(searcher: &Searcher, repository: Option<&str>, id: &str) -> Result<KnownRun, QueryError> {
     let selection = RepositorySelection(repository.map(str::to_owned).into_iter().collect());
     searcher.find_run(&selection, id).await
 }
@@ -312,8 +312,8 @@ pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -
     Ok(answer)
 }
 
-fn not_indexed(error: SearchError) -> Failure {
-    let is_input = matches!(error.code, SearchErrorCode::NotFound | SearchErrorCode::ValidationError);
+fn not_indexed(error: QueryError) -> Failure {
+    let is_input = matches!(error.code, QueryErrorCode::NotFound | QueryErrorCode::ValidationError);
     let mut failure = Failure::from(error);
     if is_input {
         failure.suggestions.push(Suggestion::new("list_repositories", "shows what can be named", object([])));
@@ -322,11 +322,11 @@ fn not_indexed(error: SearchError) -> Failure {
     failure
 }
 
-async fn stamps_of(searcher: &Searcher, name: &str) -> Result<Vec<Stamp>, SearchError> {
+async fn stamps_of(searcher: &Searcher, name: &str) -> Result<Vec<Stamp>, QueryError> {
     match searcher.coverage(name).await {
         Ok(coverage) => Ok(coverage.stamps),
         // The first run of a repository may not be published yet.
-        Err(error) if error.code == SearchErrorCode::NotFound => Ok(Vec::new()),
+        Err(error) if error.code == QueryErrorCode::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
@@ -342,7 +342,7 @@ fn follow(status: &IndexStatus) -> Suggestion {
 fn failed(status: &IndexStatus) -> Failure {
     let message = status.message.as_deref().unwrap_or("no reason is recorded");
     let message = format!("the run ended as {}: {message}; what was indexed before stays", status.state.as_str());
-    let mut failure = Failure::from(SearchError::new(SearchErrorCode::InternalError, message));
+    let mut failure = Failure::from(QueryError::new(QueryErrorCode::InternalError, message));
     failure.suggestions.push(follow(status));
     failure
 }
@@ -367,7 +367,7 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<Answer>, Fai
     let question = CancelQuestion { repository: Some(name.to_owned()), run_id: None };
     let json = match questions::answer(agent, &Question::Cancel(question)).await {
         Ok(json) => json,
-        Err(error) if error.code == SearchErrorCode::NotFound => return Ok(None),
+        Err(error) if error.code == QueryErrorCode::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let count = |field: &str| json[field].as_array().map_or(0, Vec::len);
@@ -382,7 +382,7 @@ async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<Answer>, Fai
 async fn cancel(agent: &dyn Agent, id: &str) -> Answered {
     let run = match find_run(agent.searcher(), None, id).await {
         Ok(run) => run.record.id,
-        Err(error) if error.code == SearchErrorCode::NotFound => {
+        Err(error) if error.code == QueryErrorCode::NotFound => {
             return cancel_all(agent, id).await?.ok_or_else(|| error.into());
         }
         Err(error) => return Err(error.into()),

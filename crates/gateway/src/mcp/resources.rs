@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use cairn_search::{RepositorySelection, SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode, RepositorySelection};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> 
             .with_mime_type("text/markdown")
     });
     let searcher = agent.searcher();
-    let outward = |error: SearchError| protocol_error(&agent.outward(error));
+    let outward = |error: QueryError| protocol_error(&agent.outward(error));
     let view = searcher.catalogue.view().await.map_err(|error| outward(error.into()))?;
     let known = searcher.select(&view, &RepositorySelection::default()).await.map_err(outward)?;
     let repositories = known.iter().take(MAX_REPOSITORIES).map(|known| {
@@ -68,12 +68,12 @@ pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceRes
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let view = agent.searcher().catalogue.view().await?;
     Ok(as_json::repository(&agent.searcher().select_one(&view, name).await?))
 }
 
-async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let coverage = agent.searcher().coverage(name).await?;
     let mut modules: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for entry in coverage.entries.iter().filter(|entry| entry.outcome.is_indexed()) {
@@ -85,16 +85,16 @@ async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
     Ok(json!({ "repository": coverage.repository, "modules": modules, "sources": as_json::stamps(&coverage.stamps) }))
 }
 
-async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, SearchError> {
+async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let selection = RepositorySelection(vec![name.to_owned()]);
     Ok(as_json::patterns(&agent.searcher().patterns(&selection, None).await?))
 }
 
-fn protocol_error(error: &SearchError) -> ErrorData {
+fn protocol_error(error: &QueryError) -> ErrorData {
     let data = Some(as_json::error(error));
     match error.code {
-        SearchErrorCode::NotFound => ErrorData::resource_not_found(error.message.clone(), data),
-        SearchErrorCode::ValidationError => ErrorData::invalid_params(error.message.clone(), data),
+        QueryErrorCode::NotFound => ErrorData::resource_not_found(error.message.clone(), data),
+        QueryErrorCode::ValidationError => ErrorData::invalid_params(error.message.clone(), data),
         _ => ErrorData::internal_error(error.message.clone(), data),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -71,7 +71,7 @@ impl Server {
 /// A call that takes too long is answered like any that fails: its caller asks for less, and does not think the server gone.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
-    let too_slow = || Failure::from(SearchError::new(SearchErrorCode::Timeout, TOO_SLOW)).into_result();
+    let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result();
     timeout(limit, work).await.unwrap_or_else(|_| too_slow())
 }
 

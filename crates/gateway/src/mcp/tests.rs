@@ -11,7 +11,7 @@ use cairn_domain::{
 use cairn_names::NameIndex;
 use cairn_ports::{Names, StagedNames};
 use cairn_ranking::estimate_tokens;
-use cairn_search::{Caller, CursorKey, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Caller, CursorKey, QueryError, QueryErrorCode, Searcher};
 use cairn_testkit::{FakeContent, FakeIndex, INDEXED_AT_MS, ManualClock, MemoryBlobs};
 use cairn_wire::RunResult;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -76,10 +76,10 @@ impl Agent for FakeAgent {
         Some("/somewhere/.cairn".to_owned())
     }
 
-    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         if call.target.starts_with("/nowhere") {
             let message = format!("there is nothing at `{}`", call.target);
-            return Err(SearchError::new(SearchErrorCode::NotFound, message));
+            return Err(QueryError::new(QueryErrorCode::NotFound, message));
         }
         let name = match call.target.as_str() {
             "slow" | "broken" => "demo",
@@ -108,11 +108,11 @@ impl Agent for FakeAgent {
         })
     }
 
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
         Ok(run.generation == GenerationId(1))
     }
 
-    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         Ok(repositories.to_vec())
     }
 }

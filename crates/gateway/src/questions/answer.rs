@@ -3,7 +3,7 @@
 use cairn_domain::{ChunkKind, EdgeKind, Resolution};
 use cairn_ports::{ChunkFilter, IncludeTests};
 use cairn_search::{
-    CodeRequest, EdgeDraw, GraphRequest, Relation, RepositorySelection, SearchError, SearchErrorCode, SearchRequest,
+    CodeRequest, EdgeDraw, GraphRequest, QueryError, QueryErrorCode, Relation, RepositorySelection, SearchRequest,
     Searcher,
 };
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ use crate::mcp::guide;
 use crate::time::seconds_of_moment;
 use crate::{Agent, AskedFor, Caps, IndexCall};
 
-pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
+pub async fn answer(agent: &dyn Agent, question: &Question) -> Result<Value, QueryError> {
     answer_of(agent, question).await.map_err(|error| agent.with_way_to_index(error))
 }
 
-async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Value, SearchError> {
+async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Value, QueryError> {
     let (searcher, caps) = (agent.searcher(), agent.caps());
     match question {
         Question::Search(question) => search(searcher, question, caps).await,
@@ -45,15 +45,15 @@ async fn answer_of(agent: &dyn Agent, question: &Question) -> Result<Value, Sear
     }
 }
 
-pub(super) fn wrong(message: impl Into<String>) -> SearchError {
-    SearchError::new(SearchErrorCode::ValidationError, message)
+pub(super) fn wrong(message: impl Into<String>) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
 fn selection(names: &[String]) -> RepositorySelection {
     RepositorySelection(names.to_vec())
 }
 
-pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, SearchError> {
+pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
     // What is too little is so under any cap: a service and one's own machine, which has none, say the same.
     if value == 0 {
         return Err(wrong(format!("`{name}` must be at least 1")));
@@ -62,7 +62,7 @@ pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, Se
     is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must lie between 1 and {most}, not {value}")))
 }
 
-async fn search(searcher: &Searcher, question: &SearchQuestion, caps: Caps) -> Result<Value, SearchError> {
+async fn search(searcher: &Searcher, question: &SearchQuestion, caps: Caps) -> Result<Value, QueryError> {
     let request = SearchRequest {
         query: question.query.clone(),
         repositories: selection(&question.repositories),
@@ -74,7 +74,7 @@ async fn search(searcher: &Searcher, question: &SearchQuestion, caps: Caps) -> R
     Ok(as_json::search(&searcher.search(&request).await?, question.explain))
 }
 
-fn filter(searcher: &Searcher, question: &SearchQuestion) -> Result<ChunkFilter, SearchError> {
+fn filter(searcher: &Searcher, question: &SearchQuestion) -> Result<ChunkFilter, QueryError> {
     let kind = |word: &String| {
         ChunkKind::parse(word).ok_or_else(|| {
             let known: Vec<&str> = ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect();
@@ -100,7 +100,7 @@ fn filter(searcher: &Searcher, question: &SearchQuestion) -> Result<ChunkFilter,
     })
 }
 
-async fn read(searcher: &Searcher, question: &ReadQuestion, caps: Caps) -> Result<Value, SearchError> {
+async fn read(searcher: &Searcher, question: &ReadQuestion, caps: Caps) -> Result<Value, QueryError> {
     let lines = match (question.start_line, question.end_line) {
         (None, None) => None,
         (start, end) => Some((start.unwrap_or(1), end.unwrap_or(u32::MAX))),
@@ -115,7 +115,7 @@ async fn read(searcher: &Searcher, question: &ReadQuestion, caps: Caps) -> Resul
     Ok(as_json::code(&searcher.read_code(&request).await?))
 }
 
-async fn graph(searcher: &Searcher, question: &GraphQuestion, caps: Caps) -> Result<Value, SearchError> {
+async fn graph(searcher: &Searcher, question: &GraphQuestion, caps: Caps) -> Result<Value, QueryError> {
     let relation = Relation::parse(&question.relation).ok_or_else(|| {
         let known = Relation::ALL.map(Relation::as_str);
         wrong(format!("`{}` is no relation; there are {}", question.relation, known.join(", ")))
@@ -129,7 +129,7 @@ async fn graph(searcher: &Searcher, question: &GraphQuestion, caps: Caps) -> Res
     Ok(as_json::graph(&searcher.relationship(&request).await?))
 }
 
-async fn sample(searcher: &Searcher, question: &SampleQuestion, caps: Caps) -> Result<Value, SearchError> {
+async fn sample(searcher: &Searcher, question: &SampleQuestion, caps: Caps) -> Result<Value, QueryError> {
     let class = &question.class;
     let resolution = Resolution::parse(class).ok_or_else(|| {
         wrong(format!("`{class}` is no resolution class; there are exact, import, heuristic, ambiguous"))
@@ -150,7 +150,7 @@ async fn sample(searcher: &Searcher, question: &SampleQuestion, caps: Caps) -> R
     Ok(json!({ "edges": edges.iter().map(as_json::sampled).collect::<Vec<_>>() }))
 }
 
-async fn patterns(searcher: &Searcher, question: &PatternsQuestion, caps: Caps) -> Result<Value, SearchError> {
+async fn patterns(searcher: &Searcher, question: &PatternsQuestion, caps: Caps) -> Result<Value, QueryError> {
     let mut answer = searcher.patterns(&selection(&question.repositories), question.name.as_deref()).await?;
     let num_total = answer.patterns.len();
     let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(num_total)?;
@@ -160,13 +160,13 @@ async fn patterns(searcher: &Searcher, question: &PatternsQuestion, caps: Caps) 
     Ok(json)
 }
 
-async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<Value, SearchError> {
+async fn index(agent: &dyn Agent, question: &IndexQuestion) -> Result<Value, QueryError> {
     let IndexQuestion { target, include_patterns, exclude_patterns, max_file_size, changed_files } = question.clone();
     let call = IndexCall { target, include_patterns, exclude_patterns, max_file_size, changed_files };
     Ok(as_json::index_status(&agent.index(call).await?))
 }
 
-async fn progress(agent: &dyn Agent, question: &ProgressQuestion) -> Result<Value, SearchError> {
+async fn progress(agent: &dyn Agent, question: &ProgressQuestion) -> Result<Value, QueryError> {
     let ProgressQuestion { repository, request, previous_run_id } = question.clone();
     let asked = AskedFor { repository, request, previous_run: previous_run_id };
     Ok(as_json::index_status(&agent.progress(asked).await?))

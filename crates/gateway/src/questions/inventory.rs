@@ -1,7 +1,7 @@
 //! Answers that tell what is there.
 
 use cairn_domain::RepositoryId;
-use cairn_search::{KnownRepository, NOTHING_INDEXED, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{KnownRepository, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use cairn_wire::RunResult;
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ use super::types::{CancelQuestion, CoverageQuestion, RepositoriesQuestion, RunsQ
 use crate::json as as_json;
 use crate::{Agent, Caps, syncs};
 
-async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, SearchError> {
+async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, QueryError> {
     let view = searcher.catalogue.view().await?;
     searcher.repositories(&view).await
 }
 
-pub(super) async fn repositories(agent: &dyn Agent, question: &RepositoriesQuestion) -> Result<Value, SearchError> {
+pub(super) async fn repositories(agent: &dyn Agent, question: &RepositoriesQuestion) -> Result<Value, QueryError> {
     let searcher = agent.searcher();
     let known = known(searcher).await?;
     let page = Page { offset: question.offset, limit: question.limit, most: agent.caps().entries };
@@ -30,7 +30,7 @@ pub(super) async fn repositories(agent: &dyn Agent, question: &RepositoriesQuest
     Ok(answer)
 }
 
-pub(super) async fn status(agent: &dyn Agent) -> Result<Value, SearchError> {
+pub(super) async fn status(agent: &dyn Agent) -> Result<Value, QueryError> {
     let searcher = agent.searcher();
     let known = known(searcher).await?;
     let unfinished = searcher.unfinished_runs(&RepositorySelection::default()).await?;
@@ -46,7 +46,7 @@ pub(super) async fn status(agent: &dyn Agent) -> Result<Value, SearchError> {
     }))
 }
 
-pub(super) async fn stats(agent: &dyn Agent) -> Result<Value, SearchError> {
+pub(super) async fn stats(agent: &dyn Agent) -> Result<Value, QueryError> {
     let known = known(agent.searcher()).await?;
     let mut total = RunResult::default();
     for published in known.iter().filter_map(|known| known.published.as_ref()) {
@@ -82,7 +82,7 @@ fn selection(repository: Option<&String>) -> RepositorySelection {
     RepositorySelection(repository.cloned().into_iter().collect())
 }
 
-pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Caps) -> Result<Value, SearchError> {
+pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Caps) -> Result<Value, QueryError> {
     let selection = selection(question.repository.as_ref());
     if let Some(id) = &question.run_id {
         let run = searcher.find_run(&selection, id).await?;
@@ -100,7 +100,7 @@ pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Cap
     }))
 }
 
-pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, SearchError> {
+pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, QueryError> {
     let (searcher, selection) = (agent.searcher(), selection(question.repository.as_ref()));
     let (runs, requests) = match &question.run_id {
         Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
@@ -120,7 +120,7 @@ pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
 }
 
 /// Names of the repositories of which something was asked that has not begun.
-async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, SearchError> {
+async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, QueryError> {
     let searcher = agent.searcher();
     let view = searcher.catalogue.view().await?;
     let selected = searcher.select(&view, selection).await?;
@@ -131,14 +131,14 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
 }
 
 /// The repository that is named; without a name the only one that there is.
-async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, SearchError> {
+async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());
     }
     let mut known = known(searcher).await?;
     match (known.len(), known.pop()) {
         (1, Some(known)) => Ok(known.record.name.to_string()),
-        (0, _) => Err(SearchError::new(SearchErrorCode::NotFound, "there is no repository").hint(NOTHING_INDEXED)),
+        (0, _) => Err(QueryError::new(QueryErrorCode::NotFound, "there is no repository").hint(NOTHING_INDEXED)),
         _ => Err(wrong("there are several repositories; name one")),
     }
 }
@@ -147,7 +147,7 @@ pub(super) async fn coverage(
     searcher: &Searcher,
     question: &CoverageQuestion,
     caps: Caps,
-) -> Result<Value, SearchError> {
+) -> Result<Value, QueryError> {
     let repository = only(searcher, question.repository.as_deref()).await?;
     if let Some(path) = &question.why {
         return Ok(as_json::why(&searcher.why(&repository, path).await?));
@@ -163,7 +163,7 @@ pub(super) async fn coverage(
     Ok(answer)
 }
 
-pub(super) async fn secrets(searcher: &Searcher, question: &SecretsQuestion, caps: Caps) -> Result<Value, SearchError> {
+pub(super) async fn secrets(searcher: &Searcher, question: &SecretsQuestion, caps: Caps) -> Result<Value, QueryError> {
     let repository = only(searcher, question.repository.as_deref()).await?;
     let found = searcher.secrets(&repository).await?;
     let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(found.len())?;
@@ -175,7 +175,7 @@ pub(super) async fn secrets(searcher: &Searcher, question: &SecretsQuestion, cap
     Ok(answer)
 }
 
-pub(super) async fn fingerprint(searcher: &Searcher, repositories: &[String]) -> Result<Value, SearchError> {
+pub(super) async fn fingerprint(searcher: &Searcher, repositories: &[String]) -> Result<Value, QueryError> {
     let fingerprints = searcher.fingerprint(&RepositorySelection(repositories.to_vec())).await?;
     Ok(json!({ "fingerprints": fingerprints.iter().map(as_json::fingerprint).collect::<Vec<_>>() }))
 }

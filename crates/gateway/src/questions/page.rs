@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cairn_search::SearchError;
+use cairn_search::QueryError;
 use serde_json::{Value, json};
 
 use super::answer::bounded;
@@ -17,7 +17,7 @@ pub(super) struct Page {
 
 impl Page {
     /// Which of so many entries those are.
-    pub fn of(self, num_total: usize) -> Result<Range<usize>, SearchError> {
+    pub fn of(self, num_total: usize) -> Result<Range<usize>, QueryError> {
         let limit = self.limit.map_or(Ok(self.most), |limit| bounded("limit", limit, self.most))?;
         let start = self.offset.min(num_total);
         Ok(start..start.saturating_add(limit).min(num_total))

@@ -1,7 +1,7 @@
 //! Runs that have begun, in memory.
 
-use cairn_catalogue::Runs;
 use cairn_domain::{ArtifactRef, Lane, PartId, RepositoryId, RepositoryName, RunId, Source, StageName, Tenant};
+use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, Ledger, NewRun, RepositoryRecord};
 use cairn_wire::RunResult;
 
@@ -10,7 +10,7 @@ pub const fn part(stage: StageName) -> PartId {
 }
 
 /// Registers a repository.
-pub async fn registered(runs: &Runs, name: &str) -> anyhow::Result<RepositoryId> {
+pub async fn registered(runs: &Metastore, name: &str) -> anyhow::Result<RepositoryId> {
     let (tenant, name) = (Tenant::local(), RepositoryName::new(name));
     let id = RepositoryId::derive(&tenant, &name);
     let record = RepositoryRecord {
@@ -30,7 +30,7 @@ pub async fn registered(runs: &Runs, name: &str) -> anyhow::Result<RepositoryId>
 }
 
 /// Begins a run of one part of each of the stages.
-pub async fn begun(runs: &Runs, name: &str, stages: &[StageName]) -> anyhow::Result<RunId> {
+pub async fn begun(runs: &Metastore, name: &str, stages: &[StageName]) -> anyhow::Result<RunId> {
     let repository = registered(runs, name).await?;
     let lease = runs.lease(repository, 0, 1000).await?;
     let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 0, hash: [0; 32] };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{Lane, RepositoryId, StageName};
 use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{DispatchBounds, dispatch, relay, send_again};
 use cairn_ports::{Broker, BrokerError, Delivery, ErrorKind, HANDED_OVER_WITHIN_MS, Outbox, Requests, Settlement};
 use cairn_testkit::MemoryRuns;
@@ -53,8 +53,8 @@ fn broker(refuses: fn(&Job) -> bool) -> Refusing {
     Refusing { inner: LocalBroker::new(|_: StageName| QueueSettings::default()), refuses }
 }
 
-fn runs() -> Runs {
-    Runs::new(Arc::new(MemoryRuns::new()))
+fn runs() -> Metastore {
+    Metastore::new(Arc::new(MemoryRuns::new()))
 }
 
 const BOUNDS: DispatchBounds = DispatchBounds { in_flight: 8, again_after_ms: 1_800_000 };

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, SyncProgress};
 use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{
     BlobStoreError, Broker, BrokerError, DeadLetters, Delivery, ErrorKind, Lease, Ledger, LedgerError, LedgerRead,
-    NewRun, PartRecord, RunRecord, Settlement, Standing,
+    NewRun, PartRecord, PartStatus, RunRecord, Settlement,
 };
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport};
@@ -23,7 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A ledger at which the process stands still for this long when it asks how things stand.
 struct Freezing {
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     clock: Arc<ManualClock>,
     stands_still: Duration,
     /// Failures that cannot be recorded.
@@ -36,8 +36,8 @@ impl LedgerRead for Freezing {
         self.runs.run(run).await
     }
 
-    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
-        let standing = self.runs.standing(run, part).await;
+    async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
+        let standing = self.runs.part_status(run, part).await;
         self.clock.advance(self.stands_still);
         standing
     }
@@ -105,7 +105,7 @@ impl Ledger for Freezing {
 /// Knows how the run stood when its letter was made.
 struct Watched {
     inner: LocalBroker,
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     /// The first letter is lost with its delivery.
     is_lost: AtomicBool,
     states: Mutex<Vec<RunState>>,
@@ -155,7 +155,7 @@ enum Meanwhile {
 }
 
 struct Failing {
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     meanwhile: Meanwhile,
     num_begun: AtomicUsize,
 }
@@ -198,7 +198,7 @@ struct Outcomes {
 
 async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Outcomes> {
     let clock = Arc::new(ManualClock::new(0));
-    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let num_refused = AtomicUsize::new(if matches!(meanwhile, Meanwhile::TheLedgerRefuses) { 3 } else { 0 });
     let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still, num_refused });
     let broker = Arc::new(Watched {

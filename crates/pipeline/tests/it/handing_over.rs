@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{Lane, StageName};
 use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{Broker, LedgerRead, Outbox};
 use cairn_testkit::{ManualClock, MemoryRuns};
@@ -39,7 +39,7 @@ fn settings(stage: StageName) -> QueueSettings {
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_holds_no_hand_and_what_follows_stands_in_the_outbox() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
-    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let broker = Arc::new(LocalBroker::new(settings));
     let deadline = Duration::from_secs(60);
     let config = RunnerConfig { concurrency: 1, deadline, longest: deadline, ladder: RetryLadder::local() };

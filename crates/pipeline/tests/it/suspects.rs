@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RunId, StageName, Tenant};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig};
 use cairn_ports::{Broker, BrokerError, Delivery, Settlement};
 use cairn_testkit::{ManualClock, MemoryRuns};
@@ -57,7 +57,7 @@ impl Broker for OneSuspect {
 
 async fn what_becomes_of(job: Job) -> Vec<String> {
     let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), events: Mutex::default() });
-    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let config = RunnerConfig {
         concurrency: 1,
         deadline: Duration::from_secs(60),

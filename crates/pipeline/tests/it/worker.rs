@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, StageName, Tenant};
 use cairn_local_broker::{LocalBroker, QueueSettings};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, StageError, Syncer, Worker};
 use cairn_ports::{BlobStoreError, Broker, ErrorKind};
 use cairn_testkit::{ManualClock, MemoryRuns};
@@ -71,7 +71,7 @@ impl Syncer for Script {
         Ok(())
     }
 
-    async fn is_news(&self, _: &SyncJob, _: &str) -> Result<bool, StageError> {
+    async fn is_new_failure(&self, _: &SyncJob, _: &str) -> Result<bool, StageError> {
         Ok(!self.failed_before.load(Ordering::SeqCst))
     }
 
@@ -80,9 +80,9 @@ impl Syncer for Script {
     }
 }
 
-pub fn runner() -> (Arc<LocalBroker>, Arc<Runner<Runs>>) {
+pub fn runner() -> (Arc<LocalBroker>, Arc<Runner<Metastore>>) {
     let broker = Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default()));
-    let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+    let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let deadline = Duration::from_secs(60);
     let config = RunnerConfig { concurrency: 2, deadline, longest: deadline, ladder: RetryLadder::local() };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);

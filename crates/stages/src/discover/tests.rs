@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{RepositoryId, RepositoryName, Scope, Source, Tenant};
+use cairn_metastore::Metastore;
 use cairn_ports::{
     Catalogue, ErrorKind, HostedRepository, Hosting, HostingError, Listing, Organisation, RefusedEntry,
     RepositoryRecord,
@@ -66,7 +66,7 @@ impl Hosting for OneOrganisation {
 
 struct World {
     service: Shared,
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     discover: Discover,
     tenant: Tenant,
 }
@@ -93,7 +93,7 @@ fn repository(owner: &str, id: u64, name: &str) -> HostedRepository {
 
 impl World {
     fn new() -> Self {
-        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let discover =
             Discover { catalogue: runs.clone(), clock: Arc::new(ManualClock::default()), locate: Box::new(locate) };
         Self { service: Shared::default(), runs, discover, tenant: Tenant::new("acme") }

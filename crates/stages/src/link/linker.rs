@@ -9,8 +9,8 @@ use cairn_linking::{
     file_nodes, link_file,
 };
 use cairn_pipeline::StageError;
-use cairn_placing::{Place, symbol_names};
 use cairn_ports::StagedNames;
+use cairn_records::{Place, symbol_names};
 use cairn_wire::PackReader;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::mpsc::{Receiver, Sender};

@@ -21,7 +21,7 @@ use crate::artifacts::Artifacts;
 pub(crate) struct Inventory {
     pub tools: Toolchain,
     pub settings: Arc<Effective>,
-    pub circumstances: Digest,
+    pub inputs_digest: Digest,
     pub previous: Arc<Manifest>,
     pub tree: Arc<dyn SnapshotTree>,
     pub meter: Arc<SyncMeter>,
@@ -54,7 +54,7 @@ impl Inventory {
             settings: self.settings.text.clone(),
             links: None,
             entries,
-            circumstances: Some(self.circumstances),
+            inputs_digest: Some(self.inputs_digest),
         };
         Ok(Taken { manifest, packs })
     }

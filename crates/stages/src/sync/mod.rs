@@ -181,8 +181,8 @@ impl Sync {
         }
     }
 
-    fn circumstances(&self, request: &SyncRequest) -> Digest {
-        self.tools.circumstances(&self.operator, &request.repository.settings)
+    fn inputs_digest(&self, request: &SyncRequest) -> Digest {
+        self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
     /// Whether the source's head is what is published, everything else that decides is what it was, and nothing is to be tried again.
@@ -195,7 +195,7 @@ impl Sync {
     ) -> Result<bool, StageError> {
         let has_failed = previous.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Failed { .. }));
         let is_settled = published.state == RunState::Published && !has_failed && !request.rebuild;
-        if !is_settled || previous.circumstances != Some(self.circumstances(request)) {
+        if !is_settled || previous.inputs_digest != Some(self.inputs_digest(request)) {
             return Ok(false);
         }
         let RepositoryRecord { tenant, branch, .. } = &request.repository;
@@ -224,7 +224,7 @@ impl Sync {
         let inventory = inventory::Inventory {
             tools: self.tools.clone(),
             settings: Arc::new(effective),
-            circumstances: self.circumstances(request),
+            inputs_digest: self.inputs_digest(request),
             // A rebuild reads everything again: what was packed before may be lost.
             previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
             tree: Arc::clone(&tree),

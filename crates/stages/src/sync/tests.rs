@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::{
     BlobId, EntryKind, Lane, ModelId, Outcome, PartEnd, PartId, PublishedSeq, Reason, RepoPath, RepositoryId,
     RepositoryName, Revision, RunId, RunState, Scope, Source, SyncProgress, Tenant,
 };
+use cairn_metastore::Metastore;
 use cairn_pipeline::{Stage, Syncer, Task};
 use cairn_ports::{
     Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
@@ -120,7 +120,7 @@ impl ContentReader for Content {
 
 struct World {
     remote: Arc<Remote>,
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     sync: Sync,
     record: RepositoryRecord,
 }
@@ -128,7 +128,7 @@ struct World {
 impl World {
     async fn new() -> Self {
         let remote = Arc::new(Remote::default());
-        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let (tenant, name) = (Tenant::new("acme"), RepositoryName::new("git.example/acme/shop"));
         let record = RepositoryRecord {
             id: RepositoryId::derive(&tenant, &name),
@@ -435,9 +435,9 @@ async fn a_failure_that_the_schedule_met_before_is_no_news() {
     let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
     let fails = async |request: u64, code: &str| {
         let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
-        let is_news = worker.is_news(&job, code).await.expect("asked");
+        let is_new_failure = worker.is_new_failure(&job, code).await.expect("asked");
         worker.failed(&job, code.to_owned(), "there is none".to_owned()).await.expect("answered");
-        is_news
+        is_new_failure
     };
     let due = async || runs.schedule(record.id, 1).await.expect("asked");
     let asked = async || runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
@@ -450,7 +450,7 @@ async fn a_failure_that_the_schedule_met_before_is_no_news() {
 }
 
 /// A process that dies when it is to say that a run failed.
-struct DiesBeforeAbort(Arc<Runs>);
+struct DiesBeforeAbort(Arc<Metastore>);
 
 #[async_trait]
 impl Ledger for DiesBeforeAbort {

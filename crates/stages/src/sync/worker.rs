@@ -66,7 +66,7 @@ impl Syncer for SyncWorker {
         Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
     }
 
-    async fn is_news(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
+    async fn is_new_failure(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
         let asked = self.requests.asked(job.repository, job.request).await?;
         Ok(!asked.is_some_and(|asked| asked.is_scheduled) || !self.has_failed_so(job, code).await?)
     }

@@ -182,7 +182,7 @@ pub(crate) fn manifest() -> Manifest {
         settings: "name: service\n".to_owned(),
         links: Some(artifact("links/r/x")),
         entries,
-        circumstances: Some(Digest([3; 32])),
+        inputs_digest: Some(Digest([3; 32])),
     }
 }
 

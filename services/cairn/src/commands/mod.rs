@@ -19,7 +19,7 @@ use anyhow::{Context, bail};
 use cairn_config::Operator;
 use cairn_gateway::questions;
 use cairn_pipeline::StageError;
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use clap::CommandFactory;
 use serde_json::Value;
 
@@ -129,7 +129,7 @@ fn only_of_clusters(command: &Command) -> Option<&'static str> {
 }
 
 /// Why a command is not for a server, and what to do instead.
-fn not_remote(command: &Command) -> SearchError {
+fn not_remote(command: &Command) -> QueryError {
     let instead = match command {
         Command::Mcp => "agents speak to the server itself, at its path `/mcp`",
         Command::Doctor { .. } => "whoever runs the server checks it there",
@@ -144,7 +144,7 @@ fn not_remote(command: &Command) -> SearchError {
         _ => "`cairn index NAME` asks the server to bring a repository up to date",
     };
     let message = format!("this command works on an index of this machine, not with `--server`: {instead}");
-    SearchError::new(SearchErrorCode::ValidationError, message)
+    QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
 fn open(arguments: &Arguments) -> anyhow::Result<Local> {
@@ -160,7 +160,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Local> {
 
 /// Says what was wrong, and where it is known what to do.
 fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
-    let shared = match (error.downcast_ref::<SearchError>(), error.downcast_ref::<RemoteError>()) {
+    let shared = match (error.downcast_ref::<QueryError>(), error.downcast_ref::<RemoteError>()) {
         (Some(error), _) => Some(cairn_gateway::json::error(error)),
         (None, Some(error)) => Some(error.0.clone()),
         (None, None) => None,
@@ -182,7 +182,7 @@ pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<StageError>() {
         return (error.code, error.chain());
     }
-    if let Some(error) = error.downcast_ref::<SearchError>() {
+    if let Some(error) = error.downcast_ref::<QueryError>() {
         return (error.code.as_str(), error.message.clone());
     }
     match error.downcast_ref::<RemoteError>() {

@@ -5,7 +5,7 @@ use cairn_gateway::questions::{
     CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, Nothing, PatternsQuestion, Question,
     ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion, SearchQuestion, SecretsQuestion, WantTests,
 };
-use cairn_search::{Relation, SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode, Relation};
 
 use crate::cli::{Command, GraphCommand, RelationArguments, RunsCommand, SearchArguments, Tests};
 
@@ -105,7 +105,7 @@ fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
         (Ok(first), Ok(last)) if first > 0 && first <= last => Ok((path, Some((first, last)))),
         (Ok(_), Ok(_)) => {
             let message = format!("`{lines}` are no lines; write FIRST-LAST, counted from 1");
-            bail!(SearchError::new(SearchErrorCode::ValidationError, message))
+            bail!(QueryError::new(QueryErrorCode::ValidationError, message))
         }
         _ => Ok((text, None)),
     }

@@ -10,7 +10,7 @@ use cairn_gateway::{Agent, IndexCall, IndexStatus};
 use cairn_git::{locate, repository_name};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, LedgerRead, RepositoryRecord, RunRecord, SourceError};
-use cairn_search::{SearchError, SearchErrorCode, Searcher};
+use cairn_search::{QueryError, QueryErrorCode, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
 
@@ -30,7 +30,7 @@ impl LocalAgent {
         Self { local: local.shared(), indexing: Arc::default() }
     }
 
-    async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), SearchError> {
+    async fn request(&self, call: &IndexCall) -> Result<(IndexRequest, Option<RepositoryRecord>), QueryError> {
         let known = self.known(&call.target).await?;
         let mut request = match &known {
             Some(record) => self.local.request_of(record).map_err(|error| internal(&error))?,
@@ -52,7 +52,7 @@ impl LocalAgent {
     }
 
     /// The repository that a name or a path means, if it is indexed.
-    async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, SearchError> {
+    async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, QueryError> {
         let scope = cairn_domain::Scope::all(Tenant::local());
         let records = self.local.runs.repositories(&scope).await?;
         let path = Path::new(target).canonicalize().ok();
@@ -64,7 +64,7 @@ impl LocalAgent {
         Ok(records.into_iter().find(means))
     }
 
-    async fn run_of(&self, repository: RepositoryId) -> Result<Option<RunRecord>, SearchError> {
+    async fn run_of(&self, repository: RepositoryId) -> Result<Option<RunRecord>, QueryError> {
         Ok(self.local.runs.unfinished().await?.into_iter().find(|run| run.id.repository == repository))
     }
 }
@@ -88,7 +88,7 @@ impl Agent for LocalAgent {
         Some(directory_bytes(&self.local.home.directory))
     }
 
-    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         let (request, known) = self.request(&call).await?;
         if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
             self.local.forget_stat(record.id).map_err(|error| internal(&error))?;
@@ -103,7 +103,7 @@ impl Agent for LocalAgent {
         match tokio::time::timeout(PATIENCE, run).await {
             Ok(Ok(Ok(indexed))) => Ok(ended(self.searcher(), &name, indexed)),
             Ok(Ok(Err(error))) => Err(failed(&error)),
-            Ok(Err(panic)) => Err(SearchError::new(SearchErrorCode::InternalError, panic.to_string())),
+            Ok(Err(panic)) => Err(QueryError::new(QueryErrorCode::InternalError, panic.to_string())),
             Err(_) => {
                 let run = self.run_of(repository).await?;
                 Ok(IndexStatus {
@@ -122,8 +122,8 @@ impl Agent for LocalAgent {
         }
     }
 
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
-        self.local.cancel(run).await.map_err(|error| SearchError::new(SearchErrorCode::InternalError, error.chain()))
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
+        self.local.cancel(run).await.map_err(|error| QueryError::new(QueryErrorCode::InternalError, error.chain()))
     }
 }
 
@@ -143,17 +143,17 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
 }
 
 /// A target that is none.
-fn unusable(error: SourceError) -> SearchError {
+fn unusable(error: SourceError) -> QueryError {
     let code = match error.kind {
-        ErrorKind::NotFound => SearchErrorCode::NotFound,
-        ErrorKind::Invalid | ErrorKind::Forbidden => SearchErrorCode::ValidationError,
-        _ => SearchErrorCode::InternalError,
+        ErrorKind::NotFound => QueryErrorCode::NotFound,
+        ErrorKind::Invalid | ErrorKind::Forbidden => QueryErrorCode::ValidationError,
+        _ => QueryErrorCode::InternalError,
     };
-    SearchError { code, ..SearchError::from(error) }
+    QueryError { code, ..QueryError::from(error) }
 }
 
-fn internal(error: &anyhow::Error) -> SearchError {
-    SearchError::new(SearchErrorCode::InternalError, format!("{error:#}"))
+fn internal(error: &anyhow::Error) -> QueryError {
+    QueryError::new(QueryErrorCode::InternalError, format!("{error:#}"))
 }
 
 fn directory_bytes(directory: &Path) -> u64 {
@@ -167,17 +167,17 @@ fn directory_bytes(directory: &Path) -> u64 {
 }
 
 /// Settings and sources that cannot be used are the caller's; the rest is ours.
-fn failed(error: &anyhow::Error) -> SearchError {
+fn failed(error: &anyhow::Error) -> QueryError {
     let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
-        Some("invalid_settings" | "invalid") => SearchErrorCode::ValidationError,
-        Some("not_found") => SearchErrorCode::NotFound,
-        _ => SearchErrorCode::InternalError,
+        Some("invalid_settings" | "invalid") => QueryErrorCode::ValidationError,
+        Some("not_found") => QueryErrorCode::NotFound,
+        _ => QueryErrorCode::InternalError,
     };
     let message = match error.downcast_ref::<StageError>() {
         Some(error) => error.chain(),
         None => format!("{error:#}"),
     };
-    SearchError::new(code, message)
+    QueryError::new(code, message)
 }
 
 /// Agents read the answer, not the progress.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_git::GitSources;
 use cairn_local_blobs::LocalBlobs;
@@ -19,6 +18,7 @@ use cairn_local_embedding::LocalEmbedder;
 use cairn_local_parser::ChildParser;
 use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
+use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, Worker};
 use cairn_ports::{Broker, Clock, Embedder, Generations};
@@ -50,7 +50,7 @@ pub struct Local {
     pub home: Home,
     pub operator: Arc<Operator>,
     pub store: Arc<LocalStore>,
-    pub runs: Arc<Runs>,
+    pub runs: Arc<Metastore>,
     pub searcher: Searcher,
     artifacts: Arc<Artifacts>,
     pub clock: Arc<dyn Clock>,
@@ -72,7 +72,7 @@ impl Local {
         let num_workers = num_workers(&operator);
         let requested = Requested::default();
         let store = Arc::new(LocalStore::open(directory)?);
-        let runs = Arc::new(Runs::new(store.clone()));
+        let runs = Arc::new(Metastore::new(store.clone()));
         let blobs = Arc::new(LocalBlobs::open(&directory.join("artifacts"))?);
         let vectors = Arc::new(SegmentStore::new(directory.join("segments")));
         let names = Arc::new(NameIndex::new(blobs.clone()));
@@ -178,7 +178,7 @@ impl Local {
         Arc::new(LocalBroker::new(|_| settings))
     }
 
-    fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<Runs>> {
+    fn runner(&self, broker: &Arc<LocalBroker>) -> Arc<Runner<Metastore>> {
         let config = RunnerConfig {
             concurrency: self.num_workers,
             deadline: PART_DEADLINE,

@@ -8,11 +8,11 @@ use std::collections::btree_map::Entry;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_domain::{Key128, MessageId, RepositoryId, RepositoryName, Scope, StageName, Tenant};
+use cairn_metastore::Metastore;
 use cairn_pipeline::StageError;
 use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests, Sought};
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wire::Job;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(crate) struct Letters<'a> {
 
 /// Knows what is still awaited, and what repositories are called.
 pub(crate) struct Decider<'a> {
-    pub runs: &'a Runs,
+    pub runs: &'a Metastore,
     pub clock: &'a dyn Clock,
 }
 
@@ -135,7 +135,7 @@ fn is_called(name: &RepositoryName, word: &str) -> bool {
     name.as_str() == word || name.as_str().rsplit('/').next() == Some(word)
 }
 
-fn parse_stage(word: &str) -> Result<StageName, SearchError> {
+fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     let found = StageName::ALL.iter().find(|stage| stage.as_str() == word);
     let names = || StageName::ALL.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(", ");
     found.copied().ok_or_else(|| wrong(format!("no stage is called `{word}`; there are: {}", names())))
@@ -222,10 +222,10 @@ async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<De
 }
 
 /// Whether the end of the job would still be taken down.
-async fn is_awaited(runs: &Runs, job: &Job) -> anyhow::Result<bool> {
+async fn is_awaited(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
     match job {
         Job::Sync(job) => Ok(runs.asked(job.repository, job.request).await?.is_some()),
-        Job::Part(job) => match runs.standing(job.run, job.part).await {
+        Job::Part(job) => match runs.part_status(job.run, job.part).await {
             Ok(standing) => Ok(!standing.state.is_finished() && !standing.is_ended),
             // It was swept.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
@@ -264,14 +264,14 @@ fn tell_failure(letter: &DeadLetter, error: &anyhow::Error, json: bool) {
     }
 }
 
-fn parse_id(text: &str) -> Result<MessageId, SearchError> {
+fn parse_id(text: &str) -> Result<MessageId, QueryError> {
     let id = Key128::parse(text).map(MessageId);
     id.ok_or_else(|| wrong(format!("`{text}` is no id of a dead letter; `cairn dead-letters list` shows them")))
 }
 
-fn unknown(id: MessageId) -> SearchError {
+fn unknown(id: MessageId) -> QueryError {
     let message = format!("there is no dead letter {id}; `cairn dead-letters list` shows those that there are");
-    SearchError::new(SearchErrorCode::NotFound, message)
+    QueryError::new(QueryErrorCode::NotFound, message)
 }
 
 async fn as_json(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Value> {

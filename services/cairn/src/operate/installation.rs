@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use cairn_catalogue::Runs;
 use cairn_config::Operator;
 use cairn_domain::Tenant;
 use cairn_embedding_http::Share;
 use cairn_gateway::LedgerIndexing;
 use cairn_git::RemotePolicy;
+use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::StageError;
@@ -67,10 +67,10 @@ impl Installation {
     }
 
     /// Catalogue and ledger with the time that all services share.
-    pub async fn ledger(&self) -> anyhow::Result<(Arc<Runs>, Arc<dyn Clock>)> {
+    pub async fn ledger(&self) -> anyhow::Result<(Arc<Metastore>, Arc<dyn Clock>)> {
         let neo4j = self.neo4j()?;
         let clock = Neo4jClock::start(neo4j.clone()).await.context(UNREACHABLE)?;
-        Ok((Arc::new(Runs::new(Arc::new(Neo4jRuns::new(neo4j)))), Arc::new(clock)))
+        Ok((Arc::new(Metastore::new(Arc::new(Neo4jRuns::new(neo4j)))), Arc::new(clock)))
     }
 
     /// The broker, connected.
@@ -91,7 +91,7 @@ impl Installation {
     }
 
     /// Registers and asks by the same rules as the query service.
-    pub fn indexing(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
+    pub fn indexing(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
@@ -108,7 +108,7 @@ impl Installation {
     }
 
     /// Answers questions about the tenant from the cluster's own stores.
-    pub async fn searcher(&self, runs: &Arc<Runs>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
+    pub async fn searcher(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
         let blobs = Arc::new(self.blobs()?);
         let caller = Caller { tenant: self.tenant.clone(), allowed: Allowed::All, name: "operator".to_owned() };
         Ok(Searcher {

@@ -7,7 +7,7 @@ use cairn_gateway::auth::{KeyRequest, id_of, issue};
 use cairn_gateway::time::rfc3339;
 use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
-use cairn_search::{Allowed, SearchError, SearchErrorCode};
+use cairn_search::{Allowed, QueryError, QueryErrorCode};
 use serde_json::{Value, json};
 
 use super::arguments::{KeysCommand, NewKeyArguments};
@@ -83,7 +83,7 @@ async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::
         // Nor is what looks like nothing repeated.
         Err(error) if error.kind == ErrorKind::NotFound => {
             let message = "no key has that id; `cairn keys list` shows those that there are";
-            anyhow::bail!(SearchError::new(SearchErrorCode::NotFound, message));
+            anyhow::bail!(QueryError::new(QueryErrorCode::NotFound, message));
         }
         revoked => revoked?,
     }

@@ -15,9 +15,9 @@ mod topology;
 use std::path::Path;
 use std::sync::Arc;
 
-use cairn_catalogue::Runs;
+use cairn_metastore::Metastore;
 use cairn_ports::Clock;
-use cairn_search::{SearchError, SearchErrorCode};
+use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::cli::{Arguments, Command};
 use crate::commands::Outcome;
@@ -53,7 +53,7 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> Outcome {
 async fn ledger_for(
     installation: &Installation,
     command: &DeadLettersCommand,
-) -> anyhow::Result<Option<(Arc<Runs>, Arc<dyn Clock>)>> {
+) -> anyhow::Result<Option<(Arc<Metastore>, Arc<dyn Clock>)>> {
     match (command.need(), installation.ledger()) {
         (Need::Nothing, _) => Ok(None),
         (Need::Names, connecting) => match connecting.await {
@@ -68,6 +68,6 @@ async fn ledger_for(
 }
 
 /// A mistake of who typed.
-pub(crate) fn wrong(message: impl Into<String>) -> SearchError {
-    SearchError::new(SearchErrorCode::ValidationError, message)
+pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message)
 }

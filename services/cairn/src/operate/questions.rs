@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{RepositoryId, RunId, Tenant};
 use cairn_gateway::{Agent, IndexCall, IndexStatus, Indexing, LedgerIndexing, questions};
-use cairn_search::{SearchError, Searcher};
+use cairn_metastore::Metastore;
+use cairn_search::{QueryError, Searcher};
 
 use super::installation::Installation;
 use super::wrong;
@@ -30,7 +30,7 @@ impl Agent for OperatorAgent {
         None
     }
 
-    async fn index(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         self.indexing.index(&self.searcher, call).await
     }
 
@@ -38,11 +38,11 @@ impl Agent for OperatorAgent {
         "`cairn enqueue URL` registers a repository and asks for its sync"
     }
 
-    async fn cancel(&self, run: RunId) -> Result<bool, SearchError> {
+    async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
         self.indexing.cancel(run).await
     }
 
-    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, SearchError> {
+    async fn cancel_requests(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
         self.indexing.cancel_requests(repositories).await
     }
 }
@@ -59,7 +59,7 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
 }
 
 /// An answer is about one tenant; whoever runs the cluster should know that there are more.
-async fn name_other_tenants(installation: &Installation, runs: &Arc<Runs>) -> anyhow::Result<()> {
+async fn name_other_tenants(installation: &Installation, runs: &Arc<Metastore>) -> anyhow::Result<()> {
     let others: Vec<Tenant> =
         runs.tenants().await?.into_iter().filter(|tenant| *tenant != installation.tenant).collect();
     if !others.is_empty() {
@@ -71,7 +71,7 @@ async fn name_other_tenants(installation: &Installation, runs: &Arc<Runs>) -> an
 }
 
 /// Why a command is not for a cluster, and what to do instead.
-fn not_here(command: &Command) -> SearchError {
+fn not_here(command: &Command) -> QueryError {
     let instead = match command {
         Command::Index(_) | Command::Invalidate { .. } => {
             "`cairn enqueue URL` registers a repository and asks for its sync"

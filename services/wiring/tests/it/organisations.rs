@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use cairn_catalogue::Runs;
 use cairn_config::Sources;
+use cairn_metastore::Metastore;
 use cairn_ports::Clock;
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wiring::OrganisationConfig;
@@ -42,7 +42,7 @@ async fn one_that_cannot_be_asked_for_keeps_no_other_from_being_listed() -> Resu
         organisation("good", &good)?,
     ];
     let sources = Sources { allow_http: true, allow_private_addresses: true, ..Sources::default() };
-    let (runs, clock) = (Arc::new(Runs::new(Arc::new(MemoryRuns::new()))), Arc::new(ManualClock::new(1_000)));
+    let (runs, clock) = (Arc::new(Metastore::new(Arc::new(MemoryRuns::new()))), Arc::new(ManualClock::new(1_000)));
     let clock: Arc<dyn Clock> = clock;
     let discovered = cairn_wiring::discover(&organisations, &sources, runs.clone(), Arc::clone(&clock)).await?;
     let names = |is_ok: bool| {

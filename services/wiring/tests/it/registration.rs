@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, Hosted, Lane, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
 };
 use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
+use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
-use cairn_search::{Allowed, Caller, CursorKey, RepositorySelection, SearchError, SearchErrorCode, Searcher};
+use cairn_search::{Allowed, Caller, CursorKey, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use cairn_testkit::{FakeIndex, ManualClock, MemoryRuns};
 use cairn_wire::{RequestSettings, RunResult};
 
 const SHOP: &str = "https://github.com/acme/shop.git";
 
 struct Service {
-    runs: Arc<Runs>,
+    runs: Arc<Metastore>,
     searcher: Searcher,
     indexing: LedgerIndexing,
 }
@@ -25,7 +25,7 @@ struct Service {
 impl Service {
     /// As a key of the tenant asks that may see these names.
     async fn of(names: &[&str]) -> Result<Self> {
-        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(1_000));
         let index = Arc::new(FakeIndex::new(Vec::new()).await?);
         let allowed = Allowed::Only(names.iter().map(ToString::to_string).collect());
@@ -45,11 +45,11 @@ impl Service {
         Ok(Self { runs, searcher, indexing })
     }
 
-    async fn index(&self, target: &str) -> Result<IndexStatus, SearchError> {
+    async fn index(&self, target: &str) -> Result<IndexStatus, QueryError> {
         self.call(IndexCall { target: target.to_owned(), ..IndexCall::default() }).await
     }
 
-    async fn call(&self, call: IndexCall) -> Result<IndexStatus, SearchError> {
+    async fn call(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         self.indexing.index(&self.searcher, call).await
     }
 
@@ -161,7 +161,7 @@ async fn an_old_run_is_found_if_its_repository_is_named() -> Result<()> {
     ensure!(service.searcher.find_run(&all, &id(1)).await?.record.id == runs[1]);
     let lost = service.searcher.find_run(&all, &id(0)).await.expect_err("all runs of all repositories are read");
     let hint = lost.hint.clone().unwrap_or_default();
-    ensure!(lost.code == SearchErrorCode::NotFound && hint.contains("name the repository"), "{lost:?}");
+    ensure!(lost.code == QueryErrorCode::NotFound && hint.contains("name the repository"), "{lost:?}");
     ensure!(service.searcher.find_run(&shop, &id(0)).await?.record.id == runs[0]);
     Ok(())
 }
@@ -171,7 +171,7 @@ async fn what_is_not_theirs_is_as_if_it_were_not_there() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     const THEIRS: &str = "https://github.com/rival/app.git";
     let unknown = service.index(THEIRS).await.expect_err("it is registered for somebody else");
-    ensure!(unknown.code == SearchErrorCode::NotFound && service.registered().await?.is_empty(), "{unknown:?}");
+    ensure!(unknown.code == QueryErrorCode::NotFound && service.registered().await?.is_empty(), "{unknown:?}");
     service.register("github.com/rival/app", THEIRS).await?;
     let forbidden = service.index(THEIRS).await.expect_err("a forbidden one is indexed");
     ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
@@ -181,7 +181,7 @@ async fn what_is_not_theirs_is_as_if_it_were_not_there() -> Result<()> {
     let name = RepositoryName::new("github.com/rival/new");
     service.runs.register(RepositoryRecord { name, source, ..renamed }).await?;
     let old = service.index("https://github.com/acme/old.git").await.expect_err("a renamed one is indexed");
-    ensure!(old.code == SearchErrorCode::NotFound && old.similar_repositories.is_empty(), "{old:?}");
+    ensure!(old.code == QueryErrorCode::NotFound && old.similar_repositories.is_empty(), "{old:?}");
     let sources: Vec<String> =
         service.registered().await?.iter().map(|record| record.source.location().to_owned()).collect();
     ensure!(sources == [THEIRS, "https://github.com/rival/new.git"], "{sources:?}");
@@ -193,7 +193,7 @@ async fn a_key_to_a_repository_leads_it_nowhere_else() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
     let error = service.index(SHOP).await.expect_err("its address was changed");
-    ensure!(error.code == SearchErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
+    ensure!(error.code == QueryErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
     // By its own address it is found, whatever it is called.
     let asked = service.index("https://git.internal.example/shop.git").await?;
     ensure!(asked.repository == "github.com/acme/shop");
@@ -217,12 +217,12 @@ async fn rules_for_cloning_hold_before_anything_is_written() -> Result<()> {
         "ext::sh -c hunter2",
     ] {
         let error = service.index(refused).await.expect_err(refused);
-        ensure!(error.code == SearchErrorCode::ValidationError, "{refused}: {error:?}");
+        ensure!(error.code == QueryErrorCode::ValidationError, "{refused}: {error:?}");
         ensure!(!error.message.contains("hunter2"), "{error:?}");
     }
     // A path of the server's machine is a name that nothing has.
     let path = service.index("/etc").await.expect_err("a path");
-    ensure!(path.code == SearchErrorCode::NotFound, "{path:?}");
+    ensure!(path.code == QueryErrorCode::NotFound, "{path:?}");
     ensure!(service.registered().await?.is_empty());
     Ok(())
 }
@@ -245,7 +245,7 @@ async fn settings_are_given_with_the_first_call_and_changed_by_none() -> Result<
     service.call(call("*.py", Some(4096))).await?;
     service.index(SHOP).await?;
     let error = service.call(call("*.go", Some(4096))).await.expect_err("settings were changed");
-    ensure!(error.code == SearchErrorCode::ValidationError, "{error:?}");
+    ensure!(error.code == QueryErrorCode::ValidationError, "{error:?}");
     let settings = RequestSettings::from_json(&service.registered().await?[0].settings).map_err(anyhow::Error::msg)?;
     ensure!(settings.include == ["*.py"] && settings.max_file_size == Some(4096), "{settings:?}");
     Ok(())

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, InputType, Lane, PartId, RepositoryId, RepositoryName, RunId, Source, StageName, Tenant,
 };
 use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, ProviderKind, QuotaConfig, Share};
 use cairn_fake_provider::{FakeServer, Provider, Settings, Shape};
+use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, StageError, Task, Worker};
 use cairn_ports::{Broker, Catalogue, Embedder, Ledger, LedgerRead, NewRun, RepositoryRecord};
 use cairn_rabbitmq::topology::{Topology, TopologyConfig, apply};
@@ -48,7 +48,7 @@ impl Stage for EmbedText {
 pub struct Cluster {
     pub vhost: Vhost,
     pub provider: FakeServer,
-    pub runs: Arc<Runs>,
+    pub runs: Arc<Metastore>,
     config: RabbitMqConfig,
 }
 
@@ -69,7 +69,7 @@ impl Cluster {
         apply(&config, &Topology::new(&config.topology)).await?;
         let limits = Settings { window: WINDOW, requests: Some(REQUESTS), ..Settings::new(Shape::Openai) };
         let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(limits)).await?;
-        let runs = Arc::new(Runs::new(Arc::new(MemoryRuns::new())));
+        let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         Ok(Some(Self { vhost, provider, runs, config }))
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use cairn_catalogue::Runs;
 use cairn_conformance::runs::RunStore;
 use cairn_conformance::suite;
 use cairn_local_store::LocalStore;
+use cairn_metastore::Metastore;
 
 /// One store for all, as later adapters share one server. The faults come first: if what they leave behind could make a
 /// check fail, the suite that follows on the same store would show it.
@@ -34,7 +34,7 @@ suites!(
 async fn runs() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = Arc::new(LocalStore::open(directory.path())?);
-    let open = async || Ok(Box::new(Runs::new(store.clone())) as Box<dyn RunStore>);
+    let open = async || Ok(Box::new(Metastore::new(store.clone())) as Box<dyn RunStore>);
     let checks = cairn_conformance::runs::checks();
     suite::catches(&checks, &cairn_conformance::runs::faults(), open).await?;
     suite::passes(&checks, open).await

@@ -7,21 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail};
-use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, ContentHash, DenseVector, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, ModelId, NodeKey,
     NodeKind, NodeRecord, PartEnd, PartId, RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope,
     Source, StageName, SyncProgress, Tenant, VectorKey,
 };
 use cairn_local_store::{LocalStore, WRITE_OPERATIONS};
+use cairn_metastore::Metastore;
 use cairn_ports::{
     Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun, PortError,
     PublishedGeneration, RepositoryRecord, StagedGraph, Staging, SweepList, VectorCache,
 };
 use cairn_wire::RunResult;
 
-fn runs(store: &LocalStore) -> Runs {
-    Runs::new(Arc::new(store.clone()))
+fn runs(store: &LocalStore) -> Metastore {
+    Metastore::new(Arc::new(store.clone()))
 }
 
 const LINK: PartId = PartId { stage: StageName::Link, number: 0 };

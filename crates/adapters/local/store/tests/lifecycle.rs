@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use cairn_catalogue::Runs;
 use cairn_domain::{
     ArtifactRef, EdgeKey, EdgeKind, EdgeRecord, GenerationId, Lane, NodeKey, NodeKind, NodeRecord, PartEnd, PartId,
     RepoPath, RepositoryId, RepositoryName, Resolution, RunId, RunState, Scope, Source, StageName, SyncProgress,
     Tenant,
 };
 use cairn_local_store::LocalStore;
+use cairn_metastore::Metastore;
 use cairn_ports::{
     Catalogue, CatalogueSweep, Direction, ErrorKind, Generations, GraphStore, Ledger, LedgerRead, NewRun,
     PublishedGeneration, RepositoryRecord, StagedGraph, Staging, VectorCache,
 };
 use cairn_wire::RunResult;
 
-fn runs(store: &LocalStore) -> Runs {
-    Runs::new(Arc::new(store.clone()))
+fn runs(store: &LocalStore) -> Metastore {
+    Metastore::new(Arc::new(store.clone()))
 }
 
 const PUBLISH: PartId = PartId { stage: StageName::Publish, number: 0 };
@@ -88,7 +88,7 @@ impl Fixture {
     }
 
     async fn stage(&self, run: RunId, staged: StagedGraph) -> Result<(), cairn_ports::GraphStoreError> {
-        let aborted = runs(&self.store).standing(run, LINK).await.expect("a run").aborted;
+        let aborted = runs(&self.store).part_status(run, LINK).await.expect("a run").aborted;
         self.store.stage(&Staging { aborted, ..Staging::new(Tenant::local(), run, LINK) }, staged).await
     }
 

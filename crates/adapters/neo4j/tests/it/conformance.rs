@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use cairn_catalogue::Runs;
 use cairn_conformance::runs::RunStore;
 use cairn_conformance::{graph_store, key_store, run_documents, runs, suite};
+use cairn_metastore::Metastore;
 use cairn_neo4j::{Neo4jGraph, Neo4jKeys, Neo4jRuns};
 use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
@@ -37,7 +37,7 @@ async fn the_documents_of_runs_keep_their_contract() -> Result<()> {
 async fn catalogue_and_ledger_keep_their_contract() -> Result<()> {
     let Some(namespace) = Namespace::open("runs").await? else { return Ok(()) };
     let documents = Arc::new(Neo4jRuns::new(namespace.neo4j.clone()));
-    let open = async || Ok(Box::new(Runs::new(documents.clone())) as Box<dyn RunStore>);
+    let open = async || Ok(Box::new(Metastore::new(documents.clone())) as Box<dyn RunStore>);
     let checks = runs::checks();
     suite::catches(&checks, &runs::faults(), open).await?;
     suite::passes(&checks, open).await?;

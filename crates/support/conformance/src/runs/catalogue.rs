@@ -7,7 +7,7 @@ use cairn_domain::{Hosted, PartEnd, PublishedSeq, RepositoryName, RunState, Scop
 use cairn_ports::{PublishedGeneration, RepositoryRecord};
 
 use crate::case::part;
-use crate::runs::{RunStore, Runs};
+use crate::runs::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 fn names(records: &[RepositoryRecord]) -> Vec<&str> {
@@ -15,8 +15,8 @@ fn names(records: &[RepositoryRecord]) -> Vec<&str> {
 }
 
 pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "list");
-    let foreign = Runs::new(store, "list-foreign");
+    let runs = RunFixture::new(store, "list");
+    let foreign = RunFixture::new(store, "list-foreign");
     runs.register(&["b", "c", "a"]).await?;
     foreign.register(&["x"]).await?;
     let all = store.repositories(&runs.case.scope()).await?;
@@ -46,7 +46,7 @@ fn hosted() -> Hosted {
 }
 
 pub(super) async fn registering_again_updates(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "update");
+    let runs = RunFixture::new(store, "update");
     runs.register(&["a"]).await?;
     let updated = RepositoryRecord {
         name: RepositoryName::new("renamed"),
@@ -67,7 +67,7 @@ pub(super) async fn registering_again_updates(store: &dyn RunStore) -> Result<()
 }
 
 pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "publish");
+    let runs = RunFixture::new(store, "publish");
     runs.register(&["a"]).await?;
     let repository = runs.case.repository("a");
     expect_eq!(runs.published_now("a").await?, None);
@@ -90,7 +90,7 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
 }
 
 pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "views");
+    let runs = RunFixture::new(store, "views");
     runs.register(&["a", "b"]).await?;
     let (mut last_a, mut last_b) = (None, None);
     let mut views = Vec::new();
@@ -117,7 +117,7 @@ pub(super) async fn views_taken_earlier_stay_as_they_are(store: &dyn RunStore) -
 }
 
 pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "view-at");
+    let runs = RunFixture::new(store, "view-at");
     runs.register(&["a", "b"]).await?;
     let first = runs.publish("a", None, 1000).await?;
     let running = runs.begin("b", None, &[part(StageName::Publish, 0)], 1001).await?;
@@ -137,7 +137,7 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
 }
 
 pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "hidden");
+    let runs = RunFixture::new(store, "hidden");
     runs.register(&["slow", "fast"]).await?;
     let slow = runs.begin("slow", None, &[part(StageName::Publish, 0)], 0).await?;
     let fast = runs.publish("fast", None, 1).await?;
@@ -153,7 +153,7 @@ pub(super) async fn unpublished_generations_are_hidden(store: &dyn RunStore) -> 
 }
 
 pub(super) async fn publishing_is_guarded(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "guard");
+    let runs = RunFixture::new(store, "guard");
     runs.register(&["a", "b"]).await?;
     let parts = [part(StageName::Parse, 0), part(StageName::Publish, 0)];
     let run = runs.begin("a", None, &parts, 0).await?;
@@ -177,7 +177,7 @@ pub(super) async fn publishing_is_guarded(store: &dyn RunStore) -> Result<()> {
 }
 
 pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "delete");
+    let runs = RunFixture::new(store, "delete");
     runs.register(&["a", "b"]).await?;
     let (a, b) = (runs.publish("a", None, 0).await?, runs.publish("b", None, 0).await?);
     let repository = runs.case.repository("a");
@@ -199,7 +199,7 @@ pub(super) async fn a_deleted_repository_is_hidden_at_once(store: &dyn RunStore)
 }
 
 pub(super) async fn deleting_cancels_the_unfinished_run(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "delete-run");
+    let runs = RunFixture::new(store, "delete-run");
     runs.register(&["a"]).await?;
     let run = runs.begin("a", None, &[part(StageName::Parse, 0)], 0).await?;
     store.delete(runs.case.repository("a"), 3).await?;
@@ -211,7 +211,7 @@ pub(super) async fn deleting_cancels_the_unfinished_run(store: &dyn RunStore) ->
 }
 
 pub(super) async fn indexing_again_during_a_deletion_is_safe(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "again");
+    let runs = RunFixture::new(store, "again");
     runs.register(&["a"]).await?;
     let repository = runs.case.repository("a");
     let first = runs.publish("a", None, 0).await?;

@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, MaySee, NewRun,
-    Outbox, PartRecord, PublishedGeneration, RepositoryRecord, Requests, RunRecord, Standing, SweepList, SyncRequest,
+    Outbox, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, Requests, RunRecord, SweepList, SyncRequest,
 };
 
 use crate::faulty::{Faulty, planted};
@@ -249,8 +249,8 @@ impl LedgerRead for Faulty<dyn RunStore, Fault> {
         self.inner.run(run).await
     }
 
-    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
-        let mut standing = self.inner.standing(run, part).await?;
+    async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
+        let mut standing = self.inner.part_status(run, part).await?;
         match self.fault {
             Fault::WorksOnEndedParts => standing.is_ended = false,
             Fault::ForgetsWhatWasAborted => standing.aborted.clear(),

@@ -2,15 +2,15 @@
 
 use anyhow::{Result, ensure};
 use cairn_domain::{Lane, PartEnd, PartId, RunState, StageName, SyncProgress};
-use cairn_ports::{Lease, PartRecord, Standing};
+use cairn_ports::{Lease, PartRecord, PartStatus};
 use futures::future::join_all;
 
 use crate::case::part;
-use crate::runs::{RunStore, Runs};
+use crate::runs::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "lease");
+    let runs = RunFixture::new(store, "lease");
     runs.register(&["a", "b"]).await?;
     let (a, b) = (runs.case.repository("a"), runs.case.repository("b"));
     expect_kind!(store.lease(runs.case.repository("nobody"), 1000, 60).await, NotFound);
@@ -39,7 +39,7 @@ pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
 }
 
 pub(super) async fn beginning_is_guarded(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "begin");
+    let runs = RunFixture::new(store, "begin");
     runs.register(&["a"]).await?;
     let stale = runs.lease("a", 0).await?;
     let lease = runs.lease("a", 5000).await?;
@@ -67,7 +67,7 @@ fn plan() -> Vec<PartId> {
 
 pub(super) async fn parts_start_when_their_predecessors_have_ended(store: &dyn RunStore) -> Result<()> {
     use StageName::{Aggregate, Embed, EmbedPatterns, Link, Parse, Publish};
-    let runs = Runs::new(store, "parts");
+    let runs = RunFixture::new(store, "parts");
     runs.register(&["a"]).await?;
     let run = runs.begin("a", None, &plan(), 0).await?;
     expect_eq!(store.ready(run).await?, [part(Parse, 0), part(Parse, 1)]);
@@ -89,7 +89,7 @@ pub(super) async fn parts_start_when_their_predecessors_have_ended(store: &dyn R
 }
 
 pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "first-end");
+    let runs = RunFixture::new(store, "first-end");
     runs.register(&["a"]).await?;
     let (parse, link) = (part(StageName::Parse, 0), part(StageName::Link, 0));
     let run = runs.begin("a", None, &[parse, link], 0).await?;
@@ -104,23 +104,23 @@ pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Resu
 }
 
 pub(super) async fn a_worker_is_told_how_things_stand(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "standing");
+    let runs = RunFixture::new(store, "standing");
     runs.register(&["a"]).await?;
     let parse = part(StageName::Parse, 0);
     let aborted = runs.begin("a", None, &[parse], 0).await?;
     store.abort(aborted, RunState::Failed, "no", 1).await?;
     let run = runs.begin("a", None, &[parse, part(StageName::Publish, 0)], 2).await?;
-    let standing = |is_ended| Standing { state: RunState::Running, is_ended, aborted: [aborted.generation].into() };
-    expect_eq!(store.standing(run, parse).await?, standing(false));
+    let status = |is_ended| PartStatus { state: RunState::Running, is_ended, aborted: [aborted.generation].into() };
+    expect_eq!(store.part_status(run, parse).await?, status(false));
     runs.done(run, parse).await?;
-    expect_eq!(store.standing(run, parse).await?, standing(true));
-    expect_eq!(store.standing(aborted, parse).await?.state, RunState::Failed);
-    expect_kind!(store.standing(runs.case.run("a", 1 << 40), parse).await, NotFound);
+    expect_eq!(store.part_status(run, parse).await?, status(true));
+    expect_eq!(store.part_status(aborted, parse).await?.state, RunState::Failed);
+    expect_kind!(store.part_status(runs.case.run("a", 1 << 40), parse).await, NotFound);
     Ok(())
 }
 
 pub(super) async fn exactly_one_end_sees_the_last_part(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "race");
+    let runs = RunFixture::new(store, "race");
     runs.register(&["a"]).await?;
     let mut previous = None;
     for round in 0..5 {
@@ -142,7 +142,7 @@ pub(super) async fn exactly_one_end_sees_the_last_part(store: &dyn RunStore) -> 
 }
 
 pub(super) async fn a_finished_run_takes_no_ends(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "finished");
+    let runs = RunFixture::new(store, "finished");
     runs.register(&["a"]).await?;
     let parse = part(StageName::Parse, 0);
     let aborted = runs.begin("a", None, &[parse], 0).await?;
@@ -160,7 +160,7 @@ pub(super) async fn a_finished_run_takes_no_ends(store: &dyn RunStore) -> Result
 }
 
 pub(super) async fn runs_are_recorded(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "record");
+    let runs = RunFixture::new(store, "record");
     runs.register(&["a", "b"]).await?;
     let parts = [part(StageName::Parse, 0), part(StageName::Parse, 1), part(StageName::Publish, 0)];
     let first = runs.begin("a", None, &parts, 100).await?;

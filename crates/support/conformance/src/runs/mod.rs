@@ -68,12 +68,12 @@ pub fn checks() -> Vec<Check<dyn RunStore>> {
 }
 
 /// A case with its store.
-struct Runs<'a> {
+struct RunFixture<'a> {
     store: &'a dyn RunStore,
     case: Case,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> RunFixture<'a> {
     fn new(store: &'a dyn RunStore, check: &str) -> Self {
         Self { store, case: Case::new(check) }
     }
@@ -149,7 +149,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Runs from lease to publication, with nothing to do in between.
+    /// RunFixture from lease to publication, with nothing to do in between.
     async fn publish(&self, name: &str, previous: Option<RunId>, now_ms: i64) -> Result<RunId> {
         let run = self.begin(name, previous, &[part(StageName::Publish, 0)], now_ms).await?;
         self.store.publish(self.publication(run, now_ms)).await?;

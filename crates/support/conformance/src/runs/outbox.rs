@@ -7,7 +7,7 @@ use cairn_domain::{PartEnd, PartId, RunId, StageName};
 use cairn_ports::NewRun;
 
 use crate::case::part;
-use crate::runs::{RunStore, Runs};
+use crate::runs::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 fn parse(count: u32) -> Vec<PartId> {
@@ -15,7 +15,7 @@ fn parse(count: u32) -> Vec<PartId> {
 }
 
 /// Begins a run of five parts of which two may be worked on at a time.
-async fn begin_narrow(runs: &Runs<'_>) -> Result<RunId> {
+async fn begin_narrow(runs: &RunFixture<'_>) -> Result<RunId> {
     runs.register(&["a"]).await?;
     let lease = runs.lease("a", 0).await?;
     let run = NewRun { window: 2, ..runs.new_run("a", None, &parse(5), 0) };
@@ -23,13 +23,13 @@ async fn begin_narrow(runs: &Runs<'_>) -> Result<RunId> {
 }
 
 /// Parts of the run in the outbox.
-async fn unsent(runs: &Runs<'_>, run: RunId) -> Result<Vec<PartId>> {
+async fn unsent(runs: &RunFixture<'_>, run: RunId) -> Result<Vec<PartId>> {
     let all = runs.store.unsent(i64::MAX, usize::MAX).await?;
     Ok(all.into_iter().find(|(record, _)| record.id == run).map(|(_, parts)| parts).unwrap_or_default())
 }
 
 pub(super) async fn a_window_bounds_what_may_be_worked_on(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "window");
+    let runs = RunFixture::new(store, "window");
     let run = begin_narrow(&runs).await?;
     expect_eq!(store.ready(run).await?, parse(2));
     expect_eq!(runs.done(run, part(StageName::Parse, 1)).await?, [part(StageName::Parse, 2)]);
@@ -38,7 +38,7 @@ pub(super) async fn a_window_bounds_what_may_be_worked_on(store: &dyn RunStore) 
 }
 
 pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "outbox");
+    let runs = RunFixture::new(store, "outbox");
     let run = begin_narrow(&runs).await?;
     expect_eq!(unsent(&runs, run).await?, parse(2));
     store.sent(run, &parse(1)).await?;
@@ -59,7 +59,7 @@ pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> 
 }
 
 pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<()> {
-    let (runs, nothing) = (Runs::new(store, "stalled"), BTreeSet::new());
+    let (runs, nothing) = (RunFixture::new(store, "stalled"), BTreeSet::new());
     let run = begin_narrow(&runs).await?;
     store.sent(run, &parse(2)).await?;
     store.end_part(run, part(StageName::Parse, 0), PartEnd::Done, String::new(), 100).await?;

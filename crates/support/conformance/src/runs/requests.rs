@@ -4,20 +4,20 @@ use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, SyncProgress};
 use cairn_ports::{HANDED_OVER_WITHIN_MS, SyncRequest};
 
-use crate::runs::{RunStore, Runs};
+use crate::runs::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 const AGAIN_AFTER_MS: i64 = 1000;
 
 /// Dispatches with room for all; what concerns the case. (Another check's requests may be handed out as well: each check
 /// works with its own repositories only.)
-async fn dispatch(runs: &Runs<'_>, now_ms: i64) -> Result<Vec<SyncRequest>> {
+async fn dispatch(runs: &RunFixture<'_>, now_ms: i64) -> Result<Vec<SyncRequest>> {
     let all = runs.store.dispatch(usize::MAX, now_ms, AGAIN_AFTER_MS).await?;
     Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).collect())
 }
 
 pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "request");
+    let runs = RunFixture::new(store, "request");
     let a = runs.case.repository("a");
     expect_kind!(store.ask(a, Lane::Bulk, false, 0).await, NotFound);
     runs.register(&["a"]).await?;
@@ -45,7 +45,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
 }
 
 pub(super) async fn what_is_due_is_told_from_what_a_person_asks(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "schedule");
+    let runs = RunFixture::new(store, "schedule");
     let a = runs.case.repository("a");
     expect_kind!(store.schedule(a, 0).await, NotFound);
     runs.register(&["a"]).await?;
@@ -64,7 +64,7 @@ pub(super) async fn what_is_due_is_told_from_what_a_person_asks(store: &dyn RunS
 }
 
 pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "handed over");
+    let runs = RunFixture::new(store, "handed over");
     let a = runs.case.repository("a");
     runs.register(&["a"]).await?;
     let number = store.ask(a, Lane::Bulk, false, 0).await?;
@@ -85,7 +85,7 @@ pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn
 }
 
 pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "postponed");
+    let runs = RunFixture::new(store, "postponed");
     let [away, other] = ["away", "other"].map(|name| runs.case.repository(name));
     runs.register(&["away", "other"]).await?;
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
@@ -120,7 +120,7 @@ pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunSto
 }
 
 pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "meanwhile");
+    let runs = RunFixture::new(store, "meanwhile");
     let a = runs.case.repository("a");
     runs.register(&["a"]).await?;
     let first = store.ask(a, Lane::Bulk, false, 0).await?;
@@ -142,7 +142,7 @@ pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunSt
 }
 
 pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "cancelled");
+    let runs = RunFixture::new(store, "cancelled");
     let id = |name: &str| runs.case.repository(name);
     runs.register(&["idle", "waiting", "working"]).await?;
     store.ask(id("waiting"), Lane::Bulk, false, 0).await?;
@@ -174,7 +174,7 @@ pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Res
 }
 
 pub(super) async fn interactive_requests_are_dispatched_first_and_in_bounds(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "lanes");
+    let runs = RunFixture::new(store, "lanes");
     runs.register(&["a", "b", "c"]).await?;
     for (name, lane, now_ms) in [("a", Lane::Bulk, 1), ("b", Lane::Bulk, 0), ("c", Lane::Interactive, 2)] {
         store.ask(runs.case.repository(name), lane, false, now_ms).await?;

@@ -5,11 +5,11 @@ use cairn_domain::{RunState, StageName, SyncProgress};
 use cairn_ports::SweepList;
 
 use crate::case::part;
-use crate::runs::{RunStore, Runs};
+use crate::runs::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 /// What of a list concerns the case's repositories, however many others share the store.
-fn own(runs: &Runs<'_>, list: SweepList) -> SweepList {
+fn own(runs: &RunFixture<'_>, list: SweepList) -> SweepList {
     let repositories = [runs.case.repository("a"), runs.case.repository("b")];
     SweepList {
         retired: list.retired.into_iter().filter(|run| repositories.contains(&run.repository)).collect(),
@@ -19,7 +19,7 @@ fn own(runs: &Runs<'_>, list: SweepList) -> SweepList {
 }
 
 pub(super) async fn published_generations_are_swept_after_the_grace_period(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "grace");
+    let runs = RunFixture::new(store, "grace");
     runs.register(&["a"]).await?;
     let first = runs.publish("a", None, 1000).await?;
     let second = runs.publish("a", Some(first), 2000).await?;
@@ -34,7 +34,7 @@ pub(super) async fn published_generations_are_swept_after_the_grace_period(store
 }
 
 pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "aborted");
+    let runs = RunFixture::new(store, "aborted");
     runs.register(&["a", "b"]).await?;
     let failed = runs.begin("a", None, &[], 0).await?;
     store.abort(failed, RunState::Failed, "invalid_settings", 1).await?;
@@ -58,7 +58,7 @@ pub(super) async fn aborted_generations_are_hidden_until_they_are_swept(store: &
 }
 
 pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "forget");
+    let runs = RunFixture::new(store, "forget");
     runs.register(&["a", "b"]).await?;
     let first = runs.publish("a", None, 0).await?;
     let aborted = runs.begin("a", Some(first), &[], 1).await?;
@@ -83,7 +83,7 @@ pub(super) async fn a_deleted_repository_is_forgotten_when_swept(store: &dyn Run
 }
 
 pub(super) async fn whoever_syncs_or_runs_is_at_work(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "at-work");
+    let runs = RunFixture::new(store, "at-work");
     runs.register(&["a", "b", "c"]).await?;
     let [a, b, c] = ["a", "b", "c"].map(|name| runs.case.repository(name));
     runs.publish("a", None, 0).await?;
@@ -110,7 +110,7 @@ pub(super) async fn whoever_syncs_or_runs_is_at_work(store: &dyn RunStore) -> Re
 }
 
 pub(super) async fn manifests_live_as_long_as_a_view_may_see_them(store: &dyn RunStore) -> Result<()> {
-    let runs = Runs::new(store, "manifests");
+    let runs = RunFixture::new(store, "manifests");
     runs.register(&["a", "b"]).await?;
     let first = runs.publish("a", None, 1000).await?;
     let second = runs.publish("a", Some(first), 2000).await?;

@@ -21,7 +21,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     BlobStore, Catalogue, CatalogueError, Embedder, EmbedderError, ErrorKind, Generations, LedgerError, LedgerRead,
-    MaintenanceError, MaySee, PartRecord, PublishedGeneration, RepositoryRecord, RunRecord, Standing,
+    MaintenanceError, MaySee, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, RunRecord,
 };
 use cairn_runs::SyncOutcome;
 use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
@@ -450,9 +450,9 @@ impl LedgerRead for FakeIndex {
         found.cloned().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, "run", run.to_string()))
     }
 
-    async fn standing(&self, run: RunId, _: PartId) -> Result<Standing, LedgerError> {
+    async fn part_status(&self, run: RunId, _: PartId) -> Result<PartStatus, LedgerError> {
         let state = self.run(run).await?.state;
-        Ok(Standing { state, is_ended: true, aborted: BTreeSet::new() })
+        Ok(PartStatus { state, is_ended: true, aborted: BTreeSet::new() })
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {

@@ -8,8 +8,8 @@ use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, S
 use cairn_runs::{Answer, Command, RepositoryDocument, SyncOutcome, Wanted};
 use cairn_wire::SyncJob;
 
-use crate::Runs;
-use crate::error::{told, unexpected};
+use crate::Metastore;
+use crate::error::{port_result, unexpected};
 
 /// Requests that are looked at in one go; what lies behind them waits for the next.
 const LOOKED_AT: usize = 4096;
@@ -17,7 +17,7 @@ const LOOKED_AT: usize = 4096;
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
-impl Requests for Runs {
+impl Requests for Metastore {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
         self.asked_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await
     }
@@ -32,9 +32,9 @@ impl Requests for Runs {
         now_ms: i64,
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError> {
-        let num_runs = told(self.documents.runs(RunQuery::Unfinished).await, "dispatch", &"")?.len();
+        let num_runs = port_result(self.documents.runs(RunQuery::Unfinished).await, "dispatch", &"")?.len();
         let query = RepositoryQuery::Asked { limit: LOOKED_AT };
-        let asked = told(self.documents.repositories(query).await, "dispatch", &"")?;
+        let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
         // One that was lost takes no room: else as many as there is room for would stop all syncs for good. Nor does one whose host
         // is away, between two attempts: as many of them would stop all others for hours.
@@ -50,7 +50,7 @@ impl Requests for Runs {
                 break;
             }
             let command = Command::Dispatch { repository: document.id, now_ms, again_after_ms };
-            match told::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
+            match port_result::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
                 Ok(Answer::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
                 Ok(_) => return Err(unexpected("dispatch", &document.id)),
                 // It was deleted since.
@@ -81,7 +81,7 @@ impl Requests for Runs {
 
     async fn asked(&self, repository: RepositoryId, number: u64) -> Result<Option<SyncRequest>, LedgerError> {
         let query = RepositoryQuery::One(repository);
-        let found = told(self.documents.repositories(query).await, "asked", &repository)?;
+        let found = port_result(self.documents.repositories(query).await, "asked", &repository)?;
         let Some(document) = found.first().filter(|document| !document.state.is_deleted) else { return Ok(None) };
         Ok(document.state.requests.asked(number).map(|asked| request(document, asked)))
     }
@@ -108,7 +108,7 @@ impl Requests for Runs {
         let mut cancelled = Vec::new();
         for repository in self.asked_of(repositories).await? {
             let command = Command::Cancel { repository, outcome: outcome.clone() };
-            match told::<_, LedgerError>(self.documents.change(command).await, "cancel", &repository) {
+            match port_result::<_, LedgerError>(self.documents.change(command).await, "cancel", &repository) {
                 Ok(Answer::Cancelled(true)) => cancelled.push(repository),
                 Ok(Answer::Cancelled(false)) | Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 Ok(_) => return Err(unexpected("cancel", &repository)),
@@ -119,10 +119,10 @@ impl Requests for Runs {
     }
 }
 
-impl Runs {
+impl Metastore {
     async fn asked_with(&self, command: Command, repository: RepositoryId) -> Result<u64, LedgerError> {
         let operation = command.name();
-        match told(self.documents.change(command).await, operation, &repository)? {
+        match port_result(self.documents.change(command).await, operation, &repository)? {
             Answer::Asked(number) => Ok(number),
             _ => Err(unexpected(operation, &repository)),
         }
@@ -131,7 +131,7 @@ impl Runs {
     /// A repository that was deleted since is no error: nobody waits for what is said of it.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
-        match told(self.documents.change(command).await, operation, &repository) {
+        match port_result(self.documents.change(command).await, operation, &repository) {
             Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
             outcome => outcome.map(drop),
         }
@@ -143,7 +143,7 @@ impl Runs {
             return Ok(repositories.to_vec());
         }
         let query = RepositoryQuery::Asked { limit: i64::MAX as usize };
-        let asked = told(self.documents.repositories(query).await, "cancel", &"")?;
+        let asked = port_result(self.documents.repositories(query).await, "cancel", &"")?;
         let selected: BTreeSet<RepositoryId> = repositories.iter().copied().collect();
         Ok(asked.iter().map(|document| document.id).filter(|id| selected.contains(id)).collect())
     }
@@ -171,7 +171,8 @@ impl Runs {
         &self,
         operation: &'static str,
     ) -> Result<impl Iterator<Item = RepositoryDocument> + use<>, LedgerError> {
-        let documents = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, operation, &"")?;
+        let documents =
+            port_result(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, operation, &"")?;
         Ok(documents.into_iter().filter(|document| !document.state.is_deleted))
     }
 }

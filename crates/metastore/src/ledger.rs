@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, PartEnd, PartId, RepositoryId, RunId, RunState, SyncProgress, Tenant};
 use cairn_ports::{
-    ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, RepositoryQuery, RunQuery, RunRecord,
-    Standing,
+    ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, PartStatus, RepositoryQuery, RunQuery,
+    RunRecord,
 };
 use cairn_runs::{Answer, Beginning, Command, RunDetails, RunDocument};
 
-use crate::Runs;
-use crate::error::{told, unexpected};
+use crate::Metastore;
+use crate::error::{port_result, unexpected};
 use crate::records::{part_records, run_record, write_result};
 
 #[async_trait]
-impl Ledger for Runs {
+impl Ledger for Metastore {
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
         let command = Command::Lease { repository, now_ms, ttl_ms };
-        match told(self.documents.change(command).await, "lease", &repository)? {
+        match port_result(self.documents.change(command).await, "lease", &repository)? {
             Answer::Epoch(epoch) => Ok(Lease { repository, epoch }),
             _ => Err(unexpected("lease", &repository)),
         }
@@ -27,7 +27,7 @@ impl Ledger for Runs {
     async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError> {
         let Lease { repository, epoch } = lease;
         let command = Command::Renew { repository, epoch, now_ms, ttl_ms, progress };
-        told(self.documents.change(command).await, "renew", &repository).map(drop)
+        port_result(self.documents.change(command).await, "renew", &repository).map(drop)
     }
 
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError> {
@@ -56,7 +56,7 @@ impl Ledger for Runs {
             message: None,
         };
         let command = Command::Begin { repository, beginning: Box::new(beginning), details: Box::new(details) };
-        match told(self.documents.change(command).await, "begin", &repository)? {
+        match port_result(self.documents.change(command).await, "begin", &repository)? {
             Answer::Begun(run) => Ok(run),
             _ => Err(unexpected("begin", &repository)),
         }
@@ -72,7 +72,7 @@ impl Ledger for Runs {
     ) -> Result<Vec<PartId>, LedgerError> {
         let key = format!("{run} {part}");
         let command = Command::EndPart { run, part, end, report, now_ms };
-        match told(self.documents.change(command).await, "end_part", &key)? {
+        match port_result(self.documents.change(command).await, "end_part", &key)? {
             Answer::Released(parts) => Ok(parts),
             _ => Err(unexpected("end_part", &key)),
         }
@@ -85,38 +85,38 @@ impl Ledger for Runs {
 
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError> {
         let command = Command::Abort { run, state, message: message.to_owned(), now_ms };
-        told(self.documents.change(command).await, "abort", &run).map(drop)
+        port_result(self.documents.change(command).await, "abort", &run).map(drop)
     }
 }
 
-impl Runs {
+impl Metastore {
     async fn document(&self, operation: &'static str, run: RunId) -> Result<RunDocument, LedgerError> {
-        let found = told(self.documents.runs(RunQuery::One(run)).await, operation, &run)?;
+        let found = port_result(self.documents.runs(RunQuery::One(run)).await, operation, &run)?;
         found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
     }
 
     /// Of a repository; none for one that is gone.
     async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
         let query = RepositoryQuery::One(repository);
-        let found = told(self.documents.repositories(query).await, "run", &repository)?;
+        let found = port_result(self.documents.repositories(query).await, "run", &repository)?;
         Ok(found.first().map(|repository| repository.state.aborted_generations()).unwrap_or_default())
     }
 }
 
 #[async_trait]
-impl LedgerRead for Runs {
+impl LedgerRead for Metastore {
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError> {
         run_record(self.document("run", run).await?)
     }
 
-    async fn standing(&self, run: RunId, part: PartId) -> Result<Standing, LedgerError> {
+    async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
         let ledger = self.document("standing", run).await?.ledger;
         let is_ended = ledger.stages.get(&part.stage).is_some_and(|stage| stage.ended.contains(part.number));
-        Ok(Standing { state: ledger.state, is_ended, aborted: self.aborted(run.repository).await? })
+        Ok(PartStatus { state: ledger.state, is_ended, aborted: self.aborted(run.repository).await? })
     }
 
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError> {
-        let documents = told(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", &"")?;
+        let documents = port_result(self.documents.runs(RunQuery::Newest { repository, limit }).await, "runs", &"")?;
         documents.into_iter().map(run_record).collect()
     }
 
@@ -130,18 +130,18 @@ impl LedgerRead for Runs {
             return Ok(Vec::new());
         }
         let query = RunQuery::NewestOfEach { repositories: repositories.to_vec(), of_each, in_all };
-        let documents = told(self.documents.runs(query).await, "runs_of", &"")?;
+        let documents = port_result(self.documents.runs(query).await, "runs_of", &"")?;
         documents.into_iter().map(run_record).collect()
     }
 
     async fn unfinished(&self) -> Result<Vec<RunRecord>, LedgerError> {
-        let documents = told(self.documents.runs(RunQuery::Unfinished).await, "unfinished", &"")?;
+        let documents = port_result(self.documents.runs(RunQuery::Unfinished).await, "unfinished", &"")?;
         documents.into_iter().map(run_record).collect()
     }
 
     async fn parts(&self, run: RunId) -> Result<Vec<PartRecord>, LedgerError> {
         let document = self.document("parts", run).await?;
-        let ended = told(self.documents.parts(run).await, "parts", &run)?;
+        let ended = port_result(self.documents.parts(run).await, "parts", &run)?;
         Ok(part_records(&document, ended))
     }
 }

@@ -7,20 +7,21 @@ use cairn_domain::{PartId, RunId, StageName};
 use cairn_ports::{ErrorKind, LedgerError, Outbox, RunQuery, RunRecord};
 use cairn_runs::Command;
 
-use crate::Runs;
-use crate::error::told;
+use crate::Metastore;
+use crate::error::port_result;
 use crate::records::run_record;
 
 /// After so many times the usual wait, a run's jobs are handed out anew whatever the broker seems to have.
 const HELD_AT_MOST: i64 = 12;
 
-/// Runs that are looked at in one go; runs in flight are fewer.
+/// Metastore that are looked at in one go; runs in flight are fewer.
 const LOOKED_AT: usize = 4096;
 
 #[async_trait]
-impl Outbox for Runs {
+impl Outbox for Metastore {
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
-        let mut documents = told(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", &"")?;
+        let mut documents =
+            port_result(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", &"")?;
         documents.retain(|document| document.ledger.quiet_since_ms() <= quiet_since_ms);
         documents.truncate(limit);
         let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
@@ -30,12 +31,12 @@ impl Outbox for Runs {
 
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
         let command = Command::Sent { run, parts: parts.to_vec() };
-        told(self.documents.change(command).await, "sent", &run).map(drop)
+        port_result(self.documents.change(command).await, "sent", &run).map(drop)
     }
 
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError> {
         let mut in_flight = BTreeMap::new();
-        for run in told(self.documents.runs(RunQuery::Unfinished).await, "in_flight", &"")? {
+        for run in port_result(self.documents.runs(RunQuery::Unfinished).await, "in_flight", &"")? {
             for part in run.ledger.in_flight() {
                 *in_flight.entry(part.stage).or_default() += 1;
             }
@@ -45,7 +46,7 @@ impl Outbox for Runs {
 
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError> {
         let mut num_runs = 0;
-        for run in told(self.documents.runs(RunQuery::Unfinished).await, "send_again", &"")? {
+        for run in port_result(self.documents.runs(RunQuery::Unfinished).await, "send_again", &"")? {
             if !run.ledger.is_stalled(now_ms, after_ms) {
                 continue;
             }
@@ -56,7 +57,11 @@ impl Outbox for Runs {
                 continue;
             }
             let id = run.ledger.id;
-            match told(self.documents.change(Command::SendAgain { run: id, held, now_ms }).await, "send_again", &id) {
+            match port_result(
+                self.documents.change(Command::SendAgain { run: id, held, now_ms }).await,
+                "send_again",
+                &id,
+            ) {
                 // It was deleted since.
                 Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 outcome => {

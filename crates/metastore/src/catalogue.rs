@@ -7,16 +7,16 @@ use cairn_ports::{
 };
 use cairn_runs::{Answer, Command, Publishing, RepositoryDocument};
 
-use crate::Runs;
-use crate::error::{told, unexpected};
+use crate::Metastore;
+use crate::error::{port_result, unexpected};
 use crate::records::{details, published, repository_record, write_result};
 
 #[async_trait]
-impl Catalogue for Runs {
+impl Catalogue for Metastore {
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError> {
         let id = repository.id;
         let command = Command::Register { repository: id, details: Box::new(details(repository)) };
-        told(self.documents.change(command).await, "register", &id).map(drop)
+        port_result(self.documents.change(command).await, "register", &id).map(drop)
     }
 
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError> {
@@ -30,16 +30,16 @@ impl Catalogue for Runs {
     }
 
     async fn view(&self) -> Result<View, CatalogueError> {
-        let registry = told(self.documents.registry().await, "view", &"")?;
+        let registry = port_result(self.documents.registry().await, "view", &"")?;
         Ok(registry.view())
     }
 
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError> {
-        let now = told(self.documents.registry().await, "view_at", &seq.0)?;
+        let now = port_result(self.documents.registry().await, "view_at", &seq.0)?;
         if now.seq == seq {
             return Ok(Some(now.view()));
         }
-        let then = told(self.documents.publication(seq).await, "view_at", &seq.0)?;
+        let then = port_result(self.documents.publication(seq).await, "view_at", &seq.0)?;
         Ok(then.map(|view| now.without_deleted(view)))
     }
 
@@ -53,7 +53,7 @@ impl Catalogue for Runs {
             return Ok(Vec::new());
         }
         let query = RunQuery::PublishedAt { repositories: seen, seq: view.seq };
-        let runs = told(self.documents.runs(query).await, "published", &"")?;
+        let runs = port_result(self.documents.runs(query).await, "published", &"")?;
         // What is hidden although it is published began before a deletion, and so did all that came before it.
         let runs = runs.into_iter().filter(|run| view.published(run.ledger.id.generation));
         runs.filter_map(|run| published(run).transpose()).collect()
@@ -71,7 +71,7 @@ impl Catalogue for Runs {
             now_ms: published.indexed_at_ms,
         };
         let command = Command::Publish { run, publishing: Box::new(publishing) };
-        match told(self.documents.change(command).await, "publish", &run)? {
+        match port_result(self.documents.change(command).await, "publish", &run)? {
             Answer::Published(seq) => Ok(seq),
             _ => Err(unexpected("publish", &run)),
         }
@@ -79,14 +79,14 @@ impl Catalogue for Runs {
 
     async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
         let command = Command::Delete { repository, now_ms };
-        match told(self.documents.change(command).await, "delete", &repository)? {
+        match port_result(self.documents.change(command).await, "delete", &repository)? {
             Answer::Deleted(generation) => Ok(generation),
             _ => Err(unexpected("delete", &repository)),
         }
     }
 }
 
-impl Runs {
+impl Metastore {
     /// The repositories of the tenant that are not deleted, sorted by name.
     async fn of_tenant<'t>(
         &self,
@@ -94,7 +94,7 @@ impl Runs {
         tenant: &'t Tenant,
     ) -> Result<impl Iterator<Item = RepositoryDocument> + use<'t>, CatalogueError> {
         let query = RepositoryQuery::OfTenant(Some(tenant.clone()));
-        let documents = told(self.documents.repositories(query).await, operation, tenant)?;
+        let documents = port_result(self.documents.repositories(query).await, operation, tenant)?;
         let is_there =
             move |document: &RepositoryDocument| !document.state.is_deleted && document.details.tenant == *tenant;
         Ok(documents.into_iter().filter(is_there))

@@ -3,7 +3,7 @@
 use cairn_ports::{ErrorKind, PortError, RunDocumentsError};
 
 /// Turns a store's error into one of the operation that was asked for.
-pub(crate) fn told<T, E: PortError>(
+pub(crate) fn port_result<T, E: PortError>(
     outcome: Result<T, RunDocumentsError>,
     operation: &'static str,
     key: &dyn ToString,

@@ -7,7 +7,7 @@ use cairn_ports::{ChunkFilter, IncludeTests};
 
 use crate::repositories::KnownRepository;
 use crate::search::name_of;
-use crate::{RepositorySelection, SearchError, SearchRequest, Searcher};
+use crate::{QueryError, RepositorySelection, SearchRequest, Searcher};
 
 /// A part of a request that narrows what can be found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -95,7 +95,7 @@ impl Searcher {
         view: &View,
         selected: &[KnownRepository],
         request: &SearchRequest,
-    ) -> Result<NothingFound, SearchError> {
+    ) -> Result<NothingFound, QueryError> {
         let is_unpublished = |known: &&KnownRepository| known.published.is_none();
         let all = self.select(view, &RepositorySelection::default()).await?;
         let scope = self.scope_of(selected);
@@ -113,7 +113,7 @@ impl Searcher {
         selected: &[KnownRepository],
         all: &[KnownRepository],
         filter: &ChunkFilter,
-    ) -> Result<Vec<(Restriction, u64)>, SearchError> {
+    ) -> Result<Vec<(Restriction, u64)>, QueryError> {
         let mut without = Vec::new();
         for restriction in Restriction::ALL {
             let num_chunks = match restriction.lifted(filter) {
@@ -136,7 +136,7 @@ impl Searcher {
         view: &View,
         all: &[KnownRepository],
         request: &SearchRequest,
-    ) -> Result<Vec<RelatedModule>, SearchError> {
+    ) -> Result<Vec<RelatedModule>, QueryError> {
         let wide = SearchRequest { filter: ChunkFilter::default(), ..request.clone() };
         let best = self.ranked(view, all, &wide).await?;
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();

@@ -7,15 +7,16 @@ use cairn_domain::{ArtifactRef, RepositoryId, RunId, RunState, Tenant};
 use cairn_ports::{CatalogueError, CatalogueSweep, ErrorKind, RepositoryQuery, RunQuery, SweepList};
 use cairn_runs::{Command, RepositoryState};
 
-use crate::Runs;
-use crate::error::told;
+use crate::Metastore;
+use crate::error::port_result;
 
 #[async_trait]
-impl CatalogueSweep for Runs {
+impl CatalogueSweep for Metastore {
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError> {
         let until_ms = now_ms.saturating_sub(grace_ms);
-        let retired = told(self.documents.runs(RunQuery::Retired { until_ms }).await, "sweep_list", &"")?;
-        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "sweep_list", &"")?;
+        let retired = port_result(self.documents.runs(RunQuery::Retired { until_ms }).await, "sweep_list", &"")?;
+        let repositories =
+            port_result(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "sweep_list", &"")?;
         let mut list = SweepList::default();
         for repository in &repositories {
             let deletion = repository.state.deletion;
@@ -45,18 +46,19 @@ impl CatalogueSweep for Runs {
             let (repository, generation) = (*repository, *generation);
             self.forget(Command::ForgetDeletion { repository, generation, until_ms }).await?;
         }
-        told(self.documents.forget_publications(until_ms).await, "swept", &"")
+        port_result(self.documents.forget_publications(until_ms).await, "swept", &"")
     }
 
     async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError> {
-        let repositories = told(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "at_work", &"")?;
+        let repositories =
+            port_result(self.documents.repositories(RepositoryQuery::OfTenant(None)).await, "at_work", &"")?;
         let is_at_work = |state: &RepositoryState| state.lease.is_active(now_ms) || state.unfinished.is_some();
         Ok(repositories.iter().filter(|repository| is_at_work(&repository.state)).map(|found| found.id).collect())
     }
 
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError> {
         let until_ms = now_ms.saturating_sub(grace_ms);
-        let live = told(self.documents.runs(RunQuery::Live { until_ms }).await, "live_manifests", &"")?;
+        let live = port_result(self.documents.runs(RunQuery::Live { until_ms }).await, "live_manifests", &"")?;
         let mut manifests = Vec::new();
         for run in live {
             let (tenant, is_running) = (run.details.tenant, run.ledger.state == RunState::Running);
@@ -67,10 +69,10 @@ impl CatalogueSweep for Runs {
     }
 }
 
-impl Runs {
+impl Metastore {
     async fn forget(&self, command: Command) -> Result<(), CatalogueError> {
         let key = format!("{:?}", command.reach());
-        match told::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
+        match port_result::<_, CatalogueError>(self.documents.change(command).await, "swept", &key) {
             // Another sweep was faster.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             answer => answer.map(drop),

@@ -17,11 +17,11 @@ use cairn_ports::RunDocuments;
 
 /// The catalogue and the ledger of one store.
 #[derive(Clone)]
-pub struct Runs {
+pub struct Metastore {
     documents: Arc<dyn RunDocuments>,
 }
 
-impl Runs {
+impl Metastore {
     pub fn new(documents: Arc<dyn RunDocuments>) -> Self {
         Self { documents }
     }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use cairn_catalogue::Runs;
 use cairn_conformance::runs::RunStore;
 use cairn_conformance::{runs, suite};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
+use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, RepositoryRecord, Requests};
 use cairn_testkit::MemoryRuns;
 
 #[tokio::test]
 async fn runs_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
-    let open = async || Ok(Box::new(Runs::new(Arc::new(MemoryRuns::new()))) as Box<dyn RunStore>);
+    let open = async || Ok(Box::new(Metastore::new(Arc::new(MemoryRuns::new()))) as Box<dyn RunStore>);
     suite::passes(&runs::checks(), open).await?;
     suite::catches(&runs::checks(), &runs::faults(), open).await
 }
@@ -35,7 +35,7 @@ fn repository(name: &str) -> RepositoryRecord {
 
 #[tokio::test]
 async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
-    let runs = Runs::new(Arc::new(MemoryRuns::new()));
+    let runs = Metastore::new(Arc::new(MemoryRuns::new()));
     for name in ["a", "b", "c"] {
         runs.register(repository(name)).await?;
         runs.ask(repository(name).id, Lane::Bulk, false, 0).await?;
@@ -48,7 +48,7 @@ async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
 
 #[tokio::test]
 async fn bulk_work_that_fills_its_bound_leaves_room_for_somebody_who_waits() -> Result<()> {
-    let runs = Runs::new(Arc::new(MemoryRuns::new()));
+    let runs = Metastore::new(Arc::new(MemoryRuns::new()));
     let ask = async |name: String, lane| {
         runs.register(repository(&name)).await?;
         anyhow::Ok(runs.ask(repository(&name).id, lane, false, 0).await?)

@@ -15,7 +15,7 @@ use crate::records::{Records, Rows};
 use crate::schedule::Schedule;
 use crate::source::Content;
 
-pub struct Ground {
+pub struct Environment {
     pub schedule: Arc<Schedule>,
     pub mutant: Option<Mutant>,
     pub memory: MemoryRuns,
@@ -24,7 +24,7 @@ pub struct Ground {
     history: Mutex<History>,
 }
 
-impl Ground {
+impl Environment {
     pub fn new(schedule: Arc<Schedule>, mutant: Option<Mutant>) -> Arc<Self> {
         let (memory, rows, history) = Default::default();
         Arc::new(Self { schedule, mutant, memory, rows, history })
@@ -35,7 +35,7 @@ impl Ground {
     }
 
     pub fn store(self: &Arc<Self>, number: usize) -> Records {
-        Records { ground: Arc::clone(self), number }
+        Records { environment: Arc::clone(self), number }
     }
 
     pub fn history(&self) -> MutexGuard<'_, History> {
@@ -146,7 +146,7 @@ fn told(command: &Command) -> String {
 }
 
 /// The store of runs, at the other end of a network.
-pub struct Remote(pub Arc<Ground>);
+pub struct Remote(pub Arc<Environment>);
 
 #[async_trait]
 impl RunDocuments for Remote {
