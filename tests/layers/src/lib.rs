@@ -8,4 +8,8 @@ mod architecture;
 #[cfg(test)]
 mod arrows;
 #[cfg(test)]
+mod circles;
+#[cfg(test)]
 mod manifests;
+#[cfg(test)]
+mod plain_english;

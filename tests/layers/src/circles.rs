@@ -1,0 +1,293 @@
+//! No circle between the files of a crate.
+//!
+//! A file depends on another if one of its `use` declarations names an item of it. Files that depend on each other in a
+//! circle can only be read together. Declarations of modules, re-exports by a parent, and tests do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::Visit;
+use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
+
+use crate::manifests::{read_all, root};
+
+/// A module's path from the root of its crate, e.g. `["sweep", "names"]`; empty for the root.
+type ModulePath = Vec<String>;
+
+/// A `use` declaration of one name: the module that contains it, its path, and the name that it gets there.
+#[derive(Clone, Debug)]
+struct Import {
+    module: ModulePath,
+    path: Vec<String>,
+    name: String,
+    is_re_export: bool,
+}
+
+/// The modules of one crate root, without test code.
+#[derive(Default)]
+struct Crate {
+    /// The file of each module. Inline modules have the file that contains them.
+    files: BTreeMap<ModulePath, PathBuf>,
+    imports: Vec<Import>,
+}
+
+impl Crate {
+    fn read(root_file: &Path) -> Self {
+        let mut found = Self::default();
+        let folder = root_file.parent().expect("a folder").to_owned();
+        found.read_file(root_file, &folder, Vec::new());
+        found
+    }
+
+    /// `folder` is where the files of the module's children are.
+    fn read_file(&mut self, file: &Path, folder: &Path, module: ModulePath) {
+        let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        self.files.insert(module.clone(), file.to_owned());
+        self.read_items(&parsed.items, file, folder, &module);
+    }
+
+    fn read_items(&mut self, items: &[Item], file: &Path, folder: &Path, module: &ModulePath) {
+        for item in items {
+            match item {
+                Item::Mod(child) if is_test(&child.attrs) => {}
+                Item::Mod(child) => self.read_module(child, file, folder, module),
+                Item::Use(import) => self.add(import, module),
+                other if is_test(attributes(other)) => {}
+                // Functions may contain declarations of their own.
+                other => Inner { found: self, module }.visit_item(other),
+            }
+        }
+    }
+
+    fn read_module(&mut self, child: &ItemMod, file: &Path, folder: &Path, module: &ModulePath) {
+        let name = child.ident.to_string();
+        let path: ModulePath = module.iter().cloned().chain([name.clone()]).collect();
+        if let Some((_, items)) = &child.content {
+            self.files.insert(path.clone(), file.to_owned());
+            return self.read_items(items, file, &folder.join(&name), &path);
+        }
+        let beside = folder.join(format!("{name}.rs"));
+        let inside = folder.join(&name).join("mod.rs");
+        let own_folder = folder.join(&name);
+        self.read_file(if beside.is_file() { &beside } else { &inside }, &own_folder, path);
+    }
+
+    fn add(&mut self, import: &ItemUse, module: &ModulePath) {
+        if is_test(&import.attrs) {
+            return;
+        }
+        let is_re_export = !matches!(import.vis, Visibility::Inherited);
+        flatten(&import.tree, &mut Vec::new(), &mut |path, name| {
+            self.imports.push(Import { module: module.clone(), path, name, is_re_export });
+        });
+    }
+
+    /// The file that defines what a path names, if it is one of this crate.
+    fn file_of(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<&Path> {
+        let (mut module, rest) = self.start(from, path)?;
+        for (index, segment) in rest.iter().enumerate() {
+            let child: ModulePath = module.iter().cloned().chain([segment.clone()]).collect();
+            if self.files.contains_key(&child) {
+                module = child;
+                continue;
+            }
+            let re_export = self
+                .imports
+                .iter()
+                .find(|import| import.is_re_export && import.module == module && import.name == *segment);
+            if let Some(import) = re_export
+                && depth < 8
+            {
+                let path: Vec<String> = import.path.iter().cloned().chain(rest[index + 1..].iter().cloned()).collect();
+                return self.file_of(&import.module, &path, depth + 1);
+            }
+            break;
+        }
+        self.files.get(&module).map(PathBuf::as_path)
+    }
+
+    /// The module where a path begins, and the segments that are left. None for a path of another crate.
+    fn start<'a>(&self, from: &ModulePath, path: &'a [String]) -> Option<(ModulePath, &'a [String])> {
+        let (first, rest) = path.split_first()?;
+        match first.as_str() {
+            "crate" => Some((Vec::new(), rest)),
+            "self" => Some((from.clone(), rest)),
+            "super" => {
+                let parent = from[..from.len().checked_sub(1)?].to_vec();
+                match rest.first().map(String::as_str) {
+                    Some("super") => self.start(&parent, rest),
+                    _ => Some((parent, rest)),
+                }
+            }
+            name => {
+                let child: ModulePath = from.iter().cloned().chain([name.to_owned()]).collect();
+                self.files.contains_key(&child).then(|| (from.clone(), path))
+            }
+        }
+    }
+
+    fn arrows(&self) -> BTreeMap<&Path, BTreeSet<&Path>> {
+        let mut arrows: BTreeMap<&Path, BTreeSet<&Path>> = BTreeMap::new();
+        for import in self.imports.iter().filter(|import| !import.is_re_export) {
+            let (Some(from), Some(to)) =
+                (self.files.get(&import.module), self.file_of(&import.module, &import.path, 0))
+            else {
+                continue;
+            };
+            if from != to {
+                arrows.entry(from).or_default().insert(to);
+            }
+        }
+        arrows
+    }
+
+    /// Groups of files of which each reaches each other.
+    fn circles(&self) -> Vec<BTreeSet<&Path>> {
+        let arrows = self.arrows();
+        let reached = |start: &'_ Path| {
+            let mut seen: BTreeSet<&Path> = BTreeSet::new();
+            let mut open: Vec<&Path> = arrows.get(start).into_iter().flatten().copied().collect();
+            while let Some(file) = open.pop() {
+                if seen.insert(file) {
+                    open.extend(arrows.get(file).into_iter().flatten());
+                }
+            }
+            seen
+        };
+        let reached: BTreeMap<&Path, BTreeSet<&Path>> = arrows.keys().map(|file| (*file, reached(file))).collect();
+        let mut circles: Vec<BTreeSet<&Path>> = Vec::new();
+        for (file, others) in &reached {
+            if others.contains(file) && !circles.iter().any(|circle| circle.contains(file)) {
+                let returns = |other: &&&Path| reached.get(**other).is_some_and(|back| back.contains(file));
+                circles.push(others.iter().filter(returns).copied().collect());
+            }
+        }
+        circles
+    }
+}
+
+/// Finds declarations within functions.
+struct Inner<'a> {
+    found: &'a mut Crate,
+    module: &'a ModulePath,
+}
+
+impl<'ast> Visit<'ast> for Inner<'_> {
+    fn visit_item_use(&mut self, import: &'ast ItemUse) {
+        self.found.add(import, self.module);
+    }
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    let is_cfg_test = |attribute: &Attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string().contains("test"))
+    };
+    attributes.iter().any(is_cfg_test)
+}
+
+fn flatten(tree: &UseTree, path: &mut Vec<String>, found: &mut impl FnMut(Vec<String>, String)) {
+    let with = |path: &[String], name: &str| path.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>();
+    match tree {
+        UseTree::Path(step) => {
+            path.push(step.ident.to_string());
+            flatten(&step.tree, path, found);
+            path.pop();
+        }
+        UseTree::Name(name) if name.ident == "self" => found(path.clone(), path.last().cloned().unwrap_or_default()),
+        UseTree::Name(name) => found(with(path, &name.ident.to_string()), name.ident.to_string()),
+        UseTree::Rename(name) => found(with(path, &name.ident.to_string()), name.rename.to_string()),
+        UseTree::Glob(_) => found(path.clone(), "*".to_owned()),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, path, found)),
+    }
+}
+
+/// The roots of a crate's programs and its library.
+fn roots(folder: &Path) -> Vec<PathBuf> {
+    let source = folder.join("src");
+    let mut roots: Vec<PathBuf> =
+        ["lib.rs", "main.rs"].into_iter().map(|name| source.join(name)).filter(|file| file.is_file()).collect();
+    let programs = fs::read_dir(source.join("bin")).into_iter().flatten().flatten().map(|entry| entry.path());
+    roots.extend(programs.filter(|path| path.extension().is_some_and(|extension| extension == "rs")));
+    roots
+}
+
+#[test]
+fn files_form_no_circles() {
+    let workspace = root();
+    let mut circles = Vec::new();
+    for manifest in read_all() {
+        for file in roots(&workspace.join(&manifest.folder)) {
+            for circle in Crate::read(&file).circles() {
+                let names =
+                    circle.iter().map(|file| file.strip_prefix(&workspace).unwrap_or(file).display().to_string());
+                circles.push(names.collect::<Vec<_>>().join(" "));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "{} circles of files:\n{}", circles.len(), circles.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(files: &[(&str, &str)], expect: &[&[&str]]) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let file = folder.path().join(name);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a new folder");
+            fs::write(file, text).expect("a new file");
+        }
+        let found = Crate::read(&folder.path().join("lib.rs"));
+        let name = |file: &&Path| file.strip_prefix(folder.path()).expect("a file of the crate").display().to_string();
+        let circles: Vec<Vec<String>> =
+            found.circles().iter().map(|circle| circle.iter().map(|file| name(file)).collect()).collect();
+        assert_eq!(circles, expect);
+    }
+
+    #[test]
+    fn circle_of_two_files_is_found() {
+        let a = ("a.rs", "use crate::b::B; pub struct A(B);");
+        check(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", "use super::a::A; pub struct B;")], &[&["a.rs", "b.rs"]]);
+        check(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", "pub struct B;")], &[]);
+    }
+
+    #[test]
+    fn import_of_a_re_export_leads_to_its_file() {
+        let root = ("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
+        check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "use crate::A;")], &[&["a.rs", "b.rs"]]);
+        check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
+    }
+
+    #[test]
+    fn parent_that_uses_a_child_of_its_own_items_is_a_circle() {
+        let parent = ("p/mod.rs", "mod child; use child::f; pub struct P;");
+        check(
+            &[("lib.rs", "mod p;"), parent, ("p/child.rs", "use super::P; pub fn f() {}")],
+            &[&["p/child.rs", "p/mod.rs"]],
+        );
+    }
+
+    #[test]
+    fn tests_do_not_count() {
+        let tested = ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }");
+        check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), tested], &[]);
+    }
+
+    #[test]
+    fn declaration_within_a_function_counts() {
+        let inner = ("b.rs", "pub struct B; fn f() { use crate::a::A; }");
+        check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), inner], &[&["a.rs", "b.rs"]]);
+    }
+}
