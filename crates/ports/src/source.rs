@@ -1,5 +1,6 @@
 //! Where repositories come from: git on disk, plain directories, remotes.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -70,6 +71,40 @@ impl SyncMeter {
     }
 }
 
+/// The size of a listing so far. Both numbers only grow while a tree is listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ListedSoFar {
+    pub num_paths: u64,
+    /// Sum of the sizes of these paths; a file with several paths counts once per path.
+    pub size_bytes: u64,
+}
+
+/// Decides whether a listing may go on. An error ends the listing, and `SourceReader::open` returns it.
+pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + Sync;
+
+/// The caller's limit on a listing. The default has no limit.
+///
+/// A reader calls `check` for each path before it keeps the entry. A reader that knows the number of paths in advance
+/// also calls it once with that number, before it builds the first entry.
+#[derive(Clone, Default)]
+pub struct ListingLimit(Option<Arc<CheckListing>>);
+
+impl ListingLimit {
+    pub fn new(check: impl Fn(ListedSoFar) -> Result<(), SourceError> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(check)))
+    }
+
+    pub fn check(&self, listed: ListedSoFar) -> Result<(), SourceError> {
+        self.0.as_ref().map_or(Ok(()), |check| check(listed))
+    }
+}
+
+impl fmt::Debug for ListingLimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "ListingLimit(set)" } else { "ListingLimit(none)" })
+    }
+}
+
 /// How to read a source.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
@@ -81,6 +116,8 @@ pub struct ReadOptions {
     pub cache: SourceCache,
     /// Told what was fetched.
     pub meter: Arc<SyncMeter>,
+    /// Ends the listing of a tree that is too large for the caller.
+    pub listing: ListingLimit,
 }
 
 /// Opens sources. Blocking: callers run it where blocking is allowed.

@@ -213,7 +213,13 @@ impl Sync {
         meter: &Arc<SyncMeter>,
     ) -> Result<ReadSnapshot, StageError> {
         let (tenant, branch) = (Some(request.repository.tenant.clone()), request.repository.branch.clone());
-        let options = ReadOptions { tenant, branch, cache: request.cache.clone(), meter: Arc::clone(meter) };
+        let options = ReadOptions {
+            tenant,
+            branch,
+            cache: request.cache.clone(),
+            meter: Arc::clone(meter),
+            ..ReadOptions::default()
+        };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
