@@ -41,6 +41,33 @@ fn paths_are_told_from_other_code() {
     assert_eq!(named_paths(text), ["crates/core/domain", "docs/x.md"]);
 }
 
+/// Documents that a text links to or names: targets of Markdown links without a scheme, and paths of `.md` files in code.
+fn named_documents(text: &str) -> Vec<&str> {
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let links = links.filter(|link| !link.contains("://") && !link.starts_with('#'));
+    let code = named_paths(text).into_iter().filter(|path| path.ends_with(".md"));
+    links.chain(code).collect()
+}
+
+#[test]
+fn named_documents_exist() {
+    let (root, mut missing, mut num_named) = (root(), Vec::new(), 0);
+    for path in crate::plain_english::texts() {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let is_document = path.extension().is_some_and(|extension| extension == "md");
+        let folder = path.parent().expect("a folder");
+        let named = if is_document { named_documents(&text) } else { Vec::new() };
+        num_named += named.len();
+        let is_missing = |name: &&str| {
+            let name = name.split('#').next().unwrap_or_default();
+            !folder.join(name).exists() && !root.join(name).exists()
+        };
+        missing.extend(named.into_iter().filter(is_missing).map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(num_named > 30, "only {num_named} documents are named");
+    assert_eq!(missing, Vec::<String>::new());
+}
+
 /// Codes of errors, as the sources write them: `=> "code"` in the ports, the first argument of `permanent` elsewhere.
 fn codes() -> Vec<String> {
     let ports = fs::read_to_string(root().join("crates/ports/src/error.rs")).expect("the errors of ports");
