@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cairn_config::{PatternDetection, RepositorySettings};
 use cairn_domain::{
-    EdgeKey, EdgeRecord, NodeKey, NodeRecord, PatternKey, PatternRecord, RepositoryId, StageName, Tenant, View,
+    EdgeKey, EdgeRecord, NodeKey, NodeRecord, PatternKey, PatternRecord, RepositoryId, Scope, StageName, Tenant, View,
 };
 use cairn_inventory::Patterns;
 use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
@@ -16,7 +16,7 @@ use cairn_wire::{ArtifactKind, PartReport, Plan, encode};
 use crate::artifacts::{Artifacts, written};
 use crate::differences::difference;
 use crate::snapshot::{Snapshot, Snapshots};
-use crate::sync::{blocking, own_scope};
+use crate::threads::blocking;
 
 /// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts only what is
 /// not there.
@@ -56,7 +56,7 @@ pub(crate) async fn published_patterns(
     tenant: &Tenant,
     repository: RepositoryId,
 ) -> Result<Vec<PatternRecord>, StageError> {
-    Ok(graph.patterns(view, &own_scope(tenant, repository)).await?)
+    Ok(graph.patterns(view, &Scope::only(tenant.clone(), [repository])).await?)
 }
 
 /// The name under which the report of the part holds the patterns of the snapshot, for those who need them next.

@@ -7,11 +7,16 @@ use bytes::Bytes;
 use cairn_domain::{ArtifactRef, FileFacts, Outline, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
 use cairn_ports::{BlobStore, BlobStoreError, BlobStoreExt, ErrorKind};
-use cairn_wire::{ArtifactKind, LinkState, Manifest, PackReader, PartReport, Plan, WrittenArtifact, decode, encode};
+use cairn_wire::{
+    ArtifactKind, Decode, DecodeError, LinkState, Manifest, PackReader, PackWriter, PartReport, Plan, WrittenArtifact,
+    decode, encode,
+};
 
-use crate::sweep::FOLDERS;
+pub(crate) const FACTS: &str = "facts";
+/// Prefixes of artifacts that live while a live manifest names them.
+pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns"];
 
-/// Manifests are read by every part of a run: the last few stay decoded.
+/// The last few manifests stay decoded, because every part of a run reads them.
 const MANIFESTS_KEPT: usize = 4;
 
 /// Artifacts of the pipeline over a blob store.
@@ -149,6 +154,17 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
+    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in a format of
+    /// its own.
+    pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
+        let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
+        match decode(ArtifactKind::LinkState, &bytes) {
+            Ok(state) => Ok(Some(state)),
+            Err(DecodeError::OtherKind { .. } | DecodeError::UnknownVersion { .. }) => Ok(None),
+            Err(error) => Err(StageError::corrupt(&reference.key, &error)),
+        }
+    }
+
     /// An artifact that only saves work: `None` if it is gone.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
@@ -199,6 +215,22 @@ pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
 pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
     let key = source_pack.key.replacen("packs/", "outlines/", 1);
     format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
+}
+
+pub(crate) fn read_all<T: Decode>(mut reader: PackReader, key: &str) -> Result<Vec<T>, StageError> {
+    let mut records = Vec::with_capacity(reader.num_records() as usize);
+    for slot in 0..reader.num_records() {
+        records.push(reader.read(slot).map_err(|error| StageError::corrupt(key, &error))?);
+    }
+    Ok(records)
+}
+
+pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> {
+    let mut writer = PackWriter::new(ArtifactKind::OutlinePack);
+    for outline in outlines {
+        writer.push(&outline);
+    }
+    writer.finish()
 }
 
 /// The claim check of an artifact, as it stands in a report.

@@ -181,8 +181,8 @@ mod tests {
     use cairn_testkit::FakeIndex;
 
     use super::*;
-    use crate::embed_patterns::fixture::pattern;
-    use crate::embed_patterns::pattern_chunk;
+    use crate::pattern_chunk::fixture::pattern;
+    use crate::pattern_chunk::pattern_chunk;
 
     /// Embeds so many texts, and is then throttled.
     struct Throttled {

@@ -8,15 +8,16 @@ mod differences;
 mod discover;
 mod embed;
 mod embed_patterns;
-
 mod link;
 mod parse;
+mod pattern_chunk;
 mod placed;
 mod publish;
 mod retire;
 mod snapshot;
 mod sweep;
 mod sync;
+mod threads;
 mod toolchain;
 
 pub use aggregate::AggregateStage;
@@ -25,7 +26,6 @@ pub use discover::{
     Absence, Changes, Discover, Discovered, InvalidRules, Locate, OrganisationRules, Vanished, Watched,
 };
 pub use embed::{EmbedStage, Embedding};
-
 pub use embed_patterns::EmbedPatternsStage;
 pub use link::LinkStage;
 pub use parse::ParseStage;

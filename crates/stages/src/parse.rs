@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{ArtifactRef, FileFacts, Outline, ParseStatus, SourceText, StageName};
+use cairn_domain::{ArtifactRef, FileFacts, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::FileParser;
-use cairn_wire::{ArtifactKind, PackReader, PackWriter, PartReport, SlotStatus};
+use cairn_wire::{ArtifactKind, PackWriter, PartReport, SlotStatus};
 
-use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of};
-use crate::sync::blocking;
+use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, pack_outlines, read_all};
+use crate::threads::blocking;
 
 /// May be run twice and stopped anywhere: it writes its artifacts, create-only, under names that the pack determines.
 pub struct ParseStage {
@@ -67,22 +67,6 @@ impl ParseStage {
             facts => facts.map(Some),
         }
     }
-}
-
-pub(crate) fn read_all<T: cairn_wire::Decode>(mut reader: PackReader, key: &str) -> Result<Vec<T>, StageError> {
-    let mut records = Vec::with_capacity(reader.num_records() as usize);
-    for slot in 0..reader.num_records() {
-        records.push(reader.read(slot).map_err(|error| StageError::corrupt(key, &error))?);
-    }
-    Ok(records)
-}
-
-pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> {
-    let mut writer = PackWriter::new(ArtifactKind::OutlinePack);
-    for outline in outlines {
-        writer.push(&outline);
-    }
-    writer.finish()
 }
 
 fn pack_facts(facts: &[FileFacts]) -> Vec<u8> {

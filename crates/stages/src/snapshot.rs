@@ -13,9 +13,8 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::artifacts::{Artifacts, outlines_key_of};
-use crate::parse::{pack_outlines, read_all};
-use crate::sync::blocking;
+use crate::artifacts::{Artifacts, outlines_key_of, pack_outlines, read_all};
+use crate::threads::blocking;
 
 /// Packs that are read at the same time.
 const PACKS_AT_ONCE: usize = 4;

@@ -6,34 +6,20 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cairn_domain::{ArtifactRef, Digester, EdgeRecord, PackageManifest, RepoPath};
+use cairn_domain::{ArtifactRef, Digester, EdgeRecord, PackageManifest, RepoPath, RepositoryId};
 use cairn_linking::{FileLinks, LinkCounts, UnresolvedReference};
 use cairn_pipeline::StageError;
 use cairn_wire::{
-    ArtifactKind, AskedKeys, DecodeError, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, PackReader,
-    PackWriter, UnresolvedSite, decode, encode,
+    ArtifactKind, AskedKeys, FileUnresolved, LinkGroup, LinkState, LinkSummary, LinkedFile, PackReader, PackWriter,
+    UnresolvedSite, encode,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::linker::{Linker, in_parallel};
 use crate::artifacts::Artifacts;
-use crate::sync::blocking;
+use crate::threads::{blocking, in_parallel};
 
 /// Files in a group, on average, as a power of two.
 const GROUP_BITS: u32 = 8;
-
-/// The link state that a manifest names; `None` if it is gone, or another build wrote it in its own way.
-pub(crate) async fn link_state(
-    artifacts: &Artifacts,
-    reference: &ArtifactRef,
-) -> Result<Option<LinkState>, StageError> {
-    let Some(bytes) = artifacts.kept_artifact(reference).await? else { return Ok(None) };
-    match decode(ArtifactKind::LinkState, &bytes) {
-        Ok(state) => Ok(Some(state)),
-        Err(DecodeError::OtherKind { .. } | DecodeError::UnknownVersion { .. }) => Ok(None),
-        Err(error) => Err(StageError::corrupt(&reference.key, &error)),
-    }
-}
 
 /// Links of files as an earlier run found them. Without them all files are linked again.
 pub(crate) struct KeptLinks {
@@ -51,7 +37,7 @@ struct KeptGroup {
 
 impl KeptLinks {
     pub(crate) async fn load(artifacts: &Artifacts, reference: &ArtifactRef) -> Result<Option<Self>, StageError> {
-        let Some(state) = link_state(artifacts, reference).await? else { return Ok(None) };
+        let Some(state) = artifacts.link_state(reference).await? else { return Ok(None) };
         let mut packs = Vec::with_capacity(state.groups.len());
         for artifact in state.groups {
             let Some(bytes) = artifacts.kept_artifact(&artifact).await? else { return Ok(None) };
@@ -131,19 +117,28 @@ impl FileState {
     }
 }
 
-/// Writes the link state of a snapshot whose files are given in the order of their paths.
+/// The link state that a run leaves.
+pub(crate) struct NewState {
+    pub(crate) repository: RepositoryId,
+    pub(crate) packages: Vec<PackageManifest>,
+    /// The state of the previous run: groups without a change are named again.
+    pub(crate) kept: Option<Arc<KeptLinks>>,
+    /// All files of the snapshot, sorted by path.
+    pub(crate) files: Vec<FileState>,
+}
+
 pub(crate) async fn write_state(
     artifacts: &Artifacts,
-    linker: &Arc<Linker>,
-    files: Vec<FileState>,
+    state: NewState,
+    num_threads: usize,
 ) -> Result<ArtifactRef, StageError> {
-    let (of, repository) = (Arc::clone(linker), linker.now.repository);
+    let NewState { repository, packages, kept, files } = state;
     let encode_all = move || {
-        let encode = |files: &&[FileState]| encode_group(of.before.kept.as_ref(), files);
-        in_parallel(&group(&files), of.num_threads, encode).into_iter().collect()
+        let encode = |files: &&[FileState]| encode_group(kept.as_deref(), files);
+        in_parallel(&group(&files), num_threads, encode).into_iter().collect()
     };
     let groups: Vec<EncodedGroup> = blocking(encode_all).await?;
-    let mut state = LinkState { packages: linker.packages.clone(), groups: Vec::with_capacity(groups.len()) };
+    let mut state = LinkState { packages, groups: Vec::with_capacity(groups.len()) };
     for encoded in groups {
         state.groups.push(match encoded {
             EncodedGroup::AsBefore(artifact) => artifact,

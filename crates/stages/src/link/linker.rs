@@ -15,11 +15,11 @@ use cairn_wire::PackReader;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::mpsc::{Receiver, Sender};
 
+use super::before::{Before, ChangedPaths};
 use super::kept::FileState;
-use super::{Before, ChangedPaths};
 use crate::artifacts::Artifacts;
 use crate::snapshot::{Snapshot, SnapshotFile};
-use crate::sync::blocking;
+use crate::threads::{blocking, in_parallel};
 
 /// What linking looks at.
 pub(crate) struct Linker {
@@ -333,28 +333,4 @@ impl Contributions {
         }
         keys
     }
-}
-
-/// Applies a function to every item on several threads; the results keep the order.
-pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], num_threads: usize, apply: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let size = items.len().div_ceil(num_threads.max(1) * 8).max(1);
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let pieces: Vec<&[T]> = items.chunks(size).collect();
-    let mut done: Vec<(usize, Vec<R>)> = std::thread::scope(|scope| {
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let Some(piece) = pieces.get(number) else { return done };
-                done.push((number, piece.iter().map(&apply).collect()));
-            }
-        };
-        let threads: Vec<_> = (0..num_threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().flat_map(|(_, results)| results).collect()
 }

@@ -4,6 +4,7 @@
 //! what is found differently now; what the others came to is taken over from the run before. Only the records of the
 //! former are compared with what they were, so a run reads the facts of few files and writes what changed.
 
+mod before;
 mod kept;
 mod linker;
 mod packages;
@@ -12,23 +13,25 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_config::RepositorySettings;
-use cairn_domain::{EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoPath, RepositoryId, StageName, Tenant};
+use cairn_domain::{
+    EdgeRecord, ManifestEntry, NodeRecord, PackageManifest, RepoPath, RepositoryId, Scope, StageName, Tenant,
+};
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
 use cairn_pipeline::{Stage, StageError, Task};
 use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
-use cairn_wire::{ChangedPath, Manifest, PartReport, Plan};
+use cairn_wire::{Manifest, PartReport, Plan};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
 
-pub(crate) use kept::link_state;
-use kept::{FileState, KeptLinks, write_state};
+use before::{Before, ChangedPaths};
+use kept::{FileState, KeptLinks, NewState, write_state};
 use linker::{LinkedFiles, Linker, Records};
 use packages::read_packages;
 
 use crate::artifacts::{Artifacts, written};
 use crate::differences::{Difference, difference};
 use crate::snapshot::{Snapshot, Snapshots, memory_of};
-use crate::sync::{blocking, own_scope};
+use crate::threads::blocking;
 
 /// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only what is
 /// not there.
@@ -39,19 +42,6 @@ pub struct LinkStage {
     pub graph: Arc<dyn GraphStore>,
     pub names: Arc<dyn Names>,
     pub num_threads: usize,
-}
-
-/// Paths whose records change.
-pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
-
-/// The previous generation, as far as this run compares itself with it.
-pub(crate) struct Before {
-    /// The files that changed since, as they were.
-    pub(crate) snapshot: Snapshot,
-    pub(crate) kept: Option<KeptLinks>,
-    pub(crate) packages: Vec<PackageManifest>,
-    /// There is none, or all of it ends: every record begins.
-    pub(crate) is_none: bool,
 }
 
 #[async_trait]
@@ -87,7 +77,8 @@ impl Stage for LinkStage {
         if plan.rebuild {
             self.retire_everything(task, &mut graph).await?;
         }
-        let state = write_state(&self.artifacts, &linker, files).await?;
+        let state = NewState { repository, packages: linker.packages.clone(), kept: linker.before.kept.clone(), files };
+        let state = write_state(&self.artifacts, state, self.num_threads).await?;
         report.artifacts.insert("links".to_owned(), written(state));
         self.graph.stage(&task.staging(), graph).await?;
         self.names.stage(&task.tenant, task.run, staged_names(&linker.changed, names)).await?;
@@ -108,7 +99,7 @@ impl LinkStage {
         was: impl Fn(&ManifestEntry) -> bool,
     ) -> Result<Before, StageError> {
         let kept = match &manifest.links {
-            Some(links) => KeptLinks::load(&self.artifacts, links).await?,
+            Some(links) => KeptLinks::load(&self.artifacts, links).await?.map(Arc::new),
             None => None,
         };
         let packages = match &kept {
@@ -146,13 +137,13 @@ impl LinkStage {
     }
 
     async fn repository_name(&self, tenant: &Tenant, repository: RepositoryId) -> Result<String, StageError> {
-        let known = self.catalogue.repositories(&own_scope(tenant, repository)).await?;
+        let known = self.catalogue.repositories(&Scope::only(tenant.clone(), [repository])).await?;
         Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
     }
 
     /// What is stored was made by other tools: all of it ends.
     async fn retire_everything(&self, task: &Task, staged: &mut StagedGraph) -> Result<(), StageError> {
-        let (view, scope) = (self.catalogue.view().await?, own_scope(&task.tenant, task.run.repository));
+        let (view, scope) = (self.catalogue.view().await?, Scope::only(task.tenant.clone(), [task.run.repository]));
         let mut from = Some(0);
         while let Some(at) = from {
             let page = self.graph.scroll_nodes(&view, &scope, task.run.repository, at).await?;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_config::Operator;
-use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, Scope, StageName, SyncProgress, Tenant};
+use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageName, SyncProgress};
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
@@ -35,6 +35,7 @@ pub use worker::SyncWorker;
 
 use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
+use crate::threads::blocking;
 
 /// A working tree that is written to while it is read is read again, this often.
 const ATTEMPTS: usize = 5;
@@ -355,11 +356,6 @@ impl Sync {
     }
 }
 
-/// The scope in which a repository sees itself.
-pub(crate) fn own_scope(tenant: &Tenant, repository: cairn_domain::RepositoryId) -> Scope {
-    Scope::only(tenant.clone(), [repository])
-}
-
 /// What the inventory alone says: files by outcome, errors, secrets.
 pub(crate) fn inventory_result(manifest: &Manifest) -> RunResult {
     let mut result = RunResult::default();
@@ -386,14 +382,4 @@ struct ReadSnapshot {
     tree: Arc<dyn SnapshotTree>,
     taken: inventory::Taken,
     settings: Arc<settings::Effective>,
-}
-
-/// Runs blocking work where blocking is allowed.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StageError> + Send + 'static,
-) -> Result<T, StageError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => Err(StageError::panicked(error.to_string())),
-    }
 }

@@ -38,7 +38,7 @@ async fn a_repository_goes_through_every_service() -> Result<()> {
     Ok(())
 }
 
-/// Also on the cloner's disk and among the dead letters. Artifacts go by the age of what refers to them: see `crates/stages/src/sweep.rs`.
+/// Also on the cloner's disk and among the dead letters. Artifacts go by the age of what refers to them: see `crates/stages/src/sweep/artifacts.rs`.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };

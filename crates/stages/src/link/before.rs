@@ -1,0 +1,23 @@
+//! The previous generation, as far as a run compares itself with it.
+
+use std::sync::Arc;
+
+use cairn_domain::PackageManifest;
+use cairn_wire::ChangedPath;
+use rustc_hash::FxHashMap;
+
+use super::kept::KeptLinks;
+use crate::snapshot::Snapshot;
+
+/// Paths whose records change.
+pub(crate) type ChangedPaths = FxHashMap<String, ChangedPath>;
+
+/// The previous generation.
+pub(crate) struct Before {
+    /// The earlier state of the files that have changed since.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) kept: Option<Arc<KeptLinks>>,
+    pub(crate) packages: Vec<PackageManifest>,
+    /// No previous generation exists, or all of it ends: every record begins.
+    pub(crate) is_none: bool,
+}

@@ -1,0 +1,73 @@
+//! The chunk by which search finds a pattern.
+
+use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
+use cairn_patterns::pattern_chunk_text;
+
+/// Above 100, because navigation documents and patterns answer "how are things done here" better than any single
+/// piece of code.
+const WEIGHT_PERCENT: u16 = 120;
+
+/// The pattern as a chunk at the place of its canonical member.
+pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
+    let canonical = pattern.members.get(pattern.canonical as usize)?;
+    let text = pattern_chunk_text(pattern);
+    let content_hash = ContentHash::of(&text);
+    Some(ChunkRecord {
+        // The pattern's own key tells two patterns of equal text apart.
+        key: ChunkKey(cairn_domain::Digester::new("pattern-chunk").key_of(pattern.key.0).bytes(&content_hash.0).key()),
+        repository: pattern.repository,
+        path: canonical.path.clone(),
+        language: pattern.language.clone(),
+        kind: ChunkKind::Pattern,
+        span: canonical.span,
+        symbol: Some(pattern.name.clone()),
+        symbol_kind: None,
+        heading: None,
+        header: format!("pattern {}\n{}", pattern.name, pattern.description),
+        text,
+        content_hash,
+        module_path: pattern.module_path.clone(),
+        is_test: false,
+        exported: false,
+        documented: true,
+        has_secrets: false,
+        weight_percent: WEIGHT_PERCENT,
+        tags: Vec::new(),
+        changed_at: None,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use cairn_domain::{
+        Digester, LineSpan, NodeKey, PatternKey, PatternMember, PatternRecord, RepoPath, RepositoryId, RepositoryName,
+        Tenant,
+    };
+
+    /// A pattern of the repository `r`, with one member.
+    pub(crate) fn pattern(name: &str) -> PatternRecord {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        let path = RepoPath::parse("a.py").expect("a path");
+        let member = PatternMember {
+            node: NodeKey::file(repository, &path),
+            path,
+            name: name.to_owned(),
+            span: LineSpan::new(1, 2),
+            extra_methods: Vec::new(),
+            missing_methods: Vec::new(),
+        };
+        PatternRecord {
+            key: PatternKey(Digester::new("test").text(name).key()),
+            repository,
+            name: name.to_owned(),
+            description: format!("what {name} does"),
+            shared_methods: Vec::new(),
+            shared_bases: Vec::new(),
+            shared_decorators: Vec::new(),
+            canonical: 0,
+            members: vec![member],
+            module_path: String::new(),
+            language: "python".to_owned(),
+        }
+    }
+}

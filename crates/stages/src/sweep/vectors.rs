@@ -1,0 +1,72 @@
+//! Sweeps cached vectors.
+
+use cairn_domain::{ArtifactRef, ContentHash, FileFacts, Scope, Tenant};
+use cairn_pipeline::StageError;
+use cairn_ports::ErrorClass;
+use rustc_hash::FxHashSet;
+
+use super::{Sweep, is_manifest};
+use crate::aggregate::published_patterns;
+use crate::artifacts::{facts_key_of, slots_by_pack};
+use crate::pattern_chunk::pattern_chunk;
+use crate::threads::blocking;
+
+impl Sweep {
+    /// Removes the cached vectors of contents that neither a live manifest nor a published pattern of the tenant refers
+    /// to. Returns the number of removed vectors. It reads the facts of all files; if some are damaged or missing, the
+    /// contents of their files are unknown, and all vectors stay.
+    pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
+        let contents = match self.contents(tenant).await {
+            Err(error) if error.class == ErrorClass::Permanent => {
+                tracing::warn!(%tenant, "its vectors are kept: {}", error.chain());
+                return Ok(0);
+            }
+            contents => contents?,
+        };
+        Ok(self.cache.sweep(tenant, &|key| contents.contains(&key.content)).await?)
+    }
+
+    /// The contents that the live manifests and the patterns of a tenant refer to.
+    async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
+        let (mut contents, mut read) = (FxHashSet::default(), FxHashSet::default());
+        // The facts of a large tenant take minutes to read. The second turn reads those that were written meanwhile.
+        for _ in 0..2 {
+            let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
+            for (_, reference) in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
+                if !read.contains(&reference.key) && self.contents_of(reference, &mut contents).await? {
+                    read.insert(reference.key.clone());
+                }
+            }
+        }
+        let view = self.catalogue.view().await?;
+        for repository in self.catalogue.repositories(&Scope::all(tenant.clone())).await? {
+            let patterns = published_patterns(self.graph.as_ref(), &view, tenant, repository.id).await?;
+            contents.extend(patterns.iter().filter_map(pattern_chunk).map(|chunk| chunk.content_hash));
+        }
+        Ok(contents)
+    }
+
+    /// Returns false if some packs of the manifest have no facts: an unfinished run may not have parsed them yet.
+    async fn contents_of(
+        &self,
+        manifest: &ArtifactRef,
+        contents: &mut FxHashSet<ContentHash>,
+    ) -> Result<bool, StageError> {
+        let manifest = self.artifacts.manifest(manifest).await?;
+        let mut is_parsed = true;
+        for (pack, slots) in slots_by_pack(&manifest) {
+            let Some(mut facts) = self.artifacts.facts_pack(pack).await? else {
+                is_parsed = false;
+                continue;
+            };
+            let key = facts_key_of(pack);
+            let read = move || {
+                let read = slots.into_iter().map(|slot| facts.read::<FileFacts>(slot)).collect::<Result<Vec<_>, _>>();
+                read.map_err(|error| StageError::corrupt(&key, &error))
+            };
+            let chunks = blocking(read).await?.into_iter().flat_map(|facts| facts.chunks);
+            contents.extend(chunks.map(|chunk| chunk.content_hash));
+        }
+        Ok(is_parsed)
+    }
+}
