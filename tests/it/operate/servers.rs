@@ -95,7 +95,7 @@ fn settings_that_cannot_be_used_are_said() {
     check("a.toml", "[rabitmq]\n", "rabitmq");
     check("b.toml", "[neo4j]\npassword = \"hunter2\n", "line 2");
     check("c.toml", "", "no section [neo4j]");
-    check("d.toml", "[neo4j]\nurl = \"neo4j://u:hunter2@h\"\n", "`url` holds credentials");
+    check("d.toml", "[neo4j]\nurl = \"neo4j://u:hunter2@h\"\n", "`url` contains credentials");
     let (code, said) = cluster.said(&["runs", "--cluster", "/no/such/file"]);
     assert!(code == 4 && said.contains("/no/such/file"), "{said}");
     for (arguments, expect) in [

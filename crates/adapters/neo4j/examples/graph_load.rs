@@ -1,5 +1,6 @@
-//! How fast the graph is staged, read and swept: `CAIRN_NEO4J_URL=… cargo run --example graph_load -p cairn-neo4j`.
-//! Writes 60,000 nodes and 240,000 edges of one repository, some of them at hubs, and takes them away again.
+//! Measures how fast the graph is staged, read and swept: `CAIRN_NEO4J_URL=… cargo run --example graph_load
+//! -p cairn-neo4j`. It writes 60,000 nodes and 240,000 edges of one repository, some of them at hubs, and
+//! removes them at the end.
 
 use std::env;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use cairn_ports::{Direction, Generations, GraphStore, StagedGraph, Staging};
 
 const NUM_NODES: usize = 60_000;
 const EDGES_PER_NODE: usize = 4;
-const NUM_QUESTIONS: usize = 300;
+const NUM_QUERIES: usize = 300;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -43,19 +44,14 @@ async fn main() -> Result<()> {
     ] {
         let mut times = Vec::new();
         let mut num_found = 0;
-        for key in keys.iter().step_by(keys.len().div_ceil(NUM_QUESTIONS)) {
+        for key in keys.iter().step_by(keys.len().div_ceil(NUM_QUERIES)) {
             let start = Instant::now();
             num_found += graph.neighbours(&view, &scope, *key, direction, &[EdgeKind::Calls], 50).await?.1;
             times.push(start.elapsed());
         }
         times.sort();
         let at = |percent: usize| -> Duration { times[times.len() * percent / 100] };
-        println!(
-            "{name:16} median {:?}, p95 {:?}, {} found a question",
-            at(50),
-            at(95),
-            num_found / times.len() as u64
-        );
+        println!("{name:16} median {:?}, p95 {:?}, {} found per query", at(50), at(95), num_found / times.len() as u64);
     }
 
     let start = Instant::now();
@@ -95,7 +91,7 @@ fn nodes(repository: RepositoryId) -> Result<Vec<NodeRecord>> {
             path: Some(path(number)?),
             span: Some(LineSpan::new(1, 9)),
             symbol_kind: Some(SymbolKind::Function),
-            doc: Some("What it does, in a sentence of usual length.".to_owned()),
+            doc: Some("Describes the function in a sentence of usual length.".to_owned()),
             visibility: None,
             exported: true,
             is_test: false,
@@ -107,7 +103,7 @@ fn nodes(repository: RepositoryId) -> Result<Vec<NodeRecord>> {
     (0..NUM_NODES).map(node).collect()
 }
 
-/// A third of all calls goes to the first hundred nodes.
+/// One third of all calls has one of the first hundred nodes as its target.
 fn edges(owner: RepositoryId) -> Result<Vec<EdgeRecord>> {
     let edge = |number: usize| {
         let target = if number.is_multiple_of(3) { number % 100 } else { number * 7919 % NUM_NODES };

@@ -1,5 +1,5 @@
-//! The time that all services share: the server's. Leases are compared by it, so that machines whose clocks disagree
-//! still agree on who holds one.
+//! The time that all services share: the clock of the server. Leases are compared by it, so that machines
+//! with different clocks agree on the owner of a lease.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
@@ -11,22 +11,22 @@ use neo4rs::Query;
 use crate::connection::Neo4j;
 use crate::fault::{self, Fault};
 
-/// How long a measured difference is good for. Quartz drifts a few milliseconds in that time.
+/// How long a measured difference is used. A quartz clock drifts by a few milliseconds in this time.
 const MEASURE_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
-/// The server's clock, as far as a monotonic one and the difference to it tell.
+/// The clock of the server, computed from the local monotonic clock and the measured difference.
 pub struct Neo4jClock {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     start: Instant,
-    /// Milliseconds since 1970 at the server when `start` was.
+    /// Time of the server at `start`, in milliseconds since 1970.
     offset_ms: AtomicI64,
 }
 
 impl Neo4jClock {
-    /// Asks the server for its time, now and again every minute until the clock is dropped.
+    /// Reads the time of the server, now and every minute until the clock is dropped.
     pub async fn start(neo4j: Neo4j) -> Result<Self, MaintenanceError> {
         let shared = Arc::new(Shared { start: Instant::now(), offset_ms: AtomicI64::new(0) });
         shared.measure(&neo4j).await.map_err(fault::of("start", &"clock"))?;
@@ -39,21 +39,22 @@ async fn follow(neo4j: Neo4j, clock: Weak<Shared>) {
     loop {
         tokio::time::sleep(MEASURE_AGAIN_AFTER).await;
         let Some(shared) = clock.upgrade() else { return };
-        // While the server is away the last difference goes on to hold.
+        // While the server is unreachable, the last difference stays in use.
         let _ = shared.measure(&neo4j).await;
     }
 }
 
 impl Shared {
-    /// The server read its clock somewhere between question and answer: half way is off by no more than half of that.
+    /// The server read its clock between the request and the response: the middle is wrong by at most half of
+    /// that time.
     async fn measure(&self, neo4j: &Neo4j) -> Result<(), Fault> {
         let statement = Query::new("RETURN timestamp() AS now_ms".to_owned());
         let before = self.start.elapsed();
         let rows = neo4j.transact(&statement).await?;
         let after = self.start.elapsed();
-        let row = rows.first().ok_or_else(|| Fault::damaged("a statement without a row"))?;
-        let half_way_ms = ((before + after) / 2).as_millis() as i64;
-        self.offset_ms.store(row.get::<i64>("now_ms")? - half_way_ms, Ordering::Relaxed);
+        let row = rows.first().ok_or_else(|| Fault::damaged("a statement returned no row"))?;
+        let middle_ms = ((before + after) / 2).as_millis() as i64;
+        self.offset_ms.store(row.get::<i64>("now_ms")? - middle_ms, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Where the server is and how long to wait for it.
+//! Address of the server and time limits.
 
 use std::fmt;
 
@@ -6,28 +6,29 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-/// Longest namespace: names of constraints hold it as well and have to stay readable.
+/// Longest namespace: names of constraints contain it and must stay readable.
 const NAMESPACE_BYTES: usize = 40;
 
 /// Settings of the connection to Neo4j.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Neo4jConfig {
-    /// `bolt://HOST:PORT`, or `bolt+s://` with TLS, of the one primary that takes writes.
+    /// URL of the one primary that accepts writes: `bolt://HOST:PORT`, or `bolt+s://` with TLS.
     pub url: String,
     #[serde(default = "default_user")]
     pub user: String,
     #[serde(default)]
     pub password: SecretString,
-    /// Keeps several installations apart in one database: ends the name of every label. Letters, digits, `_`.
+    /// Separates several installations in one database: it is the suffix of every label. Letters, digits,
+    /// `_`.
     #[serde(default)]
     pub namespace: String,
     #[serde(default = "default_max_connections")]
     pub max_connections: usize,
-    /// How long the server may take to answer one statement, and to accept a connection.
+    /// Longest time for a statement, and for opening a connection.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
-    /// How long a transaction is tried again after conflicts and lost connections.
+    /// How long a transaction is retried after conflicts and lost connections.
     #[serde(default = "default_retry_deadline_ms")]
     pub retry_deadline_ms: u64,
 }
@@ -48,7 +49,7 @@ fn default_retry_deadline_ms() -> u64 {
     30_000
 }
 
-/// Everything that is wrong with the settings, each with what to do.
+/// All faults of the settings, each with advice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidNeo4jConfig {
     pub faults: Vec<String>,
@@ -63,7 +64,8 @@ impl fmt::Display for InvalidNeo4jConfig {
 impl std::error::Error for InvalidNeo4jConfig {}
 
 impl Neo4jConfig {
-    /// Everything but the address as it is by default. User and password may stand in the URL and are taken out of it.
+    /// A config with the defaults for all other settings. User and password may be part of the URL and are
+    /// removed from it.
     pub fn new(url: &str) -> Self {
         let mut address = Url::parse(url);
         let (mut user, mut password) = (default_user(), SecretString::default());
@@ -72,7 +74,7 @@ impl Neo4jConfig {
         {
             user = address.username().to_owned();
             password = address.password().unwrap_or_default().into();
-            // It has a host, or it would have no user.
+            // This cannot fail: a URL with a user has a host.
             let _ = address.set_username("").and_then(|()| address.set_password(None));
         }
         Self {
@@ -91,7 +93,7 @@ impl Neo4jConfig {
         let mut faults = url_faults(&self.url);
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
         if !self.namespace.chars().all(is_name) || self.namespace.len() > NAMESPACE_BYTES {
-            faults.push(format!("`namespace` may hold at most {NAMESPACE_BYTES} of the characters A-Z a-z 0-9 _"));
+            faults.push(format!("`namespace` may contain at most {NAMESPACE_BYTES} characters of A-Z a-z 0-9 _"));
         }
         let numbers = [
             ("max_connections", self.max_connections as u64),
@@ -107,26 +109,26 @@ impl Neo4jConfig {
     }
 }
 
-/// What is wrong with the URL. The URL itself is not repeated: somebody may have put a password into it.
+/// Faults of the URL. The messages do not repeat the URL, because it may contain a password.
 fn url_faults(text: &str) -> Vec<String> {
     let url = match Url::parse(text) {
         Ok(url) => url,
-        Err(error) => return vec![format!("`url` is not a URL ({error}): write it as bolt://HOST:7687")],
+        Err(error) => return vec![format!("`url` is not a URL ({error}): set bolt://HOST:7687")],
     };
     let mut faults = Vec::new();
     match url.scheme() {
         "bolt" | "bolt+s" => {}
         "neo4j" | "neo4j+s" | "neo4j+ssc" => faults.push(
-            "`url` asks for routing (neo4j://), which is not supported: name the primary itself as bolt://HOST:7687"
+            "`url` requests routing (neo4j://), which is not supported: set the address of the primary, bolt://HOST:7687"
                 .to_owned(),
         ),
-        scheme => faults.push(format!("`url` has the scheme `{scheme}`: write it as bolt://HOST:7687")),
+        scheme => faults.push(format!("`url` has the scheme `{scheme}`: set bolt://HOST:7687")),
     }
     if url.host_str().is_none_or(str::is_empty) {
-        faults.push("`url` names no host: write it as bolt://HOST:7687".to_owned());
+        faults.push("`url` has no host: set bolt://HOST:7687".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        faults.push("`url` holds credentials: put them into `user` and `password`".to_owned());
+        faults.push("`url` contains credentials: move them to `user` and `password`".to_owned());
     }
     faults
 }
@@ -143,18 +145,18 @@ mod tests {
         let faults = config.validate().map_or_else(|invalid| invalid.faults, |()| Vec::new());
         assert_eq!(faults.len(), expect.len(), "{faults:?}");
         for (fault, part) in faults.iter().zip(expect) {
-            assert!(fault.contains(part), "`{fault}` does not say `{part}`");
+            assert!(fault.contains(part), "`{fault}` does not contain `{part}`");
         }
     }
 
     #[test]
-    fn every_fault_is_reported_with_what_to_do() {
+    fn every_fault_is_reported_with_advice() {
         check(|_| {}, &[]);
         check(|config| config.url = "bolt+s://graph.example:7687".to_owned(), &[]);
-        check(|config| config.url = "neo4j://localhost:7687".to_owned(), &["name the primary itself as bolt://"]);
+        check(|config| config.url = "neo4j://localhost:7687".to_owned(), &["set the address of the primary, bolt://"]);
         check(|config| config.url = "http://localhost:7474".to_owned(), &["scheme `http`"]);
         check(|config| config.url = "localhost".to_owned(), &["is not a URL"]);
-        check(|config| config.url = "bolt://neo4j:pass@localhost".to_owned(), &["holds credentials"]);
+        check(|config| config.url = "bolt://neo4j:pass@localhost".to_owned(), &["contains credentials"]);
         check(|config| config.namespace = "a-b".to_owned(), &["`namespace`"]);
         check(|config| config.namespace = "x".repeat(41), &["`namespace`"]);
         check(
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_is_never_shown() {
+    fn password_is_never_displayed() {
         let mut config = Neo4jConfig::new("neo4j://x:hunter2@y");
         assert_eq!((config.user.as_str(), config.password.expose_secret()), ("x", "hunter2"));
         let shown = format!("{config:?} {}", config.validate().expect_err("routing is refused"));

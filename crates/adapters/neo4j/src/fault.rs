@@ -1,4 +1,4 @@
-//! What goes wrong at the server, and how it becomes an error of a port.
+//! Failures at the server, and their conversion to errors of a port.
 
 use std::io;
 
@@ -9,14 +9,14 @@ use cairn_runs::Refusal;
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
-    /// Running the whole transaction again, soon, may succeed.
-    pub(crate) may_pass: bool,
+    /// Running the whole transaction again soon may succeed.
+    pub(crate) is_retryable: bool,
     pub(crate) cause: Option<Cause>,
 }
 
 impl Fault {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, may_pass: false, cause: Some(message.into().into()) }
+        Self { kind, is_retryable: false, cause: Some(message.into().into()) }
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
@@ -34,21 +34,21 @@ impl Fault {
         )
     }
 
-    /// The task of a transaction ended without an answer: it panicked, or the process ends.
-    pub(crate) fn broken_off() -> Self {
-        Self::new(ErrorKind::ConnectionLost, "the transaction was broken off")
+    /// The task of a transaction ended without a reply: it panicked, or the process ends.
+    pub(crate) fn no_reply() -> Self {
+        Self::new(ErrorKind::ConnectionLost, "the transaction ended without a reply")
     }
 
-    /// Nobody answers at the address.
+    /// No server listens at the address.
     fn unreachable(cause: impl Into<Cause>) -> Self {
-        Self { kind: ErrorKind::Unavailable, may_pass: true, cause: Some(cause.into()) }
+        Self { kind: ErrorKind::Unavailable, is_retryable: true, cause: Some(cause.into()) }
     }
 }
 
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::NotFound => Self { kind: ErrorKind::NotFound, may_pass: false, cause: None },
+            Refusal::NotFound => Self { kind: ErrorKind::NotFound, is_retryable: false, cause: None },
             Refusal::Conflict(reason) => Self::conflict(reason),
             Refusal::Invalid(reason) => Self::invalid(reason),
         }
@@ -63,10 +63,10 @@ impl From<neo4rs::DeError> for Fault {
 
 impl From<neo4rs::Error> for Fault {
     fn from(error: neo4rs::Error) -> Self {
-        let (kind, may_pass) = match &error {
+        let (kind, is_retryable) = match &error {
             neo4rs::Error::Neo4j(answer) => of_code(answer.code()),
             neo4rs::Error::IOError { detail } => of_io(detail.kind()),
-            // The server still works on what it was asked: asking again at once would add to it.
+            // The server may still execute the statement: sending it again at once would add to its load.
             neo4rs::Error::ConnectionTimedOut => (ErrorKind::Timeout, false),
             neo4rs::Error::ConnectionError
             | neo4rs::Error::IncompleteBoltExchange
@@ -79,7 +79,7 @@ impl From<neo4rs::Error> for Fault {
             neo4rs::Error::DeserializationError(_) | neo4rs::Error::ConversionError => (ErrorKind::Corrupt, false),
             _ => (ErrorKind::Invalid, false),
         };
-        Self { kind, may_pass, cause: Some(Box::new(error)) }
+        Self { kind, is_retryable, cause: Some(Box::new(error)) }
     }
 }
 
@@ -93,19 +93,20 @@ fn of_io(kind: io::ErrorKind) -> (ErrorKind, bool) {
     }
 }
 
-/// The kind of a server's answer, by its code (`Neo.CLASS.CATEGORY.TITLE`), and whether the transaction may be run again.
+/// The kind of a server error by its code (`Neo.CLASS.CATEGORY.TITLE`), and whether the transaction may be
+/// retried.
 fn of_code(code: &str) -> (ErrorKind, bool) {
     let mut parts = code.split('.').skip(1);
     let (class, category) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     match (class, category, parts.next().unwrap_or_default()) {
-        // Two transactions merged one key, or one deleted what the other just joined something to.
+        // Two transactions merged one key, or one deleted a node that the other has just connected.
         ("ClientError", "Schema", "ConstraintValidationFailed") | ("ClientError", "Statement", "EntityNotFound") => {
             (ErrorKind::TransactionConflict, true)
         }
         (_, "Transaction", "TransactionTimedOut" | "TransactionTimedOutClientConfiguration") => {
             (ErrorKind::Timeout, false)
         }
-        // Somebody, or a server that stops, ended the transaction from outside.
+        // The transaction was ended from outside: by an operator, or by a server that stops.
         (_, "Transaction", "Terminated" | "LockClientStopped") => (ErrorKind::TransactionConflict, true),
         (_, "General", "DatabaseUnavailable") | ("TransientError", "Database", _) => (ErrorKind::Unavailable, true),
         ("TransientError", "General", "OutOfMemoryError" | "MemoryPoolOutOfMemoryError") => {
@@ -120,7 +121,7 @@ fn of_code(code: &str) -> (ErrorKind, bool) {
     }
 }
 
-/// Gives a fault its operation and key.
+/// Adds operation and key to a fault.
 pub(crate) fn of<E: PortError>(operation: &'static str, key: &impl ToString) -> impl FnOnce(Fault) -> E {
     let key = key.to_string();
     move |fault| E::of(fault.kind, operation, key, fault.cause)
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_tell_what_may_pass() {
+    fn codes_decide_kind_and_retry() {
         let check = |code, expect| assert_eq!(of_code(code), expect, "{code}");
         check("Neo.TransientError.Transaction.DeadlockDetected", (ErrorKind::TransactionConflict, true));
         check("Neo.TransientError.Transaction.LockAcquisitionTimeout", (ErrorKind::TransactionConflict, true));

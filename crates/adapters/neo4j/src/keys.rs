@@ -1,7 +1,8 @@
 //! API keys: one node each, found by its hash.
 //!
-//! A commit whose answer is lost may have happened, and a key that is made twice is refused. So each call that makes one
-//! leaves a token of its own on the node: a second try that finds it knows that the first one came through.
+//! A commit without a reply may have happened, and creating an existing key is an error. Each call that
+//! creates a key therefore stores its own token on the node: a retry that finds this token knows that the
+//! first attempt succeeded.
 
 use async_trait::async_trait;
 use cairn_domain::{Digest, Tenant};
@@ -27,10 +28,10 @@ RETURN key.id AS id, key.hash AS hash, key.tenant AS tenant, key.repositories AS
     key.may_index AS may_index, key.label AS label, key.created_at_ms AS created_at_ms,
     key.expires_at_ms AS expires_at_ms, key.revoked_at_ms AS revoked_at_ms, key.last_used_at_ms AS last_used_at_ms";
 
-/// The lock comes first: whoever compares before it compares with what another call is about to replace.
+/// The lock comes first: a comparison before the lock could use a value that another call is replacing.
 const LOCK: &str = "MATCH (key:ApiKey~ {id: $id}) SET key.is_locked = true WITH key";
 
-/// The keys of one installation.
+/// The API keys of one installation.
 #[derive(Clone)]
 pub struct Neo4jKeys {
     neo4j: Neo4j,
@@ -47,17 +48,17 @@ impl Neo4jKeys {
     }
 }
 
-/// Makes a key unless its id or hash is taken.
+/// Creates a key unless its id or hash exists.
 struct Creation<'a> {
     neo4j: &'a Neo4j,
     key: &'a ApiKeyRecord,
-    /// Told apart from all other calls by chance alone.
+    /// A random number that distinguishes this call from all others.
     made_by: i64,
 }
 
 #[async_trait]
 impl Work for Creation<'_> {
-    type Outcome = ();
+    type Output = ();
 
     async fn run(&self, transaction: &mut Transaction) -> Result<(), Fault> {
         let key = self.key;
@@ -67,9 +68,9 @@ impl Work for Creation<'_> {
         let taken = transaction.rows(query(TAKEN)).await?;
         if let Some(row) = taken.first() {
             let is_ours = row.get::<i64>("made_by")? == self.made_by;
-            return if is_ours { Ok(()) } else { Err(Fault::new(ErrorKind::AlreadyExists, "the key is there")) };
+            return if is_ours { Ok(()) } else { Err(Fault::new(ErrorKind::AlreadyExists, "the key exists already")) };
         }
-        // If another call makes it now, the constraint refuses this one, and the next try finds that key.
+        // If another call creates the key now, the constraint refuses this one, and the retry finds the key.
         let create = query(CREATE)
             .param("made_by", self.made_by)
             .param("tenant", key.tenant.as_str())
@@ -101,8 +102,8 @@ struct KeyRow {
 fn record(row: &Row) -> Result<ApiKeyRecord, Fault> {
     let row = row.to::<KeyRow>()?;
     let hash = blake3::Hash::from_hex(&row.hash);
-    // The text is not repeated: what stands there in its place may be a key.
-    let hash = hash.map_err(|_| Fault::new(ErrorKind::Corrupt, "the hash of a key is damaged: make another key"))?;
+    // The text is not repeated in the error, because it may be a key.
+    let hash = hash.map_err(|_| Fault::new(ErrorKind::Corrupt, "the hash of a key is damaged: create another key"))?;
     Ok(ApiKeyRecord {
         id: row.id,
         hash: Digest(*hash.as_bytes()),

@@ -1,11 +1,11 @@
 //! Neo4j: the graph of nodes, edges and patterns, the documents of catalogue and ledger, and API keys.
 //!
-//! `connection` and `transaction` are all that talks to the server. Every statement runs in an explicit transaction that
-//! is retried as a whole (`retry`), because the driver's own auto-commit calls retry silently for up to a minute and a
-//! commit whose answer is lost may have happened. So every transaction's work may be run twice, and what is written has
-//! a key under a uniqueness constraint (`schema`).
+//! Only `connection` and `transaction` talk to the server. Every statement runs in an explicit transaction
+//! that is retried as a whole (`retry`): the driver's auto-commit calls retry silently for up to a minute,
+//! and a commit without a reply may have happened. The work of a transaction may therefore run twice, and
+//! everything that is written has a key under a uniqueness constraint (`schema`).
 //!
-//! One server may hold several installations: each has a namespace, which ends the names of its labels and
+//! One server may contain several installations: each has a namespace, which is the suffix of its labels and
 //! relationship types (`names`).
 
 mod clock;

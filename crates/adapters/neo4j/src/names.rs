@@ -1,6 +1,7 @@
-//! Names of labels and relationship types, which a namespace keeps apart.
+//! Names of labels and relationship types with the suffix of the namespace.
 
-/// Ends the names of an installation. In statements `~` stands for it: `(node:Node~ {key: $key})`.
+/// The suffix of all names of an installation. In statements `~` is replaced with it: `(node:Node~ {key:
+/// $key})`.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     suffix: String,
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_ends_every_name() {
+    fn namespace_is_the_suffix_of_every_name() {
         let check = |namespace, expect| {
             assert_eq!(Names::new(namespace).statement("(a:Node~)-[:EDGE~]->()"), expect);
         };

@@ -1,4 +1,4 @@
-//! How often, and how long, a transaction is tried again.
+//! Limits for retries of a transaction, in number and time.
 
 use std::time::Duration;
 
@@ -6,36 +6,37 @@ use tokio::time::Instant;
 
 use crate::fault::Fault;
 
-const MAX_TRIES: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 const FIRST_PAUSE_MS: u64 = 10;
 const LONGEST_PAUSE_MS: u64 = 1000;
 
-/// What is left of the tries of one transaction.
-pub(crate) struct Patience {
-    tries: u32,
+/// The remaining attempts of one transaction.
+pub(crate) struct RetryBudget {
+    num_attempts: u32,
     deadline: Instant,
 }
 
-impl Patience {
+impl RetryBudget {
     pub(crate) fn new(total: Duration) -> Self {
-        Self { tries: 1, deadline: Instant::now() + total }
+        Self { num_attempts: 1, deadline: Instant::now() + total }
     }
 
-    /// Waits until the next try, or gives the fault back if there is none.
+    /// Waits until the next attempt, or returns the fault if no attempt is left.
     pub(crate) async fn wait(&mut self, fault: Fault) -> Result<(), Fault> {
-        let pause = Duration::from_millis(rand::random_range(1..=longest_pause_ms(self.tries)));
-        if self.tries == MAX_TRIES || Instant::now() + pause >= self.deadline {
+        let pause = Duration::from_millis(rand::random_range(1..=longest_pause_ms(self.num_attempts)));
+        if self.num_attempts == MAX_ATTEMPTS || Instant::now() + pause >= self.deadline {
             return Err(fault);
         }
-        self.tries += 1;
+        self.num_attempts += 1;
         tokio::time::sleep(pause).await;
         Ok(())
     }
 }
 
-/// Twice as long after each try, at random below that: writers that met once shall not meet again.
-fn longest_pause_ms(tries: u32) -> u64 {
-    (FIRST_PAUSE_MS << tries.min(10)).min(LONGEST_PAUSE_MS)
+/// The bound doubles after each attempt and the pause is random below it, so that writers that conflicted
+/// once do not conflict again.
+fn longest_pause_ms(num_attempts: u32) -> u64 {
+    (FIRST_PAUSE_MS << num_attempts.min(10)).min(LONGEST_PAUSE_MS)
 }
 
 #[cfg(test)]
@@ -45,12 +46,12 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn tries_are_bounded_in_number_and_time() {
+    async fn attempts_are_bounded_in_number_and_time() {
         let check = async |total_ms: u64, most: u32| {
             let start = Instant::now();
-            let mut patience = Patience::new(Duration::from_millis(total_ms));
+            let mut budget = RetryBudget::new(Duration::from_millis(total_ms));
             let mut tries = 1;
-            while patience.wait(Fault::new(ErrorKind::TransactionConflict, "again")).await.is_ok() {
+            while budget.wait(Fault::new(ErrorKind::TransactionConflict, "again")).await.is_ok() {
                 tries += 1;
             }
             assert!(tries <= most, "{tries} tries");

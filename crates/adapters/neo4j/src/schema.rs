@@ -1,20 +1,21 @@
-//! Constraints and indexes. Each is made by a statement of its own: the server takes no changes of data beside them.
+//! Constraints and indexes. Each needs its own statement: the server does not allow changes of data and
+//! schema in one transaction.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use cairn_ports::ErrorKind;
+use cairn_ports::{ErrorKind, MaintenanceError};
 use neo4rs::Query;
 use tokio::time::Instant;
 
 use crate::connection::Neo4j;
-use crate::fault::Fault;
+use crate::fault::{self, Fault};
 
-/// How long new indexes may take to take in what is there already, and how often they are looked at meanwhile.
+/// How long new indexes may take to cover the existing data, and how often this is checked.
 const ONLINE_WITHIN: Duration = Duration::from_secs(300);
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Name and statement. `MERGE` makes one record per key only under the constraint.
+/// Name and statement. `MERGE` creates one record per key only under the constraint.
 const CONSTRAINTS: [(&str, &str); 12] = [
     ("owner_key~", "FOR (owner:Owner~) REQUIRE owner.key IS UNIQUE"),
     ("node_key~", "FOR (node:Node~) REQUIRE node.key IS UNIQUE"),
@@ -30,7 +31,7 @@ const CONSTRAINTS: [(&str, &str); 12] = [
     ("api_key_hash~", "FOR (key:ApiKey~) REQUIRE key.hash IS UNIQUE"),
 ];
 
-/// Scrolling goes by position, sweeping by the generations, everything about runs by what has become of them.
+/// Scrolling uses positions, sweeping uses generations, and queries for runs use their state.
 const INDEXES: [(&str, &str); 15] = [
     ("node_version_position~", "FOR (version:NodeVersion~) ON (version.owner, version.position)"),
     ("node_version_from~", "FOR (version:NodeVersion~) ON (version.owner, version.gen_from)"),
@@ -49,34 +50,64 @@ const INDEXES: [(&str, &str); 15] = [
     ("part_generation~", "FOR (part:Part~) ON (part.generation)"),
 ];
 
-pub(crate) async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
+impl Neo4j {
+    /// Creates the missing constraints and indexes, and waits until they are online. It may run at any time.
+    pub async fn prepare(&self) -> Result<(), MaintenanceError> {
+        prepare(self).await.map_err(fault::of("prepare", &"schema"))
+    }
+
+    /// Checks that the server replies and has every constraint and index; the error names the missing ones.
+    pub async fn check(&self) -> Result<(), MaintenanceError> {
+        check(self).await.map_err(fault::of("check", &"schema"))
+    }
+
+    /// The missing constraints and indexes.
+    pub async fn missing(&self) -> Result<Vec<String>, MaintenanceError> {
+        missing(self).await.map_err(fault::of("check", &"schema"))
+    }
+
+    /// Version and edition of the server, e.g. `5.26.30 community`.
+    pub async fn version(&self) -> Result<String, MaintenanceError> {
+        version(self).await.map_err(fault::of("version", &"server"))
+    }
+
+    /// Advice for each timeout that is not set on the server.
+    pub async fn unset_timeouts(&self) -> Result<Vec<&'static str>, MaintenanceError> {
+        unset_timeouts(self).await.map_err(fault::of("unset_timeouts", &"server"))
+    }
+}
+
+async fn prepare(neo4j: &Neo4j) -> Result<(), Fault> {
     let constraints = CONSTRAINTS.iter().map(|(name, what)| format!("CREATE CONSTRAINT {name} IF NOT EXISTS {what}"));
     let indexes = INDEXES.iter().map(|(name, what)| format!("CREATE INDEX {name} IF NOT EXISTS {what}"));
     for statement in constraints.chain(indexes) {
         neo4j.transact(&neo4j.query(&statement)).await?;
     }
-    // The server's own procedure waits for the indexes of all installations.
+    // The server's own procedure would wait for the indexes of all installations.
     let deadline = Instant::now() + ONLINE_WITHIN;
     loop {
         match check(neo4j).await {
             Err(fault) if fault.kind == ErrorKind::Conflict && Instant::now() < deadline => {
-                tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+                tokio::time::sleep(CHECK_INTERVAL).await;
             }
             outcome => return outcome,
         }
     }
 }
 
-pub(crate) async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
+async fn check(neo4j: &Neo4j) -> Result<(), Fault> {
     let missing = missing(neo4j).await?;
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Fault::conflict(format!("neo4j lacks the constraints or indexes {}: prepare the database", missing.join(", "))))
+    Err(Fault::conflict(format!(
+        "constraints or indexes are missing in neo4j: {}; prepare the database",
+        missing.join(", ")
+    )))
 }
 
-/// Names of constraints and indexes that are not there, or do not serve yet.
-pub(crate) async fn missing(neo4j: &Neo4j) -> Result<Vec<String>, Fault> {
+/// Names of constraints and indexes that are missing or not online yet.
+async fn missing(neo4j: &Neo4j) -> Result<Vec<String>, Fault> {
     let constraints = names_of(neo4j, "SHOW CONSTRAINTS YIELD name RETURN name").await?;
     let online = names_of(neo4j, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name").await?;
     let wanted = |names: &[(&str, &str)]| names.iter().map(|(name, _)| neo4j.names.statement(name)).collect::<Vec<_>>();
@@ -86,29 +117,28 @@ pub(crate) async fn missing(neo4j: &Neo4j) -> Result<Vec<String>, Fault> {
     Ok(missing)
 }
 
-/// Version and edition of the server.
-pub(crate) async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
+async fn version(neo4j: &Neo4j) -> Result<String, Fault> {
     let statement = "CALL dbms.components() YIELD versions, edition RETURN versions[0] AS version, edition";
     let rows = neo4j.transact(&Query::new(statement.to_owned())).await?;
-    let row = rows.first().ok_or_else(|| Fault::damaged("a server without components"))?;
+    let row = rows.first().ok_or_else(|| Fault::damaged("the server lists no components"))?;
     Ok(format!("{} {}", row.get::<String>("version")?, row.get::<String>("edition")?))
 }
 
-/// Timeouts of the server that are none by default.
+/// Timeouts that the server does not set by default, with advice.
 const TIMEOUTS: [(&str, &str); 2] = [
-    ("db.transaction.timeout", "set `db.transaction.timeout` to 5m, or locks of a client that vanished stay"),
+    ("db.transaction.timeout", "set `db.transaction.timeout` to 5m; otherwise the locks of a lost client stay"),
     (
         "db.lock.acquisition.timeout",
-        "set `db.lock.acquisition.timeout` to 30s, or who waits for such a lock waits with it",
+        "set `db.lock.acquisition.timeout` to 30s; otherwise writers wait for such locks without a limit",
     ),
 ];
 
-/// What to set, and why, of those that are zero.
-pub(crate) async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, Fault> {
+/// Advice for each timeout that is zero.
+async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, Fault> {
     let mut unset = Vec::new();
     for (name, advice) in TIMEOUTS {
         let rows = neo4j.transact(&Query::new(format!("SHOW SETTINGS '{name}' YIELD value RETURN value"))).await?;
-        // A server shows none to whoever may not see them.
+        // The server does not show settings to a user without the permission.
         let Some(row) = rows.first() else { continue };
         if is_zero(&row.get::<String>("value")?) {
             unset.push(advice);
@@ -117,7 +147,7 @@ pub(crate) async fn unset_timeouts(neo4j: &Neo4j) -> Result<Vec<&'static str>, F
     Ok(unset)
 }
 
-/// As the server says it: `0s`, `5m`, `1m30s`.
+/// Format of the server: `0s`, `5m`, `1m30s`.
 fn is_zero(duration: &str) -> bool {
     !duration.contains(|sign: char| sign.is_ascii_digit() && sign != '0')
 }
@@ -132,7 +162,7 @@ mod tests {
     use super::is_zero;
 
     #[test]
-    fn no_timeout_is_told_from_one() {
+    fn zero_timeouts_are_recognised() {
         assert!(["0s", "0", "0ms"].into_iter().all(is_zero));
         assert!(!["5m", "1m30s", "10s", "500ms"].into_iter().any(is_zero));
     }

@@ -1,7 +1,8 @@
-//! Transactions: begun, run, committed or rolled back, and run again as a whole where that helps.
+//! Transactions: they are begun, run, committed or rolled back, and retried as a whole if that can help.
 //!
-//! Nothing else in this crate may call the driver, and nothing here calls its auto-commit functions. The outcome of a
-//! commit is unknown if the connection ends with it, so work is written such that a second run finds what the first did.
+//! Only this module calls the driver, and it never calls the driver's auto-commit functions. If the
+//! connection ends during a commit, the result of the commit is unknown. Work is therefore written so that a
+//! second run finds the effects of the first.
 
 use async_trait::async_trait;
 use cairn_faults::fail_point;
@@ -11,20 +12,20 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::connection::Neo4j;
 use crate::fault::Fault;
-use crate::retry::Patience;
+use crate::retry::RetryBudget;
 
-/// What happens in one transaction. May be run several times, each time in a new transaction.
+/// The work of one transaction. It may run several times, each time in a new transaction.
 #[async_trait]
 pub(crate) trait Work: Sync {
-    type Outcome: Send;
+    type Output: Send;
 
-    async fn run(&self, transaction: &mut Transaction) -> Result<Self::Outcome, Fault>;
+    async fn run(&self, transaction: &mut Transaction) -> Result<Self::Output, Fault>;
 }
 
-/// A statement alone: its rows.
+/// A single statement; its output are its rows.
 #[async_trait]
 impl Work for Query {
-    type Outcome = Vec<Row>;
+    type Output = Vec<Row>;
 
     async fn run(&self, transaction: &mut Transaction) -> Result<Vec<Row>, Fault> {
         transaction.rows(self.clone()).await
@@ -32,28 +33,28 @@ impl Work for Query {
 }
 
 impl Neo4j {
-    /// Runs the work in a transaction and commits, trying again after conflicts and lost connections.
-    pub(crate) async fn transact<W: Work>(&self, work: &W) -> Result<W::Outcome, Fault> {
-        let mut patience = Patience::new(self.retry_deadline);
+    /// Runs the work in a transaction and commits; retries after conflicts and lost connections.
+    pub(crate) async fn transact<W: Work>(&self, work: &W) -> Result<W::Output, Fault> {
+        let mut budget = RetryBudget::new(self.retry_deadline);
         loop {
             match self.attempt(work).await {
-                Err(fault) if fault.may_pass => patience.wait(fault).await?,
+                Err(fault) if fault.is_retryable => budget.wait(fault).await?,
                 outcome => return outcome,
             }
         }
     }
 
-    async fn attempt<W: Work>(&self, work: &W) -> Result<W::Outcome, Fault> {
+    async fn attempt<W: Work>(&self, work: &W) -> Result<W::Output, Fault> {
         let mut transaction = Transaction::begin(self).await?;
         match work.run(&mut transaction).await {
             Ok(outcome) => {
-                fail_point!("neo4j::before_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
-                    said
-                ))));
+                fail_point!("neo4j::before_commit", |message: String| Err(Fault::from(
+                    neo4rs::Error::UnexpectedMessage(message)
+                )));
                 transaction.commit().await?;
-                fail_point!("neo4j::after_commit", |said: String| Err(Fault::from(neo4rs::Error::UnexpectedMessage(
-                    said
-                ))));
+                fail_point!("neo4j::after_commit", |message: String| Err(Fault::from(
+                    neo4rs::Error::UnexpectedMessage(message)
+                )));
                 Ok(outcome)
             }
             Err(fault) => {
@@ -64,15 +65,16 @@ impl Neo4j {
     }
 }
 
-/// A transaction that was begun and not yet ended. Dropped, it is rolled back.
+/// A transaction that has begun and not ended. Dropping it rolls it back.
 ///
-/// A task of its own talks to the server: a caller that goes away in the middle of an exchange would leave a connection
-/// that the driver cannot use any more, not even to roll back, and its locks would stay until the pool looks at it again.
+/// A separate task talks to the server. A caller that is cancelled in the middle of an exchange would leave a
+/// connection that the driver cannot use again, not even to roll back; its locks would stay until the pool
+/// checks the connection.
 pub(crate) struct Transaction {
     steps: mpsc::Sender<Step>,
 }
 
-/// What the transaction is asked to do next, and who waits for the answer.
+/// The next step of the transaction, and the channel for the reply.
 enum Step {
     Rows(Query, oneshot::Sender<Result<Vec<Row>, Fault>>),
     Commit(oneshot::Sender<Result<(), Fault>>),
@@ -80,26 +82,26 @@ enum Step {
 }
 
 impl Transaction {
-    /// A server that takes the connection and says nothing is waited for no longer than `begin_deadline`. What is begun after
-    /// all is rolled back, for nobody asks for anything.
+    /// Waits at most `begin_deadline` for a server that accepts the connection and does not reply. A
+    /// transaction that begins later is rolled back, because its `steps` are dropped.
     async fn begin(neo4j: &Neo4j) -> Result<Self, Fault> {
-        let (steps, asked) = mpsc::channel(1);
+        let (steps, requested) = mpsc::channel(1);
         let (begun, outcome) = oneshot::channel();
-        tokio::spawn(serve(neo4j.graph.clone(), begun, asked));
+        tokio::spawn(serve(neo4j.graph.clone(), begun, requested));
         let limit = neo4j.begin_deadline;
         let Ok(outcome) = tokio::time::timeout(limit, outcome).await else {
-            return Err(Fault::new(ErrorKind::Timeout, format!("no transaction was begun within {limit:?}")));
+            return Err(Fault::new(ErrorKind::Timeout, format!("no transaction began within {limit:?}")));
         };
-        outcome.map_err(|_| Fault::broken_off())??;
+        outcome.map_err(|_| Fault::no_reply())??;
         Ok(Self { steps })
     }
 
-    /// Runs a statement that changes something.
+    /// Runs a statement that writes.
     pub(crate) async fn run(&mut self, query: Query) -> Result<(), Fault> {
         self.rows(query).await.map(drop)
     }
 
-    /// Runs a statement and reads all of its rows.
+    /// Runs a statement and reads all its rows.
     pub(crate) async fn rows(&mut self, query: Query) -> Result<Vec<Row>, Fault> {
         self.ask(|answer| Step::Rows(query, answer)).await?
     }
@@ -108,7 +110,7 @@ impl Transaction {
         self.ask(Step::Commit).await?
     }
 
-    /// After a failure the server has rolled back by itself and ignores this.
+    /// After a failure the server has already rolled back and ignores this.
     async fn roll_back(self) {
         let _ = self.ask(Step::RollBack).await;
     }
@@ -116,19 +118,19 @@ impl Transaction {
     async fn ask<T>(&self, step: impl FnOnce(oneshot::Sender<T>) -> Step) -> Result<T, Fault> {
         let (answer, outcome) = oneshot::channel();
         let _ = self.steps.send(step(answer)).await;
-        outcome.await.map_err(|_| Fault::broken_off())
+        outcome.await.map_err(|_| Fault::no_reply())
     }
 }
 
-/// One transaction from its begin to its end, whoever still listens.
-async fn serve(graph: Graph, begun: oneshot::Sender<Result<(), Fault>>, mut asked: mpsc::Receiver<Step>) {
+/// Executes one transaction from begin to end, even if the caller stops waiting.
+async fn serve(graph: Graph, begun: oneshot::Sender<Result<(), Fault>>, mut requested: mpsc::Receiver<Step>) {
     let mut txn = match graph.start_txn().await {
         Ok(txn) => txn,
         Err(error) => return drop(begun.send(Err(error.into()))),
     };
     let _ = begun.send(Ok(()));
     loop {
-        match asked.recv().await {
+        match requested.recv().await {
             Some(Step::Rows(query, answer)) => drop(answer.send(rows(&mut txn, query).await)),
             Some(Step::Commit(answer)) => return drop(answer.send(txn.commit().await.map_err(Fault::from))),
             Some(Step::RollBack(answer)) => {
@@ -158,11 +160,11 @@ mod tests {
     use crate::{Neo4j, Neo4jConfig};
 
     #[tokio::test]
-    async fn a_server_that_says_nothing_is_not_waited_for_without_end() {
+    async fn silent_server_times_out() {
         let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("bolt://{}", silent.local_addr().expect("an address"));
         let config = Neo4jConfig { timeout_ms: 100, retry_deadline_ms: 100, ..Neo4jConfig::new(&url) };
-        let error = Neo4j::new(&config).expect("sound").version().await.expect_err("nobody answers");
+        let error = Neo4j::new(&config).expect("valid").version().await.expect_err("no reply");
         assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! Cached vectors, in a collection of their own that nobody searches.
+//! Cached vectors, in a separate collection without vector search.
 //!
-//! They are stored as bytes (a signed value plus 128), on disk, without an index but that on the tenant; a vector is read
-//! by its id, which is derived from all that its key consists of.
+//! They are stored as bytes (the signed value plus 128) on disk. The only index is on the tenant; a vector is
+//! read by its id, which is derived from all fields of its key.
 
 use async_trait::async_trait;
 use cairn_domain::{ContentHash, DenseVector, Digester, ModelId, Tenant, VectorKey};
@@ -19,11 +19,11 @@ use crate::fields::{CONTENT_HASH, DENSE, TENANT};
 use crate::payload::{Fields, bytes_of, hexadecimal};
 use crate::prepare::{self, Plan, collection_name};
 
-/// Ids that one request reads or deletes.
+/// Most ids that one request reads or deletes.
 const IDS: usize = 1_000;
-/// Qdrant's bytes have no sign.
+/// Qdrant's bytes are unsigned.
 const OFFSET: i16 = 128;
-/// What is cached is embedded as a passage; questions are not cached here.
+/// Cached vectors are embedded as passages; vectors of questions are not cached here.
 const INPUT_TYPE: &str = "passage";
 
 /// Vectors of one model in Qdrant, by content. Cheap to clone; clones share their connection.
@@ -35,7 +35,7 @@ pub struct QdrantVectorCache {
 }
 
 impl QdrantVectorCache {
-    /// Connects with the first request. Fails on settings that cannot work, all of them at once.
+    /// The first request connects. Fails on invalid settings and reports all faults at once.
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: format!("{}-cache", collection_name(&config, &model)) };
@@ -46,13 +46,14 @@ impl QdrantVectorCache {
         &self.collection.name
     }
 
-    /// Makes the collection and its index where they are missing, and checks that what is there fits the model.
+    /// Creates the collection and its index if they are missing, and checks that an existing collection fits
+    /// the model.
     pub async fn prepare(&self) -> Result<(), VectorCacheError> {
         let plan = Plan::of_cache(&self.model);
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// The collection, or its index, that is missing; an error if what is there is of another kind.
+    /// The missing collection or index; an error if the existing collection has other properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorCacheError> {
         prepare::missing(&self.collection, &Plan::of_cache(&self.model)).await.map_err(self.failed("check"))
     }
@@ -78,10 +79,13 @@ impl QdrantVectorCache {
         let (length, model) = (vector.0.len(), &key.model);
         if *model != self.model {
             let (name, own) = (&model.name, &self.model.name);
-            return Err(Fault::invalid(format!("a vector of model `{name}` for the cache of `{own}`")));
+            return Err(Fault::invalid(format!("the vector is of model `{name}`, the cache is for `{own}`")));
         }
         if length != usize::from(model.dimensions) {
-            return Err(Fault::invalid(format!("a vector of {length} dimensions for model `{}`", model.name)));
+            return Err(Fault::invalid(format!(
+                "the vector has {length} dimensions, which does not fit model `{}`",
+                model.name
+            )));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! One collection, as the rest asks it: pages, counts, marks, deletions.
+//! Requests to one collection: pages, counts, marks, deletions.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use qdrant_client::qdrant::{
 use crate::connection::Connection;
 use crate::error::Fault;
 
-/// Points of a page that is read for its own sake, not for a caller.
+/// Points per page, for pages that are read internally and not returned to a caller.
 pub(crate) const PAGE: u32 = 1_000;
 
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(crate) struct Collection {
     pub(crate) name: String,
 }
 
-/// Which points to read, and what of them.
+/// The points to read, and the fields to return.
 #[derive(Default)]
 pub(crate) struct Page {
     pub(crate) filter: Filter,
@@ -31,7 +31,7 @@ pub(crate) struct Page {
     pub(crate) offset: Option<PointId>,
     pub(crate) with_payload: Option<WithPayloadSelector>,
     pub(crate) with_vectors: bool,
-    /// An indexed integer and where to start.
+    /// An indexed integer field, and the value to start at.
     pub(crate) order_by: Option<(&'static str, i64)>,
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn whole_payload() -> Option<WithPayloadSelector> {
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Enable(true)) })
 }
 
-/// Whether a list ends because there is no more. One that is merely short may have lost entries between being found and
-/// being read, when they were deleted; and shards give fewer than are asked for when several of them are asked for many
-/// approximate hits. Neither takes half of a list away.
+/// True if a list ended because no more entries exist. A list that is only short may be incomplete for two
+/// reasons: entries were deleted after the search and before their payload was read, or shards returned fewer
+/// entries than requested for a large approximate search. Neither reason removes more than half of a list.
 pub(crate) fn is_whole(num_listed: u64, wanted: u64) -> bool {
     num_listed.saturating_mul(2) < wanted
 }
 
-/// Whether a write that waits was applied. A server that is slower than its own limit (`cluster.grpc_timeout_ms`) answers with success
-/// and says only there that it has not.
+/// Fails if a waiting write was not applied. A server that exceeds its own limit (`cluster.grpc_timeout_ms`)
+/// reports success, and only this status shows that the write is pending.
 pub(crate) fn applied(answer: &PointsOperationResponse) -> Result<(), Fault> {
     match answer.result.as_ref().map(UpdateResult::status) {
         Some(status @ (UpdateStatus::WaitTimeout | UpdateStatus::ClockRejected)) => {
@@ -68,7 +68,7 @@ fn selector(which: PointsSelectorOneOf) -> Option<PointsSelector> {
 }
 
 impl Collection {
-    /// Inserts the points that are not there.
+    /// Inserts the points that do not exist yet.
     pub(crate) async fn insert(&self, points: Vec<PointStruct>) -> Result<(), Fault> {
         let request = UpsertPoints {
             collection_name: self.name.clone(),
@@ -82,7 +82,7 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.upsert(request).await).await?)
     }
 
-    /// Sets fields of the points that the filter lets through when the write is applied.
+    /// Sets fields of the points that match the filter at the time of the write.
     pub(crate) async fn set(&self, fields: HashMap<String, Value>, filter: Filter) -> Result<(), Fault> {
         let request = SetPayloadPoints {
             collection_name: self.name.clone(),
@@ -96,8 +96,8 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.set_payload(request).await).await?)
     }
 
-    /// Deletes what the filter lets through, on every replica. No count is asked before: one replica's answer is not to
-    /// keep the request from the others.
+    /// Deletes the points that match the filter, on every replica. It does not count them first: the count of
+    /// one replica must not keep the request from the others.
     pub(crate) async fn delete(&self, filter: Filter) -> Result<(), Fault> {
         let request = DeletePoints {
             collection_name: self.name.clone(),
@@ -110,7 +110,7 @@ impl Collection {
         applied(&self.connection.call(request, async |request| client.delete(request).await).await?)
     }
 
-    /// Deletes, and says how many points one replica knew of.
+    /// Deletes the points and returns how many of them one replica had.
     pub(crate) async fn count_and_delete(&self, filter: Filter) -> Result<u64, Fault> {
         let num_points = self.count(filter.clone()).await?;
         self.delete(filter).await?;
@@ -129,7 +129,7 @@ impl Collection {
         Ok(answer.result.map_or(0, |result| result.count))
     }
 
-    /// One page, and where the next one by id starts.
+    /// One page, and the start of the next page in the order of ids.
     pub(crate) async fn page(&self, page: Page) -> Result<(Vec<RetrievedPoint>, Option<PointId>), Fault> {
         let order = |(key, start): (&str, i64)| OrderBy {
             key: key.to_owned(),
@@ -151,7 +151,7 @@ impl Collection {
         Ok((answer.result, answer.next_page_offset))
     }
 
-    /// The points of all pages, handed over page by page.
+    /// Reads all pages and passes the points of each to `take`.
     pub(crate) async fn each_page(
         &self,
         filter: Filter,
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_is_not_applied_is_no_success() {
+    fn pending_write_is_an_error() {
         let answer = |status: UpdateStatus| {
             let result = UpdateResult { status: status.into(), ..UpdateResult::default() };
             applied(&PointsOperationResponse { result: Some(result), ..PointsOperationResponse::default() })

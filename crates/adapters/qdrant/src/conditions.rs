@@ -1,4 +1,4 @@
-//! A question's view, scope and filter as a filter of Qdrant.
+//! View, scope and filter of a search as a filter of Qdrant.
 
 use cairn_domain::{RepositoryId, RepositoryScope, Scope, View};
 use cairn_ports::{ChunkFilter, IncludeTests};
@@ -8,26 +8,26 @@ use crate::error::Fault;
 use crate::fields::*;
 use crate::paths::PathFilter;
 
-/// What a question may find.
-pub(crate) struct Question {
+/// The filter of a search.
+pub(crate) struct FilterParts {
     pub(crate) filter: Filter,
-    /// Patterns that Qdrant can only narrow down: paths that it lets through are tested again.
+    /// Path patterns that Qdrant can test only in part: paths that it returns are tested again.
     pub(crate) paths: Option<PathFilter>,
 }
 
-impl Question {
-    /// None if nothing is in scope.
+impl FilterParts {
+    /// `None` if nothing is in scope.
     pub(crate) fn new(view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<Option<Self>, Fault> {
         let paths = PathFilter::new(&filter.paths)?;
-        let Some(mut conditions) = seen(view, scope) else { return Ok(None) };
+        let Some(mut conditions) = visible_in_scope(view, scope) else { return Ok(None) };
         conditions.must.extend(restrictions(filter));
         conditions.must.extend(paths.as_ref().and_then(PathFilter::condition));
         Ok(Some(Self { filter: conditions, paths: paths.filter(|paths| !paths.is_exact()) }))
     }
 }
 
-/// What the view shows of the scope; none if the scope is empty.
-pub(crate) fn seen(view: &View, scope: &Scope) -> Option<Filter> {
+/// The filter for the part of the scope that the view shows; `None` if the scope is empty.
+pub(crate) fn visible_in_scope(view: &View, scope: &Scope) -> Option<Filter> {
     let mut filter = visible(view);
     filter.must.push(Condition::matches(TENANT, scope.tenant.as_str().to_owned()));
     match &scope.repositories {
@@ -71,7 +71,7 @@ fn from(generation: u64) -> Range {
     Range { gte: Some(generation as f64), ..Range::default() }
 }
 
-/// Everything but the paths.
+/// The conditions of the filter, except paths.
 fn restrictions(filter: &ChunkFilter) -> Vec<Condition> {
     let ChunkFilter { languages, kinds, paths: _, module_prefixes, include_tests, tags, since } = filter;
     let mut must = Vec::new();
@@ -81,7 +81,7 @@ fn restrictions(filter: &ChunkFilter) -> Vec<Condition> {
     if !kinds.is_empty() {
         must.push(Condition::matches(KIND, kinds.iter().map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>()));
     }
-    // Every module lies in the empty one.
+    // The empty module contains every module.
     if !module_prefixes.is_empty() && !module_prefixes.iter().any(String::is_empty) {
         must.push(Condition::matches(MODULES, module_prefixes.clone()));
     }

@@ -1,4 +1,4 @@
-//! Where Qdrant is, how long to wait for it, and how exact it is to be.
+//! Address of Qdrant, time limits, and exactness.
 
 use std::fmt;
 
@@ -6,45 +6,45 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
-/// Longest prefix: Qdrant makes folders of the names of collections.
+/// Longest prefix: Qdrant uses names of collections as names of folders.
 const PREFIX_BYTES: usize = 60;
-/// A gRPC message is at most 4 MiB where nobody raised the limit; a point more than this must fit beside the batch.
+/// A gRPC message has at most 4 MiB by default; one more point than this limit must fit into the message.
 const MAX_BATCH_BYTES: usize = 3 << 20;
 
-/// Settings of the connection to Qdrant and of the collections in it.
+/// Settings of the connection to Qdrant and of its collections.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QdrantConfig {
-    /// `http://HOST:6334`, or `https://` with TLS: the port that speaks gRPC.
+    /// `http://HOST:6334`, or `https://` with TLS: the gRPC port.
     pub url: String,
-    /// Empty where the server asks for none.
+    /// Empty if the server requires no key.
     #[serde(default)]
     pub api_key: SecretString,
-    /// Starts the name of every collection: keeps several installations apart in one Qdrant.
+    /// Prefix of the name of every collection; separates several installations in one Qdrant.
     #[serde(default = "default_prefix")]
     pub collection_prefix: String,
-    /// Whether questions scan all vectors in their scope, and so answer as local mode does to the last hit. Otherwise a
-    /// new collection gets an HNSW index and dense answers are approximate.
+    /// If true, a search scans all vectors in its scope and returns exactly the hits of local mode. Otherwise
+    /// a new collection gets an HNSW index, and dense searches are approximate.
     #[serde(default = "default_exact")]
     pub exact: bool,
     /// Copies of each shard in a new collection.
     #[serde(default = "default_replication_factor")]
     pub replication_factor: u32,
-    /// Copies that must have a write before it is answered.
+    /// Copies that must apply a write before the server confirms it.
     #[serde(default = "default_write_consistency_factor")]
     pub write_consistency_factor: u32,
     /// Shards of a new collection.
     #[serde(default = "default_shard_number")]
     pub shard_number: u32,
-    /// How long one request may take.
+    /// Time limit of one request.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
     #[serde(default = "default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Points that one request writes at most.
+    /// Most points per write request.
     #[serde(default = "default_max_batch_points")]
     pub max_batch_points: usize,
-    /// Bytes that one request writes at most.
+    /// Most bytes per write request.
     #[serde(default = "default_max_batch_bytes")]
     pub max_batch_bytes: usize,
 }
@@ -85,7 +85,7 @@ fn default_max_batch_bytes() -> usize {
     2 << 20
 }
 
-/// Everything that is wrong with the settings, each with what to do.
+/// All faults of the settings, each with advice.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidQdrantConfig {
     pub faults: Vec<String>,
@@ -100,7 +100,7 @@ impl fmt::Display for InvalidQdrantConfig {
 impl std::error::Error for InvalidQdrantConfig {}
 
 impl QdrantConfig {
-    /// The settings of a server without authentication, everything else as it is by default.
+    /// Settings of a server without authentication, with defaults for everything else.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -127,7 +127,7 @@ impl QdrantConfig {
         let is_plain = prefix.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
         if prefix.is_empty() || prefix.len() > PREFIX_BYTES || !is_plain {
             faults.push(format!(
-                "`collection_prefix` is `{prefix}`: it takes 1 to {PREFIX_BYTES} letters, digits, `_` and `-`"
+                "`collection_prefix` is `{prefix}`: it must have 1 to {PREFIX_BYTES} letters, digits, `_` and `-`"
             ));
         }
         let counts = [
@@ -143,32 +143,28 @@ impl QdrantConfig {
         faults.extend(zero.map(|(name, _)| format!("`{name}` is 0: it must be at least 1")));
         if self.write_consistency_factor > self.replication_factor {
             let (write, copies) = (self.write_consistency_factor, self.replication_factor);
-            faults
-                .push(format!("`write_consistency_factor` is {write}, but `replication_factor` makes {copies} copies"));
+            faults.push(format!("`write_consistency_factor` is {write}, but `replication_factor` is only {copies}"));
         }
         if self.max_batch_bytes > MAX_BATCH_BYTES {
             let given = self.max_batch_bytes;
-            faults.push(format!("`max_batch_bytes` is {given}: a gRPC message takes {MAX_BATCH_BYTES} at most"));
+            faults.push(format!("`max_batch_bytes` is {given}: it must be at most {MAX_BATCH_BYTES}"));
         }
         if faults.is_empty() { Ok(()) } else { Err(InvalidQdrantConfig { faults }) }
     }
 
-    /// Says nothing of what a URL may hold beside host and port: it may be a password.
+    /// Shows only the scheme of the URL: its other parts may contain a password.
     fn url_fault(&self) -> Option<String> {
         let Ok(url) = Url::parse(&self.url) else {
-            return Some("`url` cannot be read: write it as `http://HOST:6334`".to_owned());
+            return Some("`url` is not a URL: set `http://HOST:6334`".to_owned());
         };
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Some(format!(
-                "`url` starts with `{}:`: write it as `http://HOST:6334` or `https://…`",
-                url.scheme()
-            ));
+            return Some(format!("`url` has the scheme `{}`: set `http://HOST:6334` or `https://…`", url.scheme()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Some("`url` holds credentials: give the key as `api_key`".to_owned());
+            return Some("`url` contains credentials: set the key as `api_key`".to_owned());
         }
         let is_bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
-        (!is_bare).then(|| "`url` holds more than host and port".to_owned())
+        (!is_bare).then(|| "`url` may contain only scheme, host and port".to_owned())
     }
 }
 
@@ -205,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_never_shown() {
+    fn secrets_are_never_displayed() {
         let config = QdrantConfig { api_key: "hidden-key".into(), ..QdrantConfig::new("http://u:hidden-key@h:1") };
         assert!(!format!("{:?}", config.api_key).contains("hidden-key"));
         assert!(!config.validate().expect_err("invalid").to_string().contains("hidden-key"));
@@ -213,7 +209,8 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused() {
-        // Reads ask one replica: asking several would fail with the first that is away, and cut lists short.
+        // Reads use one replica. A read from several would fail if one is unavailable, and would return
+        // incomplete lists.
         for (name, value) in [("excat", "true"), ("read_from", "\"majority\"")] {
             let text = format!(r#"{{"url": "http://h:1", "{name}": {value}}}"#);
             let error = serde_json::from_str::<QdrantConfig>(&text).expect_err("unknown");

@@ -1,7 +1,7 @@
-//! The connection: generated clients over one channel, a key with each request, a deadline around each.
+//! The connection: generated clients over one channel; each request has the API key and a deadline.
 //!
-//! The clients are those that `qdrant-client` generates; its own wrapper is left out because it tries requests again by
-//! itself, and whether that is right is the pipeline's to say.
+//! The clients are those that `qdrant-client` generates. Its wrapper is not used, because it retries
+//! requests, and only the pipeline may decide about retries.
 
 use std::future::Future;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tonic::{Request, Response, Status};
 use crate::config::{InvalidQdrantConfig, QdrantConfig};
 use crate::error::Fault;
 
-/// Idle connections are probed, so that a peer that vanished is noticed.
+/// Idle connections are probed, so that a lost peer is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 type Service = InterceptedService<Channel, ApiKey>;
@@ -33,12 +33,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects when the first request is sent, and again after a connection broke.
+    /// The first request connects; a request after a lost connection connects again.
     pub(crate) fn new(config: &QdrantConfig) -> Result<Self, InvalidQdrantConfig> {
         config.validate()?;
         let invalid = |fault: String| InvalidQdrantConfig { faults: vec![fault] };
         let endpoint = Endpoint::from_shared(config.url.clone())
-            .map_err(|_| invalid("`url` cannot be read: write it as `http://HOST:6334`".to_owned()))?
+            .map_err(|_| invalid("`url` is not a URL: set `http://HOST:6334`".to_owned()))?
             .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
             .http2_keep_alive_interval(KEEP_ALIVE)
             .keep_alive_while_idle(true);
@@ -48,7 +48,7 @@ impl Connection {
         };
         let endpoint = endpoint.map_err(|error| invalid(format!("TLS cannot be set up: {error}")))?;
         let api_key = ApiKey::new(config.api_key.expose_secret())
-            .ok_or_else(|| invalid("`api_key` holds signs that no header can carry".to_owned()))?;
+            .ok_or_else(|| invalid("`api_key` contains characters that a header cannot contain".to_owned()))?;
         let timeout = Duration::from_millis(config.timeout_ms);
         Ok(Self { channel: endpoint.connect_lazy(), api_key, timeout })
     }
@@ -63,7 +63,7 @@ impl Connection {
         client.max_decoding_message_size(usize::MAX)
     }
 
-    /// Waits for an answer until the deadline, which the server is told too.
+    /// Waits for a response until the deadline; the server gets the same deadline.
     pub(crate) async fn call<Q, A, F>(&self, message: Q, send: impl FnOnce(Request<Q>) -> F) -> Result<A, Fault>
     where
         F: Future<Output = Result<Response<A>, Status>>,
@@ -73,24 +73,25 @@ impl Connection {
         match tokio::time::timeout(self.timeout, send(request)).await {
             Ok(answer) => Ok(answer?.into_inner()),
             Err(_) => {
-                Err(Status::deadline_exceeded(format!("no answer within {} ms", self.timeout.as_millis())).into())
+                Err(Status::deadline_exceeded(format!("no response within {} ms", self.timeout.as_millis())).into())
             }
         }
     }
 
-    /// The server's name for itself and its version.
+    /// Name and version of the server.
     pub(crate) async fn health(&self) -> Result<HealthCheckReply, Fault> {
         let mut client = QdrantClient::with_interceptor(self.channel.clone(), self.api_key.clone());
         self.call(HealthCheckRequest {}, async |request| client.health_check(request).await).await
     }
 
-    /// Writes go through the highest replica that is alive; `Strong` waits for the highest one, dead or not.
+    /// Writes go through the highest available replica; `Strong` would wait for the highest replica even if
+    /// it is down.
     pub(crate) fn ordering(&self) -> Option<WriteOrdering> {
         Some(WriteOrdering { r#type: WriteOrderingType::Medium.into() })
     }
 }
 
-/// Adds the key to each request. Its value is marked as sensitive, so that nothing prints it.
+/// Adds the key to each request. The value is marked as sensitive, so that it is never printed.
 #[derive(Clone)]
 pub(crate) struct ApiKey(Option<MetadataValue<Ascii>>);
 

@@ -1,4 +1,4 @@
-//! What Qdrant and the way to it answer, as kinds of errors.
+//! Converts errors of Qdrant and of the transport into kinds of errors.
 
 use std::error::Error;
 use std::io;
@@ -7,13 +7,15 @@ use std::time::Duration;
 use cairn_ports::{Cause, ErrorKind, MaintenanceError, VectorCacheError, VectorStoreError};
 use tonic::{Code, Status};
 
-/// Marks a refusal as one for want of disk or memory. The code is that of rate limits, but no time to wait mends it.
+/// Marks a refusal for lack of disk or memory. The code is the same as for rate limits, but waiting does not
+/// help.
 const NO_SPACE: &str = "qdrant-insufficient-storage";
 
-/// In what Qdrant says where a shard has lost its leader, or too many of its nodes are away. The code is that of its own bugs.
+/// Parts of messages that Qdrant sends when a shard has no leader or too few available nodes. Their code is
+/// the one for internal errors.
 const NO_REPLICA: [&str; 4] = ["active replica", "`Active` replica", "no leader", "leader is not established"];
 
-/// What went wrong with a request.
+/// The failure of a request.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
@@ -29,9 +31,9 @@ impl Fault {
         Self::new(ErrorKind::Invalid, cause)
     }
 
-    /// A point that does not hold what we wrote.
+    /// A point with other content than was written.
     pub(crate) fn damaged(point: &str, what: &str) -> Self {
-        let advice = "`cairn index --rebuild` of its repository writes it anew";
+        let advice = "run `cairn index --rebuild` for its repository to write it again";
         Self::new(ErrorKind::Corrupt, format!("point {point} is damaged: {what}; {advice}"))
     }
 
@@ -53,7 +55,7 @@ impl From<Status> for Fault {
         let kind = kind(&status);
         match status.code() {
             Code::NotFound => {
-                let advice = "if a collection is missing, `cairn topology apply` makes it, and cached vectors come back by themselves";
+                let advice = "if a collection is missing, run `cairn topology apply` to create it; cached vectors are then restored automatically";
                 Self::new(kind, format!("{}; {advice}", status.message()))
             }
             _ => Self::new(kind, status),
@@ -61,14 +63,15 @@ impl From<Status> for Fault {
     }
 }
 
-/// A status that was made on this side carries its cause; one from the server does not.
+/// A status that was created on this side has a source; one from the server has none.
 fn kind(status: &Status) -> ErrorKind {
     if let Some(cause) = status.source() {
         return kind_of_transport(status.code(), cause);
     }
     match status.code() {
-        // Only collections are asked for by name: a missing one is a fault of the installation and not of the part at hand.
-        // And a precondition is always one of the server's state: it is locked, or a shard is on its way to another node.
+        // Only collections are addressed by name: a missing one is a fault of the installation, not of the
+        // current part. A failed precondition always concerns the state of the server: it is locked, or a
+        // shard is moving to another node.
         Code::Unavailable | Code::NotFound | Code::FailedPrecondition => ErrorKind::Unavailable,
         Code::ResourceExhausted if status.metadata().contains_key(NO_SPACE) => ErrorKind::Io,
         Code::ResourceExhausted => ErrorKind::Throttled { retry_after: retry_after(status) },
@@ -78,15 +81,16 @@ fn kind(status: &Status) -> ErrorKind {
         Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Forbidden,
         Code::Aborted => ErrorKind::TransactionConflict,
         Code::DataLoss => ErrorKind::Corrupt,
-        // Between the death of a node and the choice of another.
+        // A node has failed and the shard has no new leader yet.
         Code::Internal if NO_REPLICA.iter().any(|text| status.message().contains(text)) => ErrorKind::Unavailable,
-        // Qdrant says so when its own disk or memory fails: worth another attempt, but not an endless pause.
+        // Qdrant uses this code when its disk or memory fails: another attempt is useful, an endless pause is
+        // not.
         Code::Internal => ErrorKind::Io,
         Code::Unknown | Code::Ok => ErrorKind::ConnectionLost,
     }
 }
 
-/// A server that cannot be reached at all is unavailable; a connection that breaks under a request is lost.
+/// A server that cannot be reached is unavailable; a connection that breaks during a request is lost.
 fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     if matches!(code, Code::DeadlineExceeded | Code::Cancelled) {
         return ErrorKind::Timeout;
@@ -106,7 +110,7 @@ fn kind_of_transport(code: Code, cause: &(dyn Error + 'static)) -> ErrorKind {
     ErrorKind::ConnectionLost
 }
 
-/// Seconds, as Qdrant's rate limiter gives them.
+/// Seconds, the format of Qdrant's rate limiter.
 fn retry_after(status: &Status) -> Option<Duration> {
     let seconds = status.metadata().get("retry-after")?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
@@ -140,21 +144,21 @@ mod tests {
     }
 
     #[test]
-    fn throttling_says_how_long() {
+    fn throttling_returns_the_waiting_time() {
         let mut status = Status::resource_exhausted("slow down");
         status.metadata_mut().insert("retry-after", "7".parse().expect("a value"));
         check(status, ErrorKind::Throttled { retry_after: Some(Duration::from_secs(7)) });
     }
 
     #[test]
-    fn a_full_disk_is_no_throttling() {
+    fn full_disk_is_not_throttling() {
         let mut status = Status::resource_exhausted("the quota of this node is used up");
         status.metadata_mut().insert(NO_SPACE, "1".parse().expect("a value"));
         check(status, ErrorKind::Io);
     }
 
     #[test]
-    fn broken_connections_are_told_from_missing_servers() {
+    fn broken_connections_differ_from_unreachable_servers() {
         let from = |code, kind: io::ErrorKind| {
             let mut status = Status::new(code, "transport error");
             status.set_source(std::sync::Arc::new(io::Error::from(kind)));

@@ -1,4 +1,4 @@
-//! The fields of a point's payload, and which of them have an index.
+//! The fields of the payload of a point, and their indexes.
 
 use cairn_domain::GenerationId;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
@@ -6,7 +6,7 @@ use qdrant_client::qdrant::{
     BoolIndexParams, FieldType, IntegerIndexParams, KeywordIndexParams, PayloadIndexParams, UuidIndexParams,
 };
 
-/// The `gen_to` of a version that nobody ended.
+/// The `gen_to` of a version that is not ended.
 pub(crate) const OPEN: i64 = GenerationId::OPEN.0 as i64;
 
 pub(crate) const DENSE: &str = "dense";
@@ -15,7 +15,7 @@ pub(crate) const TERMS: &str = "terms";
 pub(crate) const TENANT: &str = "tenant";
 pub(crate) const REPOSITORY: &str = "repository";
 pub(crate) const KEY: &str = "key";
-/// The first bits of the key, by which scrolling goes.
+/// The first bits of the key: the order of scrolling.
 pub(crate) const KEY_ORDER: &str = "key_order";
 pub(crate) const GEN_FROM: &str = "gen_from";
 /// The generation that ends the version, or `OPEN`.
@@ -46,22 +46,22 @@ pub(crate) const WEIGHT_PERCENT: &str = "weight_percent";
 pub(crate) const TAGS: &str = "tags";
 pub(crate) const CHANGED_AT: &str = "changed_at";
 pub(crate) const VECTOR_DIGEST: &str = "vector_digest";
-/// Of all that is not in another digest.
+/// Covers all data that no other digest covers.
 pub(crate) const CHECKSUM: &str = "checksum";
 
-/// What an index is for.
+/// The kind and purpose of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
-    /// Splits the collection: points of one value lie together.
+    /// Partitions the collection: points with the same value are stored together.
     Tenant,
     Keyword,
-    /// A keyword by which questions narrow down what they search.
+    /// A keyword that often restricts a search.
     Linked,
-    /// For people who look into the collection: no question asks it, so it costs no memory.
+    /// For operators who inspect the collection: no search uses it, so it uses no memory.
     KeywordOnDisk,
     Uuid,
     Integer,
-    /// Only compared, never looked up.
+    /// Used for comparisons only, never for lookups.
     Range,
     Bool,
 }
@@ -100,7 +100,8 @@ impl Index {
         }
     }
 
-    /// Whether an HNSW index gets links among points of one value. They cost as much as all other links, for each index.
+    /// True if the HNSW index gets links among points with the same value. Such links cost as much as all
+    /// other links, for each index.
     fn has_links(self) -> bool {
         matches!(self, Self::Tenant | Self::Linked)
     }

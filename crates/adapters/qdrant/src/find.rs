@@ -1,38 +1,39 @@
-//! The best hits, in the port's total order.
+//! The best hits, in the total order of the port.
 //!
-//! Qdrant gives the highest scores, but of equal ones at the end of its list it takes any. So one more hit than wanted
-//! is asked for, and what has the last score of a full list counts as cut off: only what lies above it is known to be
-//! complete. If that is too little because patterns sorted paths out, the paths that they let through are looked up, and
-//! named; if it still is, because of ties, more is asked for, down to the score of the last hit that is wanted, until
-//! the list is whole (`is_whole`).
+//! Qdrant returns the highest scores, but among equal scores at the end of its list it chooses any. The code
+//! therefore requests one hit more than wanted, and treats the hits with the last score of a full list as
+//! possibly incomplete: only hits above that score are certain. If too few are certain because path patterns
+//! removed hits, the matching paths are looked up and put into the filter. If too few are still certain
+//! because of ties, a longer list is requested, down to the score of the last wanted hit, until the list is
+//! complete (`is_whole`).
 
 use cairn_domain::{ChunkKey, RepositoryId};
 use cairn_ports::Hit;
 use qdrant_client::qdrant::{Condition, Query, QueryPoints, ScoredPoint, SearchParams, VectorInput};
 
 use crate::collection::{Collection, is_whole, only};
-use crate::conditions::Question;
+use crate::conditions::FilterParts;
 use crate::error::Fault;
 use crate::fields::{KEY, PATH, REPOSITORY, START_LINE};
 use crate::payload::Fields;
 use crate::read::count_by_path;
 
-/// Floats hold every integer up to here.
+/// A float represents every integer below this value exactly.
 const EXACT_BELOW: f32 = (1 << 24) as f32;
 const GROWTH: u64 = 4;
-/// Paths that one request names at most.
+/// Most paths that one request lists.
 const NAMED_PATHS: usize = 10_000;
 
-/// What is looked for, in which vectors.
-pub(crate) struct Target {
+/// The vector of a search, and the vectors to compare it with.
+pub(crate) struct VectorQuery {
     pub(crate) using: &'static str,
     pub(crate) vector: VectorInput,
     pub(crate) exact: bool,
-    /// Lower scores are no hits.
+    /// Points with lower scores are not hits.
     pub(crate) lowest: Option<i64>,
 }
 
-/// A hit with what orders it.
+/// A hit with its sort keys.
 #[derive(Debug)]
 struct Candidate {
     score: i64,
@@ -45,7 +46,7 @@ struct Candidate {
 impl Candidate {
     fn new(point: ScoredPoint) -> Result<Self, Fault> {
         if point.score.abs() >= EXACT_BELOW {
-            return Err(Fault::invalid(format!("the score {} is beyond what a float holds exactly", point.score)));
+            return Err(Fault::invalid(format!("the score {} is too large for an exact float", point.score)));
         }
         let fields = Fields::of(point.id.as_ref(), point.payload);
         Ok(Self {
@@ -58,9 +59,9 @@ impl Candidate {
     }
 }
 
-/// One answer of Qdrant.
+/// One response of Qdrant.
 struct List {
-    /// How long it was, before patterns sorted out.
+    /// Its length before path patterns removed hits.
     num_listed: u64,
     /// The score of its last entry.
     last: i64,
@@ -68,12 +69,12 @@ struct List {
 }
 
 impl List {
-    fn new(points: Vec<ScoredPoint>, question: &Question) -> Result<Self, Fault> {
+    fn new(points: Vec<ScoredPoint>, parts: &FilterParts) -> Result<Self, Fault> {
         let num_listed = points.len() as u64;
         let mut candidates = points.into_iter().map(Candidate::new).collect::<Result<Vec<_>, _>>()?;
         let last = candidates.last().map_or(i64::MIN, |candidate| candidate.score);
-        if let Some(paths) = &question.paths {
-            candidates.retain(|candidate| paths.lets_through(&candidate.path));
+        if let Some(paths) = &parts.paths {
+            candidates.retain(|candidate| paths.matches(&candidate.path));
         }
         Ok(Self { num_listed, last, candidates })
     }
@@ -81,33 +82,33 @@ impl List {
 
 pub(crate) async fn best(
     collection: &Collection,
-    question: &Question,
-    target: &Target,
+    parts: &FilterParts,
+    vector_query: &VectorQuery,
     limit: usize,
 ) -> Result<Vec<Hit>, Fault> {
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let first = Wanted { limit, num_listed: limit as u64 + 1, threshold: target.lowest };
-    let list = List::new(query(collection, question, target, &first).await?, question)?;
+    let first = Wanted { limit, num_listed: limit as u64 + 1, threshold: vector_query.lowest };
+    let list = List::new(query(collection, parts, vector_query, &first).await?, parts)?;
     let Some(mut wanted) = first.after(&list) else { return Ok(ordered(list.candidates, limit)) };
-    let mut spelled_out = None;
-    if let Some(paths) = &question.paths {
-        let mut seen = count_by_path(collection, &question.filter).await?;
-        seen.retain(|(path, _)| paths.lets_through(path));
-        if seen.is_empty() {
+    let mut with_paths = None;
+    if let Some(paths) = &parts.paths {
+        let mut matching = count_by_path(collection, &parts.filter).await?;
+        matching.retain(|(path, _)| paths.matches(path));
+        if matching.is_empty() {
             return Ok(Vec::new());
         }
-        // Where many are let through, so are many of the best hits.
-        if seen.len() <= NAMED_PATHS {
-            let mut filter = question.filter.clone();
-            filter.must.push(Condition::matches(PATH, seen.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));
-            (spelled_out, wanted) = (Some(Question { filter, paths: None }), first);
+        // If more paths match than one request may list, many of the best hits match too.
+        if matching.len() <= NAMED_PATHS {
+            let mut filter = parts.filter.clone();
+            filter.must.push(Condition::matches(PATH, matching.into_iter().map(|(path, _)| path).collect::<Vec<_>>()));
+            (with_paths, wanted) = (Some(FilterParts { filter, paths: None }), first);
         }
     }
-    let question = spelled_out.as_ref().unwrap_or(question);
+    let parts = with_paths.as_ref().unwrap_or(parts);
     loop {
-        let list = List::new(query(collection, question, target, &wanted).await?, question)?;
+        let list = List::new(query(collection, parts, vector_query, &wanted).await?, parts)?;
         match wanted.after(&list) {
             Some(next) => wanted = next,
             None => return Ok(ordered(list.candidates, limit)),
@@ -115,7 +116,7 @@ pub(crate) async fn best(
     }
 }
 
-/// What is asked for, to learn the best `limit` hits.
+/// The request that should return the best `limit` hits.
 struct Wanted {
     limit: usize,
     num_listed: u64,
@@ -123,7 +124,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// What to ask for next; nothing if the best hits are in the list.
+    /// The next request, or `None` if the list contains the best hits.
     fn after(&self, list: &List) -> Option<Self> {
         let num_certain = list.candidates.iter().filter(|candidate| candidate.score > list.last).count();
         if is_whole(list.num_listed, self.num_listed) || num_certain >= self.limit {
@@ -137,17 +138,17 @@ impl Wanted {
 
 async fn query(
     collection: &Collection,
-    question: &Question,
-    target: &Target,
+    parts: &FilterParts,
+    vector_query: &VectorQuery,
     wanted: &Wanted,
 ) -> Result<Vec<ScoredPoint>, Fault> {
     let request = QueryPoints {
         collection_name: collection.name.clone(),
-        query: Some(Query::from(target.vector.clone())),
-        using: Some(target.using.to_owned()),
-        filter: Some(question.filter.clone()),
-        params: Some(SearchParams { exact: Some(target.exact), ..SearchParams::default() }),
-        // The threshold itself is not let through.
+        query: Some(Query::from(vector_query.vector.clone())),
+        using: Some(vector_query.using.to_owned()),
+        filter: Some(parts.filter.clone()),
+        params: Some(SearchParams { exact: Some(vector_query.exact), ..SearchParams::default() }),
+        // `next_down`, because the threshold itself must be included.
         score_threshold: wanted.threshold.map(|score| (score as f32).next_down()),
         limit: Some(wanted.num_listed),
         with_payload: only(&[REPOSITORY, KEY, PATH, START_LINE]),
@@ -158,11 +159,11 @@ async fn query(
     Ok(answer.result)
 }
 
-/// Score (high first), repository, path, line, key.
+/// Sorted by score (high first), repository, path, line, key.
 fn ordered(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Hit> {
     candidates.sort_by(|left, right| {
-        let place = |candidate: &Candidate| (candidate.repository, candidate.line, candidate.key);
-        let ((repository, line, key), (other_repository, other_line, other_key)) = (place(left), place(right));
+        let keys = |candidate: &Candidate| (candidate.repository, candidate.line, candidate.key);
+        let ((repository, line, key), (other_repository, other_line, other_key)) = (keys(left), keys(right));
         let by_score = right.score.cmp(&left.score);
         let by_path = by_score.then(repository.cmp(&other_repository)).then_with(|| left.path.cmp(&right.path));
         by_path.then(line.cmp(&other_line)).then(key.cmp(&other_key))
@@ -182,20 +183,20 @@ mod tests {
         Candidate { score, repository, path: format!("{score}.rs"), line: 1, key: ChunkKey(repository.0) }
     }
 
-    /// Asks a server that has a hit of each score from `best` down to 1, of which it lists what `listed` makes of them.
-    /// Gives the hits, and how long a list was wanted each time.
+    /// Queries a fake server that has one hit per score from `best` down to 1; `listed` selects the hits that
+    /// it returns. Returns the hits, and the requested length of each list.
     fn hits(best: i64, limit: usize, listed: fn(u64, Vec<i64>) -> Vec<i64>) -> (Vec<i64>, Vec<u64>) {
         let mut wanted = Wanted { limit, num_listed: limit as u64 + 1, threshold: None };
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         loop {
-            asked.push(wanted.num_listed);
+            requested.push(wanted.num_listed);
             let above = (1..=best).rev().filter(|score| wanted.threshold.is_none_or(|threshold| *score >= threshold));
             let scores = listed(wanted.num_listed, above.collect());
             let last = scores.last().copied().unwrap_or(i64::MIN);
             let candidates = scores.iter().copied().map(candidate).collect();
             match wanted.after(&List { num_listed: scores.len() as u64, last, candidates }) {
                 Some(next) => wanted = next,
-                None => return (first(limit as u64, scores), asked),
+                None => return (first(limit as u64, scores), requested),
             }
         }
     }
@@ -206,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_lost_entries_is_not_taken_for_the_end() {
-        // The three best are deleted when eleven were found and none was read yet.
+    fn list_with_deleted_entries_is_not_the_end() {
+        // The three best hits are deleted after eleven were found and before any was read.
         let listed = |wanted, scores: Vec<i64>| match wanted {
             11 => first(11, scores).split_off(3),
             _ => first(wanted, scores.into_iter().skip(3).collect()),
@@ -216,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_shards_cut_short_is_not_taken_for_the_end() {
-        // From 128 on, each of several gives what is likely to be enough.
+    fn list_shortened_by_shards_is_not_the_end() {
+        // From 128 hits on, each of several shards returns only the number that is probably enough.
         let listed = |wanted, scores| first(if wanted == 201 { 150 } else { wanted }, scores);
         assert_eq!(hits(1_000, 200, listed), ((801..=1_000).rev().collect(), vec![201, 804]));
     }
 
     #[test]
-    fn few_hits_are_asked_for_once() {
+    fn few_hits_need_one_request() {
         assert_eq!(hits(4, 10, first), (vec![4, 3, 2, 1], vec![11]));
         assert_eq!(hits(0, 1, first), (vec![], vec![2]));
     }

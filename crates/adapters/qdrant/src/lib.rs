@@ -1,16 +1,16 @@
 //! Chunks and cached vectors in Qdrant.
 //!
-//! One collection per model and dimension holds every version of every chunk as a point with two vectors, `dense` and
-//! the sparse `terms`, whose elements are integers, so that Qdrant's sums are those of the local segments. A point says
-//! from which generation to which it is there (`gen_from`, `gen_to`), and a question's view becomes part of its filter,
-//! beside tenant and scope: no store query leaves them out.
+//! One collection per model and dimension contains every version of every chunk. A version is a point with
+//! two vectors, `dense` and the sparse `terms`. Their elements are integers, so Qdrant computes the same sums
+//! as the local segments. A point has the range of generations in which it exists (`gen_from`, `gen_to`).
+//! Every query filters by the view, the tenant and the scope.
 //!
-//! What holds:
-//! - staging only inserts: a late writer changes nothing that is there;
-//! - a mark that a published generation made is never overwritten (`stage`);
-//! - a server that is too old for any of this is refused (`version`);
-//! - a request is answered within its deadline or fails; nothing is tried again here;
-//! - hits come in the total order of the port, although Qdrant breaks ties as it likes (`find`).
+//! Guarantees:
+//! - staging only inserts: a late writer changes no existing point;
+//! - a mark of a published generation is never overwritten (`stage`);
+//! - a server that is too old for these guarantees is refused (`version`);
+//! - a request returns or fails within its deadline; this crate never retries;
+//! - hits have the total order of the port, although Qdrant orders ties arbitrarily (`find`).
 
 mod cache;
 mod collection;

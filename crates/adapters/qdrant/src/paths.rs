@@ -1,8 +1,8 @@
-//! Path patterns: what Qdrant's indexes can say of them, and the rest.
+//! Path patterns: the part that Qdrant's indexes can test, and the rest.
 //!
-//! Qdrant knows no globs. From each pattern conditions are derived that every matching path meets: its extension, its
-//! base name, a folder above it. They are necessary, not sufficient, so whatever they let through is matched again
-//! here, with the same rules as in local mode.
+//! Qdrant does not support globs. Each pattern yields conditions that every matching path meets: its
+//! extension, its base name, a folder above it. They are necessary, not sufficient. Paths that meet them are
+//! matched again here, with the same rules as in local mode.
 
 use cairn_ports::{ErrorKind, literal_path};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -15,7 +15,7 @@ pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// What follows the last dot of the base name.
+/// The text after the last dot of the base name.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     base_name(path).rsplit_once('.').map(|(_, extension)| extension)
 }
@@ -25,18 +25,18 @@ pub(crate) fn folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
 
-/// Patterns of which a path must match one.
+/// Patterns; a path must match one of them.
 pub(crate) struct PathFilter {
-    /// Paths that patterns without a wildcard spell. These Qdrant compares by itself.
+    /// Paths from patterns without a wildcard. Qdrant can compare these itself.
     literals: Vec<String>,
     globs: Vec<String>,
     whole: GlobSet,
-    /// Patterns without `/` are also ones of base names.
+    /// Patterns without `/` also match base names.
     names: GlobSet,
 }
 
 impl PathFilter {
-    /// None if there is no pattern. Fails on one that cannot be read.
+    /// `None` if no pattern exists. Fails on an invalid pattern.
     pub(crate) fn new(patterns: &[String]) -> Result<Option<Self>, Fault> {
         if patterns.is_empty() {
             return Ok(None);
@@ -53,18 +53,18 @@ impl PathFilter {
         Ok(Some(Self { literals, globs, whole, names }))
     }
 
-    /// Whether the condition says all.
+    /// True if the condition tests the patterns completely.
     pub(crate) fn is_exact(&self) -> bool {
         self.globs.is_empty()
     }
 
-    pub(crate) fn lets_through(&self, path: &str) -> bool {
+    pub(crate) fn matches(&self, path: &str) -> bool {
         self.literals.iter().any(|literal| literal == path || !literal.contains('/') && literal == base_name(path))
             || self.whole.is_match(path)
             || self.names.is_match(base_name(path))
     }
 
-    /// Met by every path that the patterns let through; none if a pattern asks for nothing that has an index.
+    /// A condition that every matching path meets; `None` if a pattern needs nothing that has an index.
     pub(crate) fn condition(&self) -> Option<Condition> {
         let (whole, names): (Vec<_>, Vec<_>) = self.literals.iter().cloned().partition(|literal| literal.contains('/'));
         let mut should = Vec::new();
@@ -102,7 +102,7 @@ fn is_special(character: char) -> bool {
     matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | ',' | '!')
 }
 
-/// What a glob asks of a path in terms of the indexed fields.
+/// The requirements of a glob for the indexed fields of a path.
 #[derive(PartialEq, Eq, Debug)]
 struct Needs<'a> {
     folder: Option<&'a str>,
@@ -114,7 +114,7 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // `**/` at the start of a tail matches nothing too, so only a name behind a slash is whole.
+    // `**/` at the start of a tail also matches nothing, so only a name after a slash is complete.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {
         Some(_) => None,
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn needs_are_read_from_both_ends() {
+    fn needs_come_from_both_ends_of_a_glob() {
         let check = |glob: &str, folder: Option<&str>, base_name: Option<&str>, extension: Option<&str>| {
             assert_eq!(needs(glob), Needs { folder, base_name, extension }, "{glob}");
         };
@@ -152,7 +152,7 @@ mod tests {
         check("a/*/", Some("a"), None, None);
     }
 
-    /// Whether the fields of a path meet what is needed.
+    /// True if the fields of a path meet the needs.
     fn meets(needs: &Needs<'_>, path: &str) -> bool {
         needs.folder.is_none_or(|folder| folders(path).any(|above| above == folder))
             && needs.base_name.is_none_or(|name| name == base_name(path))
@@ -173,12 +173,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn what_a_glob_matches_meets_its_needs(glob in pieces(OF_GLOBS, 7), path in pieces(OF_PATHS, 8)) {
+        fn matching_paths_meet_the_needs_of_a_glob(glob in pieces(OF_GLOBS, 7), path in pieces(OF_PATHS, 8)) {
             let path = path.trim_matches('/').to_owned();
             prop_assume!(!path.is_empty());
             if let Ok(Some(filter)) = PathFilter::new(std::slice::from_ref(&glob))
                 && !filter.is_exact()
-                && filter.lets_through(&path)
+                && filter.matches(&path)
             {
                 prop_assert!(meets(&needs(&glob), &path), "{glob} matches {path}: {:?}", needs(&glob));
             }

@@ -1,4 +1,4 @@
-//! A chunk as a payload, and back without loss.
+//! Converts a chunk to a payload and back without loss.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use crate::error::Fault;
 use crate::fields::*;
 use crate::paths;
 
-/// Bits of a key that scrolling goes by: Qdrant compares the start of a page as a float, which is exact to 2^53.
+/// Bits of a key that order scrolling: Qdrant compares the start of a page as a float, which is exact to
+/// 2^53.
 const KEY_ORDER_BITS: u32 = 53;
 
 pub(crate) fn key_order(key: ChunkKey) -> i64 {
@@ -67,13 +68,13 @@ fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
     texts.map(Value::from).collect::<Vec<_>>().into()
 }
 
-/// `a.b.c`, `a.b`, `a`: every prefix that ends where a part ends.
+/// `a.b.c`, `a.b`, `a`: every prefix that ends at the end of a part.
 fn modules(module: &str) -> impl Iterator<Item = &str> {
     let parts = module.match_indices('.').map(|(end, _)| &module[..end]);
     parts.chain([module])
 }
 
-/// Of the record with its text: nothing of it can change unnoticed.
+/// Covers the record and its text, so that every change is detected.
 pub(crate) fn checksum(chunk: &ChunkRecord) -> Digest {
     let digester = Digester::new("qdrant-chunk").bytes(&chunk.digest().0).text(&chunk.text);
     digester.flag(chunk.has_secrets).digest()
@@ -92,7 +93,7 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// The 32 bytes that `hexadecimal` wrote.
+/// Decodes the 32 bytes that `hexadecimal` encoded.
 pub(crate) fn bytes_of(text: &str) -> Option<[u8; 32]> {
     let (first, second) = text.split_at_checked(32)?;
     let (first, second) = (Key128::parse(first)?, Key128::parse(second)?);
@@ -102,7 +103,8 @@ pub(crate) fn bytes_of(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// A payload that is read field by field; what is missing or of another type names the point.
+/// Reads a payload field by field. The error for a missing field or a wrong type contains the id of the
+/// point.
 pub(crate) struct Fields {
     point: String,
     fields: HashMap<String, Value>,
@@ -132,7 +134,7 @@ impl Fields {
     }
 
     fn missing(&self, field: &str) -> Fault {
-        self.damaged(&format!("`{field}` is missing or of another type"))
+        self.damaged(&format!("`{field}` is missing or has another type"))
     }
 
     fn kind(&self, field: &str) -> Option<&Kind> {
@@ -196,7 +198,7 @@ impl Fields {
         bytes_of(self.text(VECTOR_DIGEST)?).map(Digest).ok_or_else(|| self.missing(VECTOR_DIGEST))
     }
 
-    /// The text is empty if it was not asked for.
+    /// The text is empty if it was not requested.
     pub(crate) fn chunk(&self) -> Result<ChunkRecord, Fault> {
         let symbol_kind = self
             .optional_text(SYMBOL_KIND)
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_is_that_of_their_first_bits() {
+    fn keys_are_ordered_by_their_first_bits() {
         let order = |first: u8| key_order(ChunkKey(Key128([first; 16])));
         assert!(order(0) < order(1) && order(127) < order(128) && order(254) < order(255));
         assert!(order(255) < 1 << 53);

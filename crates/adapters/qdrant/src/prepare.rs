@@ -1,6 +1,6 @@
-//! Collections and their indexes: made where they are missing, checked where they are there.
+//! Collections and their indexes: created if they are missing, checked if they exist.
 //!
-//! May be run by several replicas at once: whoever comes second finds what the first one made.
+//! Several replicas may run this at once: a later one finds the objects of an earlier one.
 
 use cairn_domain::ModelId;
 use cairn_ports::ErrorKind;
@@ -17,11 +17,11 @@ use crate::error::Fault;
 use crate::fields::{CACHE_INDEXES, CHUNK_INDEXES, DENSE, Index, TERMS};
 use crate::version;
 
-/// What a collection is to be.
+/// The required properties of a collection.
 pub(crate) struct Plan {
     dimensions: u16,
     datatype: Option<Datatype>,
-    /// Links of a point in the HNSW index; 0 is no index.
+    /// Links per point in the HNSW index; 0 means no index.
     links: u64,
     has_terms: bool,
     indexes: &'static [(&'static str, Index)],
@@ -33,14 +33,15 @@ impl Plan {
         Self { dimensions: model.dimensions, datatype: None, links, has_terms: true, indexes: &CHUNK_INDEXES }
     }
 
-    /// Vectors are bytes, nobody searches them, and they stay on disk.
+    /// Vectors are bytes on disk and are never searched.
     pub(crate) fn of_cache(model: &ModelId) -> Self {
         let datatype = Some(Datatype::Uint8);
         Self { dimensions: model.dimensions, datatype, links: 0, has_terms: false, indexes: &CACHE_INDEXES }
     }
 }
 
-/// `PREFIX-MODEL-DIMENSIONS`. What a folder cannot be called is replaced, and a digest tells such models apart.
+/// `PREFIX-MODEL-DIMENSIONS`. Characters that a folder name cannot contain are replaced, and a digest
+/// distinguishes such models.
 pub(crate) fn collection_name(config: &QdrantConfig, model: &ModelId) -> String {
     const LONGEST_MODEL: usize = 80;
     let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.');
@@ -67,7 +68,7 @@ pub(crate) async fn prepare(collection: &Collection, config: &QdrantConfig, plan
     Ok(())
 }
 
-/// What `prepare` would make.
+/// The objects that `prepare` would create.
 pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<String>, Fault> {
     let name = &collection.name;
     version::check(&collection.connection).await?;
@@ -79,8 +80,8 @@ pub(crate) async fn missing(collection: &Collection, plan: &Plan) -> Result<Vec<
     Ok(unindexed(plan, &info).map(|(field, _)| format!("index `{field}` of collection `{name}`")).collect())
 }
 
-/// Those that are there are not asked for again: in a cluster of Qdrant's each is a vote of all nodes, and a service that starts
-/// would wait for their leader.
+/// The missing indexes. Existing ones are not requested again: in a Qdrant cluster each request is a vote of
+/// all nodes, and a starting service would wait for their leader.
 fn unindexed(plan: &Plan, info: &CollectionInfo) -> impl Iterator<Item = (&'static str, Index)> {
     plan.indexes.iter().copied().filter(|(field, _)| !info.payload_schema.contains_key(*field))
 }
@@ -119,14 +120,14 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
         replication_factor: Some(config.replication_factor),
         write_consistency_factor: Some(config.write_consistency_factor),
         sparse_vectors_config: plan.has_terms.then_some(terms),
-        // Said aloud: what is left out is taken from the server's own settings.
+        // Set explicitly, because an omitted setting uses the default of the server.
         strict_mode_config: Some(StrictModeConfig { enabled: Some(false), ..StrictModeConfig::default() }),
         ..CreateCollection::default()
     };
     let mut client = collection.connection.collections();
     match collection.connection.call(request, async |request| client.create(request).await).await {
         Ok(_) => Ok(()),
-        // Qdrant says either of the two when another replica was faster.
+        // Qdrant returns one of the two errors if another replica created the collection first.
         Err(fault) if matches!(fault.kind, ErrorKind::AlreadyExists | ErrorKind::Invalid) => {
             if exists(collection).await? { Ok(()) } else { Err(fault) }
         }
@@ -134,13 +135,13 @@ async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> 
     }
 }
 
-/// Without links among the points of one tenant, repository or language (`Index::has_links`), a search within one of
-/// them loses its way: measured, it finds 72 of 100.
+/// Without links among points of one tenant, repository or language (`Index::has_links`), a search within one
+/// of them has low recall: measured, it finds 72 of 100.
 fn links(plan: &Plan) -> HnswConfigDiff {
     HnswConfigDiff { m: Some(plan.links), payload_m: Some(plan.links), ..HnswConfigDiff::default() }
 }
 
-/// The setting `exact` may have changed since the collection was made.
+/// Updates the links, because `exact` may have changed since the collection was created.
 async fn set_links(collection: &Collection, plan: &Plan, info: &CollectionInfo) -> Result<(), Fault> {
     let current = info.config.as_ref().and_then(|config| config.hnsw_config).and_then(|hnsw| hnsw.m);
     if current == Some(plan.links) {
@@ -155,7 +156,7 @@ async fn set_links(collection: &Collection, plan: &Plan, info: &CollectionInfo) 
     collection.connection.call(request, async |request| client.update(request).await).await.map(drop)
 }
 
-/// Making an index again is no fault.
+/// Creating an existing index succeeds.
 async fn create_index(collection: &Collection, field: &str, index: Index) -> Result<(), Fault> {
     let request = CreateFieldIndexCollection {
         collection_name: collection.name.clone(),
@@ -178,7 +179,7 @@ fn check(name: &str, plan: &Plan, info: &CollectionInfo) -> Result<(), Fault> {
     }
     let faults = faults.join(", ");
     Err(Fault::invalid(format!(
-        "collection `{name}` is not one of ours: {faults}; set another `collection_prefix`, or delete the collection and \
+        "collection `{name}` does not fit: {faults}; set another `collection_prefix`, or delete the collection and \
          index again"
     )))
 }
@@ -199,7 +200,7 @@ fn faults(plan: &Plan, params: Option<&CollectionParams>) -> Vec<String> {
     let terms = params.and_then(|params| params.sparse_vectors_config.as_ref()?.map.get(TERMS));
     match terms {
         None if plan.has_terms => faults.push(format!("it has no sparse vectors `{TERMS}`")),
-        // Weights are final: the server's own statistics must not change them.
+        // The weights are final: statistics of the server must not change them.
         Some(terms) if terms.modifier.is_some_and(|modifier| modifier != 0) => {
             faults.push(format!("it modifies the weights of `{TERMS}`"));
         }
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_models_apart() {
+    fn names_distinguish_models() {
         let config = QdrantConfig::new("http://h:1");
         let name = |model: &str, dimensions| collection_name(&config, &ModelId { name: model.to_owned(), dimensions });
         assert_eq!(name("cairn-static-1.2", 256), "cairn-cairn-static-1.2-256");

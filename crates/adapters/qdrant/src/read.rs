@@ -1,4 +1,4 @@
-//! Reading chunks: by key, all of a repository, and how many there are.
+//! Reading chunks: by key, all of a repository, and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,21 @@ use qdrant_client::qdrant::{
 };
 
 use crate::collection::{Collection, Page, is_whole, whole_payload};
-use crate::conditions::{Question, seen};
+use crate::conditions::{FilterParts, visible_in_scope};
 use crate::error::Fault;
 use crate::fields::{KEY, KEY_ORDER, PATH, REPOSITORY, TEXT};
 use crate::payload::{Fields, key_order, uuid_text};
 
-/// Keys that one request asks for.
+/// Most keys per request.
 const KEYS: usize = 256;
-/// Chunks of a page, with their texts.
+/// Chunks per page, with their texts.
 const CHUNKS_OF_A_PAGE: u32 = 1_000;
 /// More distinct paths than any collection has.
 const PATHS: u64 = u32::MAX as u64;
 
 type Wanted = (RepositoryId, ChunkKey);
 
-/// The visible chunks of the keys, in their order.
+/// The visible chunks with these keys, in the order of the keys.
 pub(crate) async fn fetch(
     collection: &Collection,
     view: &View,
@@ -52,10 +52,10 @@ async fn fetch_some(
 ) -> Result<Vec<ChunkRecord>, Fault> {
     let repositories = keys.iter().map(|(repository, _)| *repository).collect();
     let named = Scope { repositories: RepositoryScope::Only(repositories), ..scope.clone() };
-    let Some(mut filter) = seen(view, &named) else { return Ok(Vec::new()) };
+    let Some(mut filter) = visible_in_scope(view, &named) else { return Ok(Vec::new()) };
     filter.must.push(has_key(keys.iter().map(|(_, key)| *key)));
     let mut chunks = Vec::with_capacity(keys.len());
-    let with_payload = if with_text { whole_payload() } else { all_but_the_text() };
+    let with_payload = if with_text { whole_payload() } else { without_text() };
     let take = |points: Vec<RetrievedPoint>| {
         for point in points {
             chunks.push(Fields::of(point.id.as_ref(), point.payload).chunk()?);
@@ -74,12 +74,12 @@ pub(crate) fn has_key(keys: impl Iterator<Item = ChunkKey>) -> Condition {
     Condition::matches(KEY, keys.map(|key| uuid_text(key.0)).collect::<Vec<_>>())
 }
 
-fn all_but_the_text() -> Option<WithPayloadSelector> {
+fn without_text() -> Option<WithPayloadSelector> {
     let fields = vec![TEXT.to_owned()];
     Some(WithPayloadSelector { selector_options: Some(SelectorOptions::Exclude(PayloadExcludeSelector { fields })) })
 }
 
-/// A page of all visible chunks of a repository in the order of the first bits of their keys, where `from` starts.
+/// A page of the visible chunks of a repository, ordered by the first bits of their keys, starting at `from`.
 pub(crate) async fn scroll(
     collection: &Collection,
     view: &View,
@@ -88,7 +88,7 @@ pub(crate) async fn scroll(
     from: u64,
 ) -> Result<ChunkPage, Fault> {
     let named = Scope { repositories: RepositoryScope::Only([repository].into()), ..scope.clone() };
-    let in_scope = scope.contains(repository).then(|| seen(view, &named)).flatten();
+    let in_scope = scope.contains(repository).then(|| visible_in_scope(view, &named)).flatten();
     let (Some(filter), Ok(start)) = (in_scope, i64::try_from(from)) else { return Ok(ChunkPage::default()) };
     let mut limit = CHUNKS_OF_A_PAGE;
     loop {
@@ -102,7 +102,7 @@ pub(crate) async fn scroll(
         if is_last {
             return Ok(ChunkPage { chunks, next: None });
         }
-        // What shares the last bits may be cut off: it starts the next page, whole.
+        // Chunks with the last value may be incomplete: the next page starts with all of them.
         chunks.retain(|(chunk, _)| key_order(chunk.key) < last);
         if !chunks.is_empty() {
             return Ok(ChunkPage { chunks, next: u64::try_from(last).ok() });
@@ -111,7 +111,7 @@ pub(crate) async fn scroll(
     }
 }
 
-/// Sorted by key, each version once: a point that is being moved between segments may be listed twice.
+/// Sorted by key, each version once: a point that moves between segments may be listed twice.
 fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fault> {
     let mut records = BTreeMap::new();
     for point in points {
@@ -122,22 +122,23 @@ fn records(points: Vec<RetrievedPoint>) -> Result<Vec<(ChunkRecord, Digest)>, Fa
     Ok(records.into_values().collect())
 }
 
-/// How many chunks the question lets through.
-pub(crate) async fn count(collection: &Collection, question: Question) -> Result<u64, Fault> {
-    let Some(paths) = &question.paths else { return collection.count(question.filter).await };
-    let counts = count_by_path(collection, &question.filter).await?;
-    Ok(counts.iter().filter(|(path, _)| paths.lets_through(path)).map(|(_, count)| count).sum())
+/// The number of chunks that match.
+pub(crate) async fn count(collection: &Collection, parts: FilterParts) -> Result<u64, Fault> {
+    let Some(paths) = &parts.paths else { return collection.count(parts.filter).await };
+    let counts = count_by_path(collection, &parts.filter).await?;
+    Ok(counts.iter().filter(|(path, _)| paths.matches(path)).map(|(_, count)| count).sum())
 }
 
-/// Every path that the filter lets through, with the number of its chunks.
+/// Every path that matches the filter, with the number of its chunks.
 pub(crate) async fn count_by_path(collection: &Collection, filter: &Filter) -> Result<Vec<(String, u64)>, Fault> {
     let request = FacetCounts {
         collection_name: collection.name.clone(),
         key: PATH.to_owned(),
         filter: Some(filter.clone()),
         limit: Some(PATHS),
-        // An exact facet is a scan for each path, all at once. This is one walk for all of them, and as long as the limit is out of
-        // reach it walks to the end: only a point that is being moved between segments may be counted twice or not.
+        // An exact facet scans once per path, all at once. The approximate one is a single scan for all paths
+        // and reads everything as long as the limit is not reached; only a point that moves between segments
+        // may be counted twice or not at all.
         exact: Some(false),
         ..FacetCounts::default()
     };

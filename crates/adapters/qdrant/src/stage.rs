@@ -1,9 +1,9 @@
-//! Staging: new versions are inserted, old ones marked.
+//! Staging: inserts new versions and marks old ones as ended.
 //!
-//! May be run twice and stopped anywhere. A version that is there is left as it is, whoever writes it again. A mark is
-//! set only where the store itself finds none, or that of a run that came to nothing: the test and the write are one
-//! request, so no late writer takes a mark of a published generation away. Nothing of it is visible before its
-//! generation is published.
+//! It may run twice and stop anywhere. An existing version stays unchanged if it is written again. A mark is
+//! set only if the version has none, or has the mark of an aborted run. The test and the write are one
+//! request, so a late writer cannot remove a mark of a published generation. Staged data is invisible until
+//! its generation is published.
 
 use cairn_domain::{ChunkKey, GenerationId, Point, RecordId};
 use cairn_faults::fail_point;
@@ -18,10 +18,10 @@ use crate::fields::{DENSE, GEN_FROM, GEN_TO, OPEN, TERMS};
 use crate::payload::{self, uuid_text};
 use crate::read::{has_key, of_repository};
 
-/// Keys that one request retires.
+/// Most keys per retiring request.
 const KEYS: usize = 500;
 
-/// Writes what one part of a run found.
+/// Writes the records of one part of a run.
 pub(crate) struct Writer<'a> {
     pub(crate) collection: &'a Collection,
     pub(crate) config: &'a QdrantConfig,
@@ -36,9 +36,15 @@ impl Writer<'_> {
         }
         self.insert(&staged.points).await?;
         for keys in staged.retired.chunks(KEYS) {
-            fail_point!("qdrant::before_retire", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+            fail_point!("qdrant::before_retire", |message| Err(Fault::new(
+                cairn_ports::ErrorKind::ConnectionLost,
+                message
+            )));
             self.retire(keys).await?;
-            fail_point!("qdrant::after_retire", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+            fail_point!("qdrant::after_retire", |message| Err(Fault::new(
+                cairn_ports::ErrorKind::ConnectionLost,
+                message
+            )));
         }
         Ok(())
     }
@@ -46,7 +52,10 @@ impl Writer<'_> {
     fn check(&self, point: &Point) -> Result<(), Fault> {
         let chunk = &point.chunk;
         if chunk.repository != self.staging.run.repository {
-            return Err(Fault::invalid(format!("chunk {} of `{}` is of another repository", chunk.key, chunk.path)));
+            return Err(Fault::invalid(format!(
+                "chunk {} of `{}` belongs to another repository",
+                chunk.key, chunk.path
+            )));
         }
         if point.dense.0.len() != usize::from(self.dimensions) {
             let (found, wanted) = (point.dense.0.len(), self.dimensions);
@@ -58,7 +67,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// In batches that fit a message.
+    /// Inserts the points in batches that fit into a message.
     async fn insert(&self, points: &[Point]) -> Result<(), Fault> {
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for point in points {
@@ -77,13 +86,16 @@ impl Writer<'_> {
     }
 
     async fn insert_batch(&self, batch: Vec<PointStruct>) -> Result<(), Fault> {
-        fail_point!("qdrant::before_insert", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+        fail_point!("qdrant::before_insert", |message| Err(Fault::new(
+            cairn_ports::ErrorKind::ConnectionLost,
+            message
+        )));
         self.collection.insert(batch).await?;
-        fail_point!("qdrant::after_insert", |said| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, said)));
+        fail_point!("qdrant::after_insert", |message| Err(Fault::new(cairn_ports::ErrorKind::ConnectionLost, message)));
         Ok(())
     }
 
-    /// Ends the versions of the keys that this run may end (`Staging::may_retire`, as a filter).
+    /// Ends the versions of these keys that this run may end (`Staging::may_retire`, as a filter).
     async fn retire(&self, keys: &[ChunkKey]) -> Result<(), Fault> {
         let Staging { run, aborted, .. } = self.staging;
         let before = Range { lt: Some(run.generation.0 as f64), ..Range::default() };
@@ -116,7 +128,7 @@ fn point_id(key: ChunkKey, gen_from: GenerationId) -> PointId {
     uuid_text(RecordId::derive(key.0, gen_from).0).into()
 }
 
-/// Integers as floats. A point without terms has no sparse vector.
+/// The vectors as floats. A point without terms has no sparse vector.
 fn vectors(point: &Point) -> Vectors {
     let dense: Vec<f32> = point.dense.0.iter().map(|value| f32::from(*value)).collect();
     let mut vectors = NamedVectors::default().add_vector(DENSE, dense);

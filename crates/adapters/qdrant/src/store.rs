@@ -1,4 +1,4 @@
-//! The store: the ports over one collection.
+//! The store: implements the ports over one collection.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, GenerationId, ModelId, RepositoryId, Scope, Tenant, View};
@@ -8,12 +8,12 @@ use cairn_ports::{
 use qdrant_client::qdrant::VectorInput;
 
 use crate::collection::Collection;
-use crate::conditions::Question;
+use crate::conditions::FilterParts;
 use crate::config::{InvalidQdrantConfig, QdrantConfig};
 use crate::connection::Connection;
 use crate::error::Fault;
 use crate::fields::{DENSE, TERMS};
-use crate::find::{self, Target};
+use crate::find::{self, VectorQuery};
 use crate::prepare::{self, Plan, collection_name};
 use crate::stage::Writer;
 use crate::{read, sweep};
@@ -27,31 +27,32 @@ pub struct QdrantStore {
 }
 
 impl QdrantStore {
-    /// Connects with the first request. Fails on settings that cannot work, all of them at once.
+    /// The first request connects. Fails on invalid settings and reports all faults at once.
     pub fn new(config: QdrantConfig, model: ModelId) -> Result<Self, InvalidQdrantConfig> {
         let connection = Connection::new(&config)?;
         let collection = Collection { connection, name: collection_name(&config, &model) };
         Ok(Self { collection, config, model })
     }
 
-    /// The name of the collection, by which the catalogue knows it.
+    /// The name of the collection, as the catalogue records it.
     pub fn collection_name(&self) -> &str {
         &self.collection.name
     }
 
-    /// Makes the collection and its indexes where they are missing, and checks that what is there fits the model.
+    /// Creates the collection and its indexes if they are missing, and checks that an existing collection
+    /// fits the model.
     pub async fn prepare(&self) -> Result<(), VectorStoreError> {
         let plan = Plan::of_chunks(&self.config, &self.model);
         prepare::prepare(&self.collection, &self.config, &plan).await.map_err(self.failed("prepare"))
     }
 
-    /// The collection, or indexes of it, that are missing; an error if what is there is of another kind.
+    /// The missing collection or indexes; an error if the existing collection has other properties.
     pub async fn missing(&self) -> Result<Vec<String>, VectorStoreError> {
         let plan = Plan::of_chunks(&self.config, &self.model);
         prepare::missing(&self.collection, &plan).await.map_err(self.failed("check"))
     }
 
-    /// Which server answers, e.g. `qdrant 1.19.0`.
+    /// Name and version of the server, e.g. `qdrant 1.19.0`.
     pub async fn version(&self) -> Result<String, VectorStoreError> {
         let health = self.collection.connection.health().await.map_err(self.failed("version"))?;
         Ok(format!("{} {}", health.title, health.version))
@@ -66,11 +67,11 @@ impl QdrantStore {
         view: &View,
         scope: &Scope,
         filter: &ChunkFilter,
-        target: &Target,
+        vector_query: &VectorQuery,
         limit: usize,
     ) -> Result<Vec<Hit>, Fault> {
-        match Question::new(view, scope, filter)? {
-            Some(question) => find::best(&self.collection, &question, target, limit).await,
+        match FilterParts::new(view, scope, filter)? {
+            Some(parts) => find::best(&self.collection, &parts, vector_query, limit).await,
             None => Ok(Vec::new()),
         }
     }
@@ -93,8 +94,8 @@ impl VectorStore for QdrantStore {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError> {
         let vector = VectorInput::new_dense(vector.0.iter().map(|value| f32::from(*value)).collect::<Vec<_>>());
-        let target = Target { using: DENSE, vector, exact: self.config.exact, lowest: None };
-        self.best(view, scope, filter, &target, limit).await.map_err(self.failed("search_dense"))
+        let vector_query = VectorQuery { using: DENSE, vector, exact: self.config.exact, lowest: None };
+        self.best(view, scope, filter, &vector_query, limit).await.map_err(self.failed("search_dense"))
     }
 
     async fn search_sparse(
@@ -111,8 +112,8 @@ impl VectorStore for QdrantStore {
             return Ok(Vec::new());
         }
         let vector = VectorInput::new_sparse(terms, weights);
-        let target = Target { using: TERMS, vector, exact: true, lowest: Some(1) };
-        self.best(view, scope, filter, &target, limit).await.map_err(self.failed("search_sparse"))
+        let vector_query = VectorQuery { using: TERMS, vector, exact: true, lowest: Some(1) };
+        self.best(view, scope, filter, &vector_query, limit).await.map_err(self.failed("search_sparse"))
     }
 
     async fn fetch(
@@ -137,8 +138,8 @@ impl VectorStore for QdrantStore {
 
     async fn count(&self, view: &View, scope: &Scope, filter: &ChunkFilter) -> Result<u64, VectorStoreError> {
         let count = async {
-            match Question::new(view, scope, filter)? {
-                Some(question) => read::count(&self.collection, question).await,
+            match FilterParts::new(view, scope, filter)? {
+                Some(parts) => read::count(&self.collection, parts).await,
                 None => Ok(0),
             }
         };
@@ -172,7 +173,7 @@ impl Generations for QdrantStore {
         removed.map_err(|fault| fault.of_maintenance("remove_repository", &repository.to_string()))
     }
 
-    /// Qdrant merges and cleans its segments by itself.
+    /// Qdrant merges and cleans its segments without a request.
     async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
         Ok(())
     }

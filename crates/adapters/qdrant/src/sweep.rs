@@ -1,4 +1,5 @@
-//! Sweeping, always for listed generations: a range would take what an unfinished run is staging.
+//! Sweeping, always for listed generations: a range would include the records that an unfinished run is
+//! staging.
 
 use cairn_domain::{DenseVector, GenerationId, RepositoryId, SparseVector, Tenant};
 use qdrant_client::qdrant::{Condition, Filter, Range, RetrievedPoint, vector_output, vectors_output};
@@ -10,7 +11,7 @@ use crate::payload::{Fields, checksum};
 use crate::read::of_repository;
 use crate::stage::ends;
 
-/// Generations that one request names.
+/// Most generations per request.
 const GENERATIONS: usize = 1_000;
 
 pub(crate) async fn retired(
@@ -27,7 +28,8 @@ pub(crate) async fn retired(
     Ok(num_removed)
 }
 
-/// Removes what the generation began and opens what it ended. Returns how many records name it still.
+/// Removes the versions that the generation began and reopens those that it ended. Returns the number of
+/// records that still refer to it.
 pub(crate) async fn aborted(
     collection: &Collection,
     repository: RepositoryId,

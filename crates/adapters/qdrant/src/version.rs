@@ -1,13 +1,13 @@
-//! Which servers will do.
+//! The supported versions of the server.
 //!
-//! An older one takes our requests and does something else with them: before 1.17 a point that is only to be inserted
-//! overwrites the one that is there, and before 1.19 a replay after a crash chooses anew what a filter lets through. So
-//! nothing is prepared on a server, and nothing in it called well, before it has said its version.
+//! An older server accepts our requests but behaves differently: before 1.17 an insert-only request
+//! overwrites an existing point, and before 1.19 a replay after a crash evaluates a filter again. The version
+//! is therefore checked before anything is prepared or reported as healthy.
 
 use crate::connection::Connection;
 use crate::error::Fault;
 
-/// Major and minor version of the oldest.
+/// Major and minor version of the oldest supported server.
 const OLDEST: (u64, u64) = (1, 19);
 
 pub(crate) async fn check(connection: &Connection) -> Result<(), Fault> {
@@ -20,18 +20,18 @@ fn suits(version: &str) -> Result<(), String> {
     match parse(version) {
         Some(found) if found >= OLDEST => Ok(()),
         Some(_) => Err(format!(
-            "the server is Qdrant {version}, and Cairn needs {major}.{minor} or newer: an older one overwrites points \
-             that are only to be inserted, or repeats deletions wrongly after a crash; upgrade it, one minor version \
-             after the other"
+            "the server is Qdrant {version}; Cairn needs {major}.{minor} or newer, because an older one overwrites points \
+             on insert-only requests, or repeats deletions wrongly after a crash; upgrade it one minor version \
+             at a time"
         )),
         None => Err(format!(
-            "the server calls its version `{version}`, which is none of Qdrant's; Cairn needs Qdrant {major}.{minor} \
-             or newer: set `url` to the port of such a server that speaks gRPC"
+            "the server reports the version `{version}`, which is not a version of Qdrant; Cairn needs Qdrant {major}.{minor} \
+             or newer: set `url` to the gRPC port of such a server"
         )),
     }
 }
 
-/// `1.19.0`, also with a suffix.
+/// Parses `1.19.0`, also with a suffix.
 fn parse(version: &str) -> Option<(u64, u64)> {
     let mut parts = version.split('.');
     let (major, minor) = (parts.next()?.parse().ok()?, parts.next()?);
@@ -50,15 +50,15 @@ mod tests {
         }
         for version in ["1.18.3", "1.2.0", "0.99.0", "1.9.7"] {
             let fault = suits(version).expect_err(version);
-            assert!(fault.contains(&format!("Qdrant {version}, and Cairn needs 1.19")), "{fault}");
+            assert!(fault.contains(&format!("Qdrant {version}; Cairn needs 1.19")), "{fault}");
         }
     }
 
     #[test]
-    fn what_is_no_version_is_refused() {
+    fn invalid_versions_are_refused() {
         for version in ["", "latest", "1", "1.x", ".19", "one.two"] {
             let fault = suits(version).expect_err(version);
-            assert!(fault.contains(&format!("calls its version `{version}`")), "{fault}");
+            assert!(fault.contains(&format!("reports the version `{version}`")), "{fault}");
         }
     }
 }

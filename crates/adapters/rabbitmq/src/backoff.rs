@@ -1,8 +1,9 @@
-//! How long to wait before the next try: longer each time, and never the same for all who wait.
+//! Waits between attempts: each bound is longer, and each wait is random, so that waiting processes do not
+//! act at the same time.
 
 use std::time::Duration;
 
-/// Exponential with full jitter: a random time up to a bound that doubles. Has no last attempt.
+/// Exponential backoff with full jitter: a random time up to a bound that doubles. It has no last attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Backoff {
     min: Duration,
@@ -21,7 +22,7 @@ impl Backoff {
         bound.mul_f64(rand::random::<f64>())
     }
 
-    /// After a success.
+    /// Call it after a success.
     pub(crate) fn reset(&mut self) {
         self.bound = self.min;
     }
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_to_a_bound_and_differ() {
+    fn waits_are_random_and_grow_to_a_bound() {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
         let waits: Vec<Duration> = (0..1000).map(|_| backoff.next()).collect();
         assert!(waits[0] <= Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! Settings of the adapter, and what is wrong with them.
+//! Settings of the adapter and their validation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,29 +16,29 @@ use crate::topology::TopologyConfig;
 pub struct RabbitMqConfig {
     /// `amqp://user:password@host:port/vhost` of each node of the cluster; tried in turn.
     pub urls: Vec<SecretUrl>,
-    /// `http://user:password@host:port` of the management API. Needed to apply the topology; with it, depths also count
-    /// what other processes hold.
+    /// `http://user:password@host:port` of the management API. Applying the topology requires it. If it is
+    /// set, depths also count the deliveries that other processes hold.
     pub management_url: Option<SecretUrl>,
     pub topology: TopologyConfig,
     /// Jobs of a stage that may be unsettled at a time in this process.
     pub prefetch: u16,
-    /// The same for single stages, by their names.
+    /// `prefetch` for single stages, by stage name.
     pub stage_prefetch: BTreeMap<String, u16>,
     /// Messages of one `publish` that may be unconfirmed at a time.
     pub publish_window: usize,
-    /// After this time `publish` gives up as unavailable.
+    /// After this time `publish` fails as unavailable.
     pub publish_deadline_ms: u64,
-    /// A confirm that takes longer counts as lost: the channel is given up, and the message published again.
+    /// A confirm that takes longer counts as lost: the channel is closed, and the message is published again.
     pub confirm_timeout_ms: u64,
-    /// A peer that is silent for twice this time is gone.
+    /// A peer that is silent for twice this time counts as disconnected.
     pub heartbeat_seconds: u16,
     pub connect_timeout_ms: u64,
-    /// Bounds of the wait before something is built again.
+    /// Bounds of the wait before a connection or consumer is created again.
     pub backoff_min_ms: u64,
     pub backoff_max_ms: u64,
-    /// Without all connections and consumers for this long, the process is not ready.
+    /// The process is not ready after this time without all its connections and consumers.
     pub not_ready_after_ms: u64,
-    /// And for this long, it should be started anew.
+    /// The process should be restarted after this time without them.
     pub dead_after_ms: u64,
 }
 
@@ -63,7 +63,7 @@ impl Default for RabbitMqConfig {
     }
 }
 
-/// Everything that is wrong with the settings.
+/// All faults of the settings.
 #[derive(Debug, thiserror::Error)]
 #[error("invalid settings of RabbitMQ: {}", .faults.join("; "))]
 pub struct InvalidConfig {
@@ -77,20 +77,21 @@ impl RabbitMqConfig {
         self.check_addresses(&mut faults);
         self.check_numbers(&mut faults);
         for stage in self.stage_prefetch.keys().filter(|stage| StageName::parse(stage).is_none()) {
-            faults.push(format!("`stage_prefetch` names the stage `{stage}`, which does not exist"));
+            faults.push(format!("`stage_prefetch`: the stage `{stage}` does not exist"));
         }
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
     }
 
     fn check_addresses(&self, faults: &mut Vec<String>) {
         if self.urls.is_empty() {
-            faults.push("`urls` is empty: give `amqp://user:password@host:port/vhost` of each node".to_owned());
+            faults.push("`urls` is empty: set `amqp://user:password@host:port/vhost` of each node".to_owned());
         }
         for url in &self.urls {
             let is_read = url.expose().parse::<AMQPUri>().is_ok();
             if url.has_scheme(&["amqps"]) {
-                // lapin's features for it bring 32 crates; until they are in, nobody should believe to be encrypted.
-                faults.push(format!("`urls`: {url} asks for TLS, which this build does not speak with RabbitMQ"));
+                // TLS in lapin needs 32 more crates. Until they are added, `amqps` is an error, so that no
+                // connection is unencrypted by surprise.
+                faults.push(format!("`urls`: {url} requires TLS, which this build does not support for RabbitMQ"));
             } else if !is_read || !url.has_scheme(&["amqp"]) {
                 faults.push(format!("`urls`: {url} is not `amqp://user:password@host:port/vhost`"));
             }
@@ -136,14 +137,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fault_is_reported_and_no_secret() {
+    fn all_faults_are_reported_without_secrets() {
         let json = r#"{"urls": ["amqp://u:hunter2@h:1/v", "http://u:hunter2@h", "amqps://u:hunter2@h"], "management_url": "ftp://u:hunter2@h",
             "prefetch": 0, "stage_prefetch": {"purse": 3}, "backoff_min_ms": 9000,
             "topology": {"prefix": "a b", "retry_delays_ms": []}}"#;
-        let config: RabbitMqConfig = serde_json::from_str(json).expect("the form is right");
+        let config: RabbitMqConfig = serde_json::from_str(json).expect("the JSON is valid");
         let text = config.validate().expect_err("many faults").to_string();
         for word in [
-            "asks for TLS",
+            "requires TLS",
             "`urls`",
             "`management_url`",
             "`prefetch`",
@@ -158,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_settings_are_refused_and_defaults_are_sound() {
+    fn unknown_settings_are_refused_and_defaults_are_valid() {
         assert!(serde_json::from_str::<RabbitMqConfig>(r#"{"prefech": 3}"#).is_err());
         let config = RabbitMqConfig { urls: vec!["amqp://u:p@h/%2f".into()], ..RabbitMqConfig::default() };
-        config.validate().expect("sound");
+        config.validate().expect("valid");
     }
 }

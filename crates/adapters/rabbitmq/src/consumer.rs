@@ -1,4 +1,4 @@
-//! The consumer of one queue: attached, listened to, and attached again for as long as it takes.
+//! The consumer of one queue. It attaches, listens, and attaches again after each loss, without a limit.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::backoff::Backoff;
-use crate::broker::{Answer, Isolating, Lease, Shared};
 use crate::error::chain;
 use crate::health::Kind;
 use crate::inbox::Held;
 use crate::link::Up;
 use crate::message::Message;
 use crate::settle;
+use crate::shared::{AckHandle, Isolating, Lease, Shared};
 use crate::topology::{self, Source, passive};
 
-/// A consumer that lives as long has recovered: the next loss starts with short waits again.
+/// A consumer that was attached for this long has recovered: after the next loss the waits start short again.
 const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 /// Why a consumer ended.
 enum End {
-    /// Nobody wants it any more.
+    /// The stage is no longer consumed.
     Released,
     Lost(String),
 }
 
-/// Messages that go elsewhere instead of to a worker.
+/// Messages that are moved to another queue instead of being handed to a worker.
 type Moves = FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
-/// Consumes while it is wanted. Never returns.
+/// Consumes while the stage is wanted. Never returns.
 pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Source) {
     let part = topology::routing_key(stage, source);
     let (min, max) = (shared.config.backoff_min_ms, shared.config.backoff_max_ms);
@@ -66,7 +66,7 @@ pub(crate) async fn consume(shared: Arc<Shared>, stage: StageName, source: Sourc
 }
 
 async fn until(flag: &watch::Sender<bool>, value: bool) {
-    // The sender is borrowed, so it cannot be gone.
+    // The sender is borrowed, so it cannot be dropped while this waits.
     let _ = flag.subscribe().wait_for(|now| *now == value).await;
 }
 
@@ -96,17 +96,18 @@ async fn attach_and_listen(shared: &Arc<Shared>, up: &Up, stage: StageName, sour
     end
 }
 
-/// A channel of its own, the prefetch (which no broker remembers for us), the consumer.
+/// Opens a channel, sets the prefetch (the broker does not keep it across channels), and starts the consumer.
 async fn attach(shared: &Shared, up: &Up, stage: StageName, source: Source) -> lapin::Result<(Arc<Lease>, Consumer)> {
     let queue = shared.names.queue(stage, source);
-    // Suspects come one at a time.
+    // Suspects are delivered one at a time.
     let prefetch = if source == Source::Suspect { 1 } else { shared.config.prefetch_of(stage) };
     let channel = up.connection.create_channel().await?;
     channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
     let options = BasicConsumeOptions::default();
     let consumer = channel.basic_consume(queue.as_str().into(), "".into(), options, FieldTable::default()).await?;
-    // When the second answer is here, so are the messages that waited: the broker hands them out while it answers the
-    // first. Lanes attach one after the other, and so what waits in the interactive one is received first.
+    // When the second reply arrives, the messages that waited in the queue have arrived too: the broker sends
+    // them while it answers the first request. Lanes attach one after the other, so waiting interactive jobs
+    // are received first.
     passive(&channel, &queue).await?;
     passive(&channel, &queue).await?;
     let (broken, is_lost) = (Notify::new(), watch::channel(false).0);
@@ -136,7 +137,7 @@ impl Listener {
                 },
                 Some(()) = self.moves.next() => {}
                 () = lease.broken.notified() => return End::Lost("an acknowledgement was refused".to_owned()),
-                _ = probe.tick() => if let Err(fault) = ask(&shared, &lease, &queue).await {
+                _ = probe.tick() => if let Err(fault) = probe_queue(&shared, &lease, &queue).await {
                     return End::Lost(fault);
                 },
                 () = until(&shared.stage(self.stage).is_wanted, false) => return self.release(consumer).await,
@@ -147,14 +148,14 @@ impl Listener {
     fn accept(&mut self, delivery: Delivery) {
         self.shared.counters.delivered.add(1);
         let (message, num_delivered) = Message::of_delivery(&delivery, self.source.lane());
-        let answer = Answer { acker: delivery.acker, lease: Arc::clone(&self.lease) };
+        let handle = AckHandle { acker: delivery.acker, lease: Arc::clone(&self.lease) };
         let num_unanswered = message.num_unanswered.saturating_add(num_delivered);
         let job = match message.job() {
             Ok(job) => job,
-            Err(fault) => return self.bury(message, answer, fault),
+            Err(fault) => return self.move_to_dead_letters(message, handle, fault),
         };
         let (stage, source, channel) = (self.stage, self.source, self.lease.id);
-        let held = Held { stage, source, message, job, num_unanswered, answer, channel };
+        let held = Held { stage, source, message, job, num_unanswered, handle, channel };
         if source != Source::Suspect && num_unanswered >= SUSPECT_AFTER {
             return self.isolate(held);
         }
@@ -163,32 +164,34 @@ impl Listener {
         stage.ready.notify_waiters();
     }
 
-    /// What is no job can never be worked on.
-    fn bury(&self, message: Message, answer: Answer, fault: String) {
+    /// A message that is not a job can never be processed: it becomes a dead letter.
+    fn move_to_dead_letters(&self, message: Message, handle: AckHandle, fault: String) {
         let (shared, stage) = (Arc::clone(&self.shared), self.stage);
         let code = ErrorKind::Invalid.code();
         self.moves.push(Box::pin(async move {
             let letter = shared.to_dead(&message, stage, code, &fault);
-            or_warn(settle::replace(&shared, letter, &answer)).await;
+            or_warn(settle::replace(&shared, letter, &handle)).await;
         }));
     }
 
-    /// Whatever was in the hands of a consumer that went away comes here, good and bad; alone, each shows what it is.
-    fn isolate(&self, mut held: Held<Answer>) {
+    /// Moves a delivery to the suspect queue. All jobs that a lost consumer held come here, harmless ones
+    /// too; delivered alone, each shows whether it kills its worker.
+    fn isolate(&self, mut held: Held<AckHandle>) {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
         held.message.num_unanswered = 0;
         self.moves.push(Box::pin(async move {
-            tracing::warn!(job = %held.job, "went unanswered {} times: a suspect", held.num_unanswered);
+            tracing::warn!(job = %held.job, "went unanswered {} times: treated as a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);
-            or_warn(settle::replace(&shared, suspect, &held.answer)).await;
-            // When this is answered, the broker has the acknowledgement. A fault shows where the channel is listened to.
-            let _ = passive(&held.answer.lease.channel, &shared.names.queue(held.stage, held.source)).await;
+            or_warn(settle::replace(&shared, suspect, &held.handle)).await;
+            // The reply shows that the broker has received the acknowledgement. A fault of the channel is
+            // reported by `listen`.
+            let _ = passive(&held.handle.lease.channel, &shared.names.queue(held.stage, held.source)).await;
             drop(isolating);
         }));
     }
 
-    /// No further deliveries. What nobody received goes back without a count; what is in somebody's hands can be answered
-    /// as long as its channel lives.
+    /// Stops further deliveries. Deliveries that were not received go back without an increased count.
+    /// Deliveries that a worker holds can be settled as long as the channel exists.
     async fn release(&mut self, mut consumer: Consumer) -> End {
         let cancelled = self.lease.channel.basic_cancel(consumer.tag(), BasicCancelOptions::default()).await;
         if let Err(error) = cancelled {
@@ -209,18 +212,19 @@ impl Listener {
     }
 }
 
-/// Makes sure that there is a consumer, and that the broker answers: a stream that stays silent tells neither.
-async fn ask(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
+/// Checks that the broker replies and that the queue has a consumer. A silent stream of deliveries shows
+/// neither.
+async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
     let limit = shared.config.heartbeat();
     match timeout(limit, passive(&lease.channel, queue)).await {
         Ok(Ok(queue)) if queue.consumer_count() == 0 => Err("the broker has no consumer".to_owned()),
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(chain(&error)),
-        Err(_) => Err(format!("no answer within {limit:?}")),
+        Err(_) => Err(format!("no reply within {limit:?}")),
     }
 }
 
-/// Nothing is lost: without an answer the message comes back.
+/// No message is lost: without an acknowledgement the broker delivers it again.
 async fn or_warn(moved: impl Future<Output = Result<(), BrokerError>>) {
     if let Err(error) = moved.await {
         tracing::warn!("a message was not moved: {}", chain(&error));

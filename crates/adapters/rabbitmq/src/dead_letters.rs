@@ -1,8 +1,8 @@
-//! The dead-letter queue, read like a list.
+//! The dead-letter queue, read as a list.
 //!
-//! AMQP has no way to look at a message without taking it: a walk takes messages one by one and gives them back at its
-//! end, in their order. Who walks at the same time from another process sees an emptier queue; dead letters are for people,
-//! who ask again.
+//! AMQP cannot read a message without taking it. A walk takes messages one by one and gives them back at its
+//! end, in their order. A walk by another process at the same time sees fewer messages. This is acceptable:
+//! an operator can repeat the command.
 
 use std::time::Duration;
 
@@ -12,29 +12,19 @@ use cairn_ports::{BrokerError, DeadLetter, DeadLetters, ErrorKind, Sought};
 use lapin::Channel;
 use lapin::message::BasicGetMessage;
 use lapin::options::{BasicAckOptions, BasicGetOptions, BasicNackOptions};
-use lapin::types::{AMQPValue, FieldTable};
+use lapin::types::FieldTable;
 use tokio::time::{Instant, sleep};
 
-use crate::broker::{RabbitMqBroker, Shared};
+use crate::broker::RabbitMqBroker;
 use crate::error::broker_error;
-use crate::message::{Message, header_text, text};
+use crate::message::{CHAIN, CODE, Message, STAGE, header_text};
+use crate::shared::Shared;
 use crate::topology::{Source, parse_routing_key, passive};
 
-const CODE: &str = "code";
-const CHAIN: &str = "message";
-const STAGE: &str = "stage";
-/// The broker's own, on what it gave up by itself.
+/// Set by the broker on a message that it dead-lettered by itself.
 const DEATH_REASON: &str = "x-first-death-reason";
-/// Headers travel in one frame.
-const MAX_CHAIN_BYTES: usize = 16 * 1024;
-/// How long what was given back may take to be there again.
+/// Longest wait until messages that were given back are in the queue again.
 const RETURN_DEADLINE: Duration = Duration::from_secs(5);
-
-/// What a dead letter has beside the headers of any message.
-pub(crate) fn headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
-    let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
-    [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
-}
 
 fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
     let headers = taken.properties.headers().clone().unwrap_or_default();
@@ -60,7 +50,7 @@ fn cause(headers: &FieldTable) -> (String, String) {
     let ours = header_text(headers, CODE).zip(header_text(headers, CHAIN));
     ours.unwrap_or_else(|| {
         let reason = header_text(headers, DEATH_REASON).unwrap_or_else(|| "unknown".to_owned());
-        ("crash".to_owned(), format!("given up by the broker: {reason}"))
+        ("crash".to_owned(), format!("dead-lettered by the broker: {reason}"))
     })
 }
 
@@ -78,7 +68,8 @@ async fn next(channel: &Channel, queue: &str) -> lapin::Result<Option<BasicGetMe
     channel.basic_get(queue.into(), BasicGetOptions::default()).await
 }
 
-/// Gives back all that the channel took, and waits until it is there: the next walk must find it.
+/// Gives back all messages that the channel took, and waits until they are in the queue again: the next walk
+/// must find them.
 async fn give_back(channel: &Channel, queue: &str, num_before: u32) -> lapin::Result<()> {
     let all = BasicNackOptions { multiple: true, requeue: true };
     channel.basic_nack(0, all).await?;
@@ -103,7 +94,8 @@ async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec
     Ok(letters)
 }
 
-/// One walk for all of them: each would go past those before it again. Returns what is gone, whatever fails after that.
+/// Takes all of them in one walk; separate walks would repeat the messages before each. Returns the letters
+/// that were removed, also if a later step fails.
 async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
     let (mut sought, mut found, mut num_got) = (Sought::new(ids), Vec::new(), 0_u32);
@@ -120,7 +112,8 @@ async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Resul
     for (letter, got) in found {
         match got.acker.ack(BasicAckOptions::default()).await {
             Ok(true) => taken.push(letter),
-            // Refused means that the channel is gone: then the letter is still there.
+            // A refused acknowledgement means that the channel is closed; the letter is then still in the
+            // queue.
             Ok(false) => {}
             Err(error) => {
                 failure = Some(error);
@@ -135,7 +128,7 @@ async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Resul
     match failure {
         Some(error) if taken.is_empty() => Err(error),
         Some(error) => {
-            // The end of the channel gives the rest back.
+            // The broker requeues the rest when the channel closes.
             tracing::warn!(queue, "only {num_taken} dead letters of {} were taken: {error}", ids.len());
             Ok(taken)
         }

@@ -1,19 +1,19 @@
-//! How much of a stage is not done.
+//! The number of jobs of a stage that are not done.
 //!
-//! AMQP tells what is ready in a queue, at this moment. What is in somebody's hands it does not tell: this process knows
-//! what it holds itself; what others hold is asked of the management API, whose numbers are up to five seconds old. So
-//! `depth` counts all that waits (in work queues and delays) and at least what this process holds, and with a
-//! `management_url` also what others hold. It may be too high for some seconds after an answer, and too low for as long by
-//! what another process just took.
+//! AMQP reports the ready messages of a queue, at this moment, but not the deliveries that consumers hold.
+//! This process knows its own deliveries. The management API reports those of other processes, with values up
+//! to five seconds old. `depth` therefore counts all waiting messages (in work and delay queues) and at least
+//! the deliveries of this process; with a `management_url` it also counts those of others. For some seconds
+//! it can be too high after a settlement, and too low by deliveries that another process has just received.
 
 use cairn_domain::StageName;
 use cairn_ports::{BrokerError, ErrorKind};
 use lapin::Connection;
 use serde_json::Value;
 
-use crate::broker::Shared;
 use crate::error::broker_error;
 use crate::management::Management;
+use crate::shared::Shared;
 use crate::topology::{Source, passive};
 
 pub(crate) async fn depth(shared: &Shared, stage: StageName) -> Result<u64, BrokerError> {

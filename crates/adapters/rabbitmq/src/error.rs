@@ -1,9 +1,9 @@
-//! From lapin's errors to the port's.
+//! Converts errors of lapin into errors of the port.
 
 use cairn_ports::{BrokerError, ErrorKind};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 
-/// What a lapin error means to whoever called the port. Without a connection the broker is unavailable: callers pause.
+/// The port's kind of a lapin error. Without a connection the broker is unavailable, and callers pause.
 pub(crate) fn kind_of(error: &lapin::Error) -> ErrorKind {
     use lapin::ErrorKind as Lapin;
     match error.kind() {
@@ -22,7 +22,7 @@ pub(crate) fn broker_error(operation: &'static str, key: impl Into<String>, erro
     BrokerError::new(kind_of(&error), operation, key).because(error)
 }
 
-/// An error and everything below it, in one line.
+/// An error and all its sources, in one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", chain(cause)),

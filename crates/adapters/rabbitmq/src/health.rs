@@ -1,26 +1,26 @@
-//! How the connections and consumers stand, for readiness, liveness and gauges.
+//! Health of the connections and consumers, for readiness, liveness and gauges.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How things stand. A socket that is open proves nothing: what counts is that every part that this process wants (two
-/// connections, the consumers of its stages) is there, and that the loop that watches over them runs.
+/// The state of all components. An open socket proves nothing. The process is healthy if every component that
+/// it needs (two connections and the consumers of its stages) is up, and if the supervising loops run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Health {
     /// Since when both connections are up.
     pub connected_since: Option<Instant>,
     pub num_consumers_attached: usize,
     pub num_consumers_wanted: usize,
-    /// Since when a part is missing.
+    /// Since when a component is down.
     pub incomplete_since: Option<Instant>,
-    /// A part was not there yet since the process started.
+    /// A component has not been up yet since the process started.
     pub is_starting: bool,
-    /// When the slower of the loops that watch over the connections last went round.
+    /// The last iteration of the slower of the loops that supervise the connections.
     pub last_tick: Instant,
-    /// An alarm of the broker stops publishing.
+    /// An alarm of the broker blocks publishing.
     pub is_blocked: bool,
-    /// What is missing and why.
+    /// Each component that is down, with the reason.
     pub faults: Vec<String>,
     pub(crate) not_ready_after: Duration,
     pub(crate) dead_after: Duration,
@@ -41,14 +41,14 @@ impl Health {
     }
 }
 
-/// A part that is there or not.
+/// The kind of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Connection,
     Consumer,
 }
 
-struct Part {
+struct Component {
     kind: Kind,
     is_up: bool,
     was_up: bool,
@@ -56,20 +56,20 @@ struct Part {
     fault: String,
 }
 
-/// Where everybody writes down how they stand.
+/// Records the state of every component.
 pub(crate) struct HealthBook {
-    parts: Mutex<BTreeMap<String, Part>>,
+    components: Mutex<BTreeMap<String, Component>>,
     ticks: Mutex<BTreeMap<&'static str, Instant>>,
     started_at: Instant,
 }
 
 impl HealthBook {
     pub(crate) fn new() -> Self {
-        Self { parts: Mutex::default(), ticks: Mutex::default(), started_at: Instant::now() }
+        Self { components: Mutex::default(), ticks: Mutex::default(), started_at: Instant::now() }
     }
 
-    fn parts(&self) -> MutexGuard<'_, BTreeMap<String, Part>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn components(&self) -> MutexGuard<'_, BTreeMap<String, Component>> {
+        self.components.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn up(&self, name: &str, kind: Kind) {
@@ -82,19 +82,19 @@ impl HealthBook {
 
     fn set(&self, name: &str, kind: Kind, is_up: bool, fault: String) {
         let now = Instant::now();
-        let mut parts = self.parts();
-        let new = Part { kind, is_up, was_up: is_up, since: now, fault: String::new() };
-        let part = parts.entry(name.to_owned()).or_insert(new);
-        if part.is_up != is_up {
-            (part.is_up, part.since) = (is_up, now);
+        let mut components = self.components();
+        let new = Component { kind, is_up, was_up: is_up, since: now, fault: String::new() };
+        let component = components.entry(name.to_owned()).or_insert(new);
+        if component.is_up != is_up {
+            (component.is_up, component.since) = (is_up, now);
         }
-        part.was_up |= is_up;
-        part.fault = fault;
+        component.was_up |= is_up;
+        component.fault = fault;
     }
 
-    /// The part is not wanted any more.
+    /// Removes a component that is no longer needed.
     pub(crate) fn forget(&self, name: &str) {
-        self.parts().remove(name);
+        self.components().remove(name);
     }
 
     fn ticks(&self) -> MutexGuard<'_, BTreeMap<&'static str, Instant>> {
@@ -106,20 +106,20 @@ impl HealthBook {
     }
 
     pub(crate) fn snapshot(&self, is_blocked: bool, not_ready_after: Duration, dead_after: Duration) -> Health {
-        let parts = self.parts();
-        let consumers = || parts.values().filter(|part| part.kind == Kind::Consumer);
-        let connections = || parts.values().filter(|part| part.kind == Kind::Connection);
-        let is_connected = connections().all(|part| part.is_up);
-        let down = || parts.iter().filter(|(_, part)| !part.is_up);
+        let components = self.components();
+        let consumers = || components.values().filter(|component| component.kind == Kind::Consumer);
+        let connections = || components.values().filter(|component| component.kind == Kind::Connection);
+        let is_connected = connections().all(|component| component.is_up);
+        let down = || components.iter().filter(|(_, component)| !component.is_up);
         Health {
-            connected_since: connections().map(|part| part.since).max().filter(|_| is_connected),
-            num_consumers_attached: consumers().filter(|part| part.is_up).count(),
+            connected_since: connections().map(|component| component.since).max().filter(|_| is_connected),
+            num_consumers_attached: consumers().filter(|component| component.is_up).count(),
             num_consumers_wanted: consumers().count(),
-            incomplete_since: down().map(|(_, part)| part.since).min(),
-            is_starting: parts.values().any(|part| !part.was_up),
+            incomplete_since: down().map(|(_, component)| component.since).min(),
+            is_starting: components.values().any(|component| !component.was_up),
             last_tick: self.ticks().values().min().copied().unwrap_or(self.started_at),
             is_blocked,
-            faults: down().map(|(name, part)| format!("{name}: {}", part.fault)).collect(),
+            faults: down().map(|(name, component)| format!("{name}: {}", component.fault)).collect(),
             not_ready_after,
             dead_after,
         }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wanted_part_counts() {
+    fn every_component_counts() {
         let book = HealthBook::new();
         book.up("consuming", Kind::Connection);
         book.down("parse.bulk", Kind::Consumer, "no queue");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_outage_is_neither_unready_nor_dead() {
+    fn short_outage_keeps_the_process_ready_and_alive() {
         let check = |seconds: u64, expect: (bool, bool)| {
             let mut health = snapshot(&HealthBook::new());
             health.incomplete_since = Instant::now().checked_sub(Duration::from_secs(seconds));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_stands_still_is_dead() {
+    fn stopped_loop_is_not_alive() {
         let mut health = snapshot(&HealthBook::new());
         assert!(health.is_alive());
         health.last_tick =

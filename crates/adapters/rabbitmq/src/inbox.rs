@@ -1,5 +1,5 @@
-//! What the broker handed to this process for one stage: waiting to be received, or in the hands of a worker. Values and
-//! rules, without waiting.
+//! The deliveries of one stage in this process: waiting to be received, or held by a worker. Plain values and
+//! rules; no function waits.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,16 +10,16 @@ use cairn_wire::Job;
 use crate::message::Message;
 use crate::topology::Source;
 
-/// A job that the broker gave us and that has no answer yet. `A` is what answers it.
+/// A job that the broker delivered and that is not settled yet. `A` acknowledges it.
 pub(crate) struct Held<A> {
     pub(crate) stage: StageName,
     pub(crate) source: Source,
     pub(crate) message: Message,
     pub(crate) job: Job,
-    /// Deliveries without an answer: of a suspect, since it is one.
+    /// Deliveries without an answer; for a suspect, those since it became one.
     pub(crate) num_unanswered: u32,
-    pub(crate) answer: A,
-    /// Names the channel that it came over: with the channel it is gone.
+    pub(crate) handle: A,
+    /// Id of the channel that it came over. When that channel closes, the delivery is lost.
     pub(crate) channel: u64,
 }
 
@@ -43,7 +43,7 @@ impl<A> Inbox<A> {
         if self.outstanding.len() >= self.prefetch {
             return None;
         }
-        // The map has the sources in the order in which they are served.
+        // The map is ordered by source, which is the order of service.
         let mut sources = self.waiting.iter_mut().filter(|(source, _)| may_be_suspect || **source != Source::Suspect);
         let held = sources.find_map(|(_, waiting)| waiting.pop_front())?;
         let delivery = Delivery {
@@ -59,17 +59,17 @@ impl<A> Inbox<A> {
         Some(delivery)
     }
 
-    /// A delivery that somebody has in hand.
+    /// A delivery that a worker holds.
     pub(crate) fn outstanding(&self, tag: u64) -> Option<&Held<A>> {
         self.outstanding.get(&tag)
     }
 
-    /// Takes a delivery out, to be answered.
+    /// Removes a delivery, to settle it.
     pub(crate) fn take(&mut self, tag: u64) -> Option<Held<A>> {
         self.outstanding.remove(&tag)
     }
 
-    /// Forgets all that came over a channel that is gone: the broker delivers it again.
+    /// Removes all deliveries of a closed channel: the broker delivers them again.
     pub(crate) fn abandon(&mut self, channel: u64) {
         self.outstanding.retain(|_, held| held.channel != channel);
         for waiting in self.waiting.values_mut() {
@@ -77,7 +77,7 @@ impl<A> Inbox<A> {
         }
     }
 
-    /// What nobody received yet, to be given back.
+    /// Removes the deliveries that were not received yet, to give them back.
     pub(crate) fn take_waiting(&mut self, source: Source) -> VecDeque<Held<A>> {
         self.waiting.remove(&source).unwrap_or_default()
     }
@@ -106,7 +106,7 @@ mod tests {
             traceparent: None,
         };
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository, request });
-        Held { stage: StageName::Sync, source, message, job, num_unanswered: 0, answer: (), channel }
+        Held { stage: StageName::Sync, source, message, job, num_unanswered: 0, handle: (), channel }
     }
 
     fn request(delivery: &Delivery) -> u64 {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspect_waits_until_it_may_be_handed_out() {
+    fn suspect_waits_while_another_is_moved() {
         let mut inbox = Inbox::new(9);
         inbox.put(held(Source::Suspect, 1, 0));
         assert!(inbox.next(1, false).is_none());
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prefetch_holds_across_sources() {
+    fn prefetch_limits_all_sources_together() {
         let mut inbox = Inbox::new(2);
         for number in 0..4 {
             inbox.put(held(if number % 2 == 0 { Source::Bulk } else { Source::Interactive }, number, 0));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_over_a_lost_channel_is_forgotten() {
+    fn deliveries_of_a_lost_channel_are_removed() {
         let mut inbox = Inbox::new(9);
         for channel in [7, 8, 7, 8] {
             inbox.put(held(Source::Bulk, channel, channel));

@@ -4,21 +4,23 @@
 //!  publish ──► work exchange ──► stage.interactive ─┐
 //!                   ▲            stage.bulk ────────┼──► inbox ──► receive ──► settle
 //!                   │            stage.suspect ─────┘
-//!                   └── time is up ── stage.retry.10s … 1h ◄── retry, requeue
+//!                   └── delay ends ── stage.retry.10s … 1h ◄── retry, requeue
 //!                                      dead ◄── dead letter
 //! ```
 //!
-//! All queues are quorum queues, declared by [`topology::apply`]; a worker only checks that they are there. What holds:
+//! All queues are quorum queues, declared by [`topology::apply`]; a worker only checks that they exist.
+//! Guarantees:
 //!
-//! - `publish` returns when the broker has confirmed every job, and none was returned as unroutable. What is not confirmed
-//!   is published again until the deadline: ids of messages are deterministic, so a duplicate is recognised.
-//! - A delivery is acknowledged after what replaces it (a retry, a dead letter) was confirmed. A stop in between leaves a
-//!   duplicate, never a gap.
-//! - At most the prefetch of a stage is unsettled, and the broker is told so each time a channel is opened.
-//! - Whatever breaks (connection, channel, consumer, an acknowledgement that is refused, a confirm that does not come) is
-//!   torn down and built again by ourselves, for as long as it takes; lapin's own recovery stays off, so that two never
-//!   race. `Health` says how it stands.
-//! - Publishing and consuming have connections of their own: an alarm of the broker stops the one and not the other.
+//! - `publish` returns when the broker has confirmed every job and returned none as unroutable. Unconfirmed
+//!   jobs are published again until the deadline. Message ids are deterministic, so a duplicate is
+//!   recognised.
+//! - A delivery is acknowledged after its replacement (a retry, a dead letter) was confirmed. A stop in
+//!   between leaves a duplicate, never a gap.
+//! - At most `prefetch` jobs of a stage are unsettled. The prefetch is set each time a channel is opened.
+//! - A failed connection, channel or consumer, a refused acknowledgement and a missing confirm all close the
+//!   object concerned; the adapter then creates it again, without a limit of attempts. lapin's own recovery
+//!   stays off, so that two recoveries never race. `Health` reports the state.
+//! - Publishing and consuming use separate connections: an alarm of the broker blocks publishing only.
 
 mod backoff;
 mod broker;
@@ -36,6 +38,7 @@ mod ownership;
 mod publisher;
 mod secret_url;
 mod settle;
+mod shared;
 mod statistics;
 pub mod topology;
 

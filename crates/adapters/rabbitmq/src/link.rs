@@ -1,4 +1,4 @@
-//! One supervised connection: opened, watched, and opened again for as long as it takes.
+//! One supervised connection: opened, watched, and opened again after each loss, without a limit.
 
 use std::io;
 use std::pin::pin;
@@ -20,14 +20,14 @@ use crate::health::{HealthBook, Kind};
 use crate::secret_url::SecretUrl;
 use crate::statistics::Counters;
 
-/// How often the state of a connection is looked at, beside the events that it sends.
+/// How often the state of a connection is checked, in addition to its events.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A connection that is open, as far as anybody knows.
+/// A connection that was open at the last check.
 #[derive(Clone)]
 pub(crate) struct Up {
     pub(crate) connection: Arc<Connection>,
-    /// Another number for each connection.
+    /// Differs for each connection.
     pub(crate) epoch: u64,
 }
 
@@ -53,7 +53,7 @@ impl Link {
         Self { name, config, state, health, counters, next_url: AtomicUsize::new(0) }
     }
 
-    /// The connection; waits for it.
+    /// Returns the connection; waits until it is open.
     pub(crate) async fn up(&self) -> Up {
         let mut state = self.state.subscribe();
         loop {
@@ -85,7 +85,7 @@ impl Link {
             self.health.up(self.name, Kind::Connection);
             tracing::info!(connection = self.name, epoch, "connected to RabbitMQ");
             self.state.send_replace(Some(Up { connection: Arc::clone(&connection), epoch }));
-            let fault = self.until_lost(&connection).await;
+            let fault = self.watch_until_lost(&connection).await;
             self.state.send_replace(None);
             tracing::warn!(connection = self.name, epoch, "lost the connection to RabbitMQ: {fault}");
             self.health.down(self.name, Kind::Connection, fault);
@@ -112,7 +112,7 @@ impl Link {
         }
     }
 
-    async fn until_lost(&self, connection: &Connection) -> String {
+    async fn watch_until_lost(&self, connection: &Connection) -> String {
         let mut events = pin!(connection.events_listener());
         let mut fault = "closed".to_owned();
         loop {
@@ -120,7 +120,8 @@ impl Link {
             if let Ok(Some(Event::Error(error))) = timeout(TICK, events.next()).await {
                 fault = chain(&error);
             }
-            // Events tell of a loss at once, but not of every one; errors of single channels come as events as well.
+            // Events report a loss at once, but not every loss; errors of single channels also arrive as
+            // events.
             if !connection.status().connected() {
                 return fault;
             }
@@ -128,7 +129,7 @@ impl Link {
     }
 }
 
-/// One attempt at each node. Fails with what each of them said.
+/// Tries each node once. The error contains the fault of each.
 pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<Connection, String> {
     let mut faults = Vec::new();
     for url in &config.urls {
@@ -142,11 +143,13 @@ pub(crate) async fn connect_once(config: &RabbitMqConfig, name: &str) -> Result<
 
 async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result<Connection, String> {
     let mut uri: AMQPUri = url.expose().parse().map_err(|_| format!("{url} is not an address of RabbitMQ"))?;
-    // A peer is given up after twice the announced time and the half of it between two looks: within twice the setting.
+    // lapin closes a silent connection after twice the announced time plus half of it between two checks.
+    // Announcing 4/5 of the setting keeps this within twice the setting.
     let announced = (u32::from(config.heartbeat_seconds) * 4 / 5).max(1);
     uri.query.heartbeat = Some(u16::try_from(announced).unwrap_or(u16::MAX));
     uri.query.connection_timeout = Some(config.connect_timeout_ms);
-    // Recovery by lapin stays off, which is the default: it forgets what it does not know, and would race with ours.
+    // lapin's recovery stays off, which is the default: it does not restore everything, and it would race
+    // with ours.
     let properties = ConnectionProperties::default().with_connection_name(format!("cairn {name}").into());
     let deadline = Duration::from_millis(config.connect_timeout_ms);
     let connecting = async {
@@ -155,12 +158,12 @@ async fn connect(config: &RabbitMqConfig, url: &SecretUrl, name: &str) -> Result
     };
     match timeout(deadline, connecting).await {
         Ok(connected) => connected.map_err(|fault| format!("{url}: {fault}")),
-        Err(_) => Err(format!("{url}: no answer within {deadline:?}")),
+        Err(_) => Err(format!("{url}: no reply within {deadline:?}")),
     }
 }
 
-/// Whether anybody takes connections there. Of a connection whose socket never opened lapin keeps a task for good: in a long
-/// outage they would add up.
+/// Checks that the port accepts connections. If the socket never opens, lapin leaks a task; in a long outage
+/// these would accumulate.
 async fn is_listening(uri: &AMQPUri) -> io::Result<()> {
     let host = uri.authority.host.trim_matches(['[', ']']);
     TcpStream::connect((host, uri.authority.port)).await.map(drop)
@@ -173,14 +176,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn attempts_that_fail_leave_nothing_behind() -> anyhow::Result<()> {
-        // Nobody listens any more.
+    async fn failed_attempts_leak_no_task() -> anyhow::Result<()> {
+        // The listener is closed again, so the port refuses connections.
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let urls = vec![format!("amqp://127.0.0.1:{port}").into()];
         let config = RabbitMqConfig { urls, ..RabbitMqConfig::default() };
         let before = Handle::current().metrics().num_alive_tasks();
         for _ in 0..10 {
-            let fault = connect_once(&config, "test").await.expect_err("nobody is there");
+            let fault = connect_once(&config, "test").await.expect_err("the port refuses connections");
             assert!(fault.contains("refused"), "{fault}");
         }
         tokio::time::timeout(Duration::from_secs(10), async {

@@ -1,4 +1,4 @@
-//! The management plugin's HTTP API: what AMQP cannot say or do.
+//! The HTTP API of the management plugin, for what AMQP does not support.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::config::RabbitMqConfig;
 
-/// More than a healthy broker needs, less than a person waits.
+/// Longer than a healthy broker needs, and short enough for an operator who waits.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Management {
@@ -22,7 +22,7 @@ pub(crate) struct Management {
     vhost: String,
 }
 
-/// What the management API did not do. The address in it is without credentials.
+/// A failed request to the management API. The address is shown without credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum ManagementError {
     #[error("`management_url` is not set")]
@@ -31,7 +31,7 @@ pub enum ManagementError {
     Unusable(String),
     #[error("{address} cannot be reached")]
     Unreachable { address: String, source: reqwest::Error },
-    #[error("{address} answers {status}: {body}")]
+    #[error("{address} returned {status}: {body}")]
     Refused { address: String, status: StatusCode, body: String },
 }
 
@@ -40,7 +40,7 @@ impl Management {
         let url = config.management_url.as_ref().ok_or(ManagementError::NotConfigured)?;
         let mut base = Url::parse(url.expose()).map_err(|error| ManagementError::Unusable(error.to_string()))?;
         let (user, password) = (decoded(base.username()), decoded(base.password().unwrap_or_default()));
-        // A URL that can have a host can be without credentials.
+        // Removing credentials fails only for a URL that cannot have a host.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
         let broker = config.urls.first().and_then(|url| url.expose().parse::<AMQPUri>().ok());
         let vhost =
@@ -52,7 +52,7 @@ impl Management {
         &self.vhost
     }
 
-    /// `path` is made of segments that are escaped here.
+    /// `path` is a list of segments, which are escaped here.
     pub(crate) async fn get(&self, path: &[&str]) -> Result<Value, ManagementError> {
         let response = self.send(path, |client, url| client.request(Method::GET, url)).await?;
         let address = response.url().to_string();
@@ -87,7 +87,7 @@ impl Management {
 
 fn client() -> Result<Client, ManagementError> {
     if CryptoProvider::get_default().is_none() {
-        // Another thread may have been faster; then there is one.
+        // Installing fails if another thread installed a provider first, which is as good.
         let _: Result<(), Arc<CryptoProvider>> = ring::default_provider().install_default();
     }
     let builder = Client::builder().timeout(TIMEOUT).no_proxy().redirect(reqwest::redirect::Policy::none());
@@ -95,7 +95,8 @@ fn client() -> Result<Client, ManagementError> {
 }
 
 fn decoded(text: &str) -> String {
-    // Reading it as the value of a form decodes `%2f` and the like; a `+` means itself here.
+    // Parsing the text as a form value decodes `%2f` and similar. A `+` is escaped first, because it is
+    // literal here.
     let form = format!("x={}", text.replace('+', "%2B"));
     url::form_urlencoded::parse(form.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
 }

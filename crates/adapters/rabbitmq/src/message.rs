@@ -2,14 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cairn_domain::{Digester, Key128, Lane, MessageId};
+use cairn_domain::{Digester, Key128, Lane, MessageId, StageName};
 use cairn_ports::{BrokerError, ErrorKind};
 use cairn_wire::Job;
 use lapin::BasicProperties;
 use lapin::message::Delivery;
 use lapin::types::{AMQPValue, FieldTable};
 
-/// Bodies point to artifacts; a larger one is a mistake of whoever made it.
+/// Bodies contain references to artifacts; a larger body is a defect of the publisher.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 const ATTEMPT: &str = "attempt";
@@ -17,20 +17,28 @@ const UNANSWERED: &str = "unanswered";
 const LANE: &str = "lane";
 const FIRST_SEEN: &str = "first_seen";
 const TRACE: &str = "traceparent";
-/// The broker's own: how often it took the message back from consumers of the queue that it is in.
+/// Set by the broker: how often it took the message back from consumers of the current queue.
 const DELIVERY_COUNT: &str = "x-delivery-count";
 const PERSISTENT: u8 = 2;
 
-/// What travels. It is the same in a work queue, in a delay, and as a dead letter.
+/// Headers of dead letters only.
+pub(crate) const CODE: &str = "code";
+pub(crate) const CHAIN: &str = "message";
+pub(crate) const STAGE: &str = "stage";
+/// All headers of a message must fit into one frame.
+const MAX_CHAIN_BYTES: usize = 16 * 1024;
+
+/// The message that is published. It has the same form in a work queue, in a delay queue, and as a dead
+/// letter.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Message {
     pub(crate) id: MessageId,
     pub(crate) body: Vec<u8>,
     pub(crate) lane: Lane,
     pub(crate) num_failed_attempts: u32,
-    /// Deliveries without an answer, those of the current queue not counted.
+    /// Deliveries without an answer, except those from the current queue.
     pub(crate) num_unanswered: u32,
-    /// When it was first published, in milliseconds since 1970. For people only.
+    /// Time of the first publication, in milliseconds since 1970. For operators only.
     pub(crate) first_seen_ms: u64,
     pub(crate) traceparent: Option<String>,
 }
@@ -39,14 +47,15 @@ impl Message {
     pub(crate) fn of_job(job: &Job, lane: Lane, traceparent: Option<String>) -> Result<Self, BrokerError> {
         let (id, body) = (job.id(), job.to_json().into_bytes());
         if body.len() > MAX_BODY_BYTES {
-            let cause = format!("{} bytes, and at most {MAX_BODY_BYTES} may travel", body.len());
+            let cause = format!("the job has {} bytes; the limit is {MAX_BODY_BYTES}", body.len());
             return Err(BrokerError::new(ErrorKind::TooLarge, "publish", job.to_string()).because(cause));
         }
         let first_seen_ms = now_ms();
         Ok(Self { id, body, lane, num_failed_attempts: 0, num_unanswered: 0, first_seen_ms, traceparent })
     }
 
-    /// What the broker handed over, and how often before from this queue. `lane` is for messages that do not say.
+    /// The delivered message, and how often this queue delivered it before. `lane` is used if the message has
+    /// no lane header.
     pub(crate) fn of_delivery(delivery: &Delivery, lane: Lane) -> (Self, u32) {
         let headers = delivery.properties.headers().clone().unwrap_or_default();
         let text = |name: &str| header_text(&headers, name);
@@ -73,7 +82,7 @@ impl Message {
         self.id.to_string()
     }
 
-    /// `own` are headers beside the usual ones.
+    /// `own` are headers in addition to the usual ones.
     pub(crate) fn properties(&self, own: &[(&'static str, AMQPValue)]) -> BasicProperties {
         let mut headers = FieldTable::default();
         let mut set = |name: &str, value: AMQPValue| {
@@ -97,12 +106,18 @@ impl Message {
     }
 }
 
+/// The headers that a dead letter has in addition to those of every message.
+pub(crate) fn dead_letter_headers(stage: StageName, code: &str, chain: &str) -> [(&'static str, AMQPValue); 3] {
+    let end = (0..=MAX_CHAIN_BYTES.min(chain.len())).rev().find(|end| chain.is_char_boundary(*end)).unwrap_or(0);
+    [(CODE, text(code)), (CHAIN, text(&chain[..end])), (STAGE, text(stage.as_str()))]
+}
+
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn text(value: &str) -> AMQPValue {
+fn text(value: &str) -> AMQPValue {
     AMQPValue::LongString(value.into())
 }
 
@@ -114,7 +129,7 @@ pub(crate) fn header_text(headers: &FieldTable, name: &str) -> Option<String> {
     }
 }
 
-/// Brokers and plugins choose the width of numbers by themselves.
+/// Brokers and plugins choose the width of numbers.
 pub(crate) fn header_number(headers: &FieldTable, name: &str) -> Option<u64> {
     match headers.inner().get(name)? {
         AMQPValue::ShortShortUInt(number) => Some((*number).into()),

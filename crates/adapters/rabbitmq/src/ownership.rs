@@ -1,13 +1,14 @@
-//! One process at a time owns a key: a provider's, or the one of whoever coordinates.
+//! One process at a time owns a key: the key of a provider, or the key of the coordinator.
 //!
-//! The key has a queue whose consumers are served one at a time: the broker gives everything to one of them, until that one
-//! is gone. Everybody who wants the key consumes the queue, and four times per heartbeat puts a token into it. Who receives
-//! its own token was the one when it sent it, and owns the key until three quarters of a heartbeat after that: sooner than
-//! the broker, which takes at least one heartbeat, can have noticed that it is gone and served somebody else. A process that
-//! stood still finds old tokens only.
+//! Each key has a queue with a single active consumer: the broker delivers everything to one consumer until
+//! that consumer is disconnected. Every process that wants the key consumes the queue and publishes a token
+//! into it four times per heartbeat. A process that receives its own token was the active consumer when it
+//! sent the token. It owns the key until three quarters of a heartbeat after that time. The broker needs at
+//! least one heartbeat to notice a lost consumer and to serve another one, so two processes never own the
+//! key. A process that was suspended receives only old tokens.
 //!
-//! A lost token is followed by another, and nothing is held for longer than the broker allows (`consumer_timeout`), as a
-//! lock made of one message would be.
+//! A lost token is followed by the next one. No message is held for longer than the broker allows
+//! (`consumer_timeout`), in contrast to a lock made of one message.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,32 +24,33 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::backoff::Backoff;
-use crate::broker::{RabbitMqBroker, Shared};
+use crate::broker::RabbitMqBroker;
 use crate::error::{broker_error, chain};
 use crate::publisher::Outgoing;
+use crate::shared::Shared;
 use crate::topology::passive;
 
 const TOKENS_PER_HEARTBEAT: u32 = 4;
-/// Tokens of others may be on their way as well.
+/// Tokens of other processes arrive as well.
 const PREFETCH: u16 = 16;
 
-/// A key in our hands. Dropping it lets the next one have it.
+/// Ownership of a key. Dropping it releases the key to the next process.
 pub struct Ownership {
-    /// Until when it is ours; none when it is lost.
+    /// Until when the key is owned; `None` when it is lost.
     until: watch::Receiver<Option<Instant>>,
     task: JoinHandle<()>,
 }
 
 impl Ownership {
-    /// Whether the key may be used at this moment. Ask before each use: a process that stood still learns only here that
-    /// its time is over.
+    /// True if the key may be used now. Call it before each use: a process that was suspended learns only
+    /// here that its ownership has expired.
     pub fn is_held(&self) -> bool {
         self.until.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Returns when the key is not ours any more.
+    /// Returns when the key is no longer owned.
     pub async fn lost(&self) {
-        // A sender that is gone is a task that ended.
+        // A dropped sender means that the task ended.
         let _ = self.until.clone().wait_for(Option::is_none).await;
     }
 }
@@ -60,7 +62,8 @@ impl Drop for Ownership {
 }
 
 impl RabbitMqBroker {
-    /// Waits until the key of that name (one of `topology.owned_keys`, or `COORDINATOR`) is ours. `NotFound` if it has no queue.
+    /// Waits until this process owns the key with this name (one of `topology.owned_keys`, or `COORDINATOR`).
+    /// Fails with `NotFound` if the key has no queue.
     pub async fn own(&self, key_name: &str) -> Result<Ownership, BrokerError> {
         let config = &self.shared.config;
         let (min, max) = (config.backoff_min_ms, config.backoff_max_ms);
@@ -84,12 +87,12 @@ impl RabbitMqBroker {
     }
 }
 
-/// Who wants a key, or has it.
+/// A process that waits for a key or owns it.
 struct Contender {
     shared: Arc<Shared>,
     queue: String,
     channel: Channel,
-    /// Tells our tokens from those of others.
+    /// Distinguishes our tokens from those of other processes.
     id: u64,
     started: Instant,
     until: watch::Sender<Option<Instant>>,
@@ -107,12 +110,12 @@ impl Contender {
         Ok((Self { shared, queue, channel, id: rand::random(), started: Instant::now(), until }, consumer))
     }
 
-    /// Becomes the owner, or fails with the channel.
+    /// Waits until this process owns the key; fails if the channel ends.
     async fn contend(self, consumer: Consumer) -> Result<Ownership, String> {
         let mut until = self.until.subscribe();
         let ownership = until.clone();
         let task = tokio::spawn(self.hold(consumer));
-        // From here on dropping it ends the task.
+        // From here on, dropping `ownership` ends the task.
         let ownership = Ownership { until: ownership, task };
         match until.wait_for(Option::is_some).await {
             Ok(_) => Ok(ownership),
@@ -120,14 +123,14 @@ impl Contender {
         }
     }
 
-    /// Sends tokens and takes them, until the channel ends or our tokens stay away.
+    /// Sends and receives tokens until the channel ends or our tokens no longer arrive.
     async fn hold(self, consumer: Consumer) {
         tokio::select! {
             () = self.send_tokens() => {}
-            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "not an owner any more: {fault}"),
+            fault = self.take_tokens(consumer) => tracing::warn!(queue = self.queue, "lost the ownership of the key: {fault}"),
         }
         self.until.send_replace(None);
-        // With the channel the broker serves the next one at once.
+        // When the channel closes, the broker serves the next process at once.
         let _ = self.channel.close(200, "done".into()).await;
     }
 
@@ -158,12 +161,12 @@ impl Contender {
         loop {
             let now = Instant::now();
             let left = self.until.borrow().map(|until| until.saturating_duration_since(now));
-            // Who waits for its turn has nothing to lose.
+            // A process that does not own the key yet waits without a limit.
             let delivery = match timeout(left.unwrap_or(Duration::MAX), consumer.next()).await {
                 Ok(Some(Ok(delivery))) => delivery,
                 Ok(Some(Err(error))) => return chain(&error),
                 Ok(None) => return "the broker cancelled the consumer".to_owned(),
-                Err(_) => return "no token came back in time".to_owned(),
+                Err(_) => return "no token arrived in time".to_owned(),
             };
             if !delivery.acker.ack(BasicAckOptions::default()).await.unwrap_or(false) {
                 return "an acknowledgement was refused".to_owned();
@@ -177,7 +180,7 @@ impl Contender {
         }
     }
 
-    /// When we sent it, if it is ours.
+    /// When the token was sent, if it is ours.
     fn own_token(&self, delivery: &Delivery) -> Option<Instant> {
         let id = delivery.properties.message_id().as_ref()?.to_string();
         let (of, sent_ms) = id.split_once('-')?;

@@ -1,8 +1,8 @@
-//! Publishing that is over only when the broker has everything.
+//! Publishing that returns only when the broker has confirmed every message.
 //!
-//! Each call has a channel to itself while it lasts. lapin attaches a returned message to some confirmation of the same
-//! channel, not always to its own, so all confirmations of a round are gathered before one is judged, and a returned message
-//! is recognised by the id that we gave it.
+//! Each call uses a channel of its own. lapin attaches a returned message to a confirmation of the same
+//! channel, which may belong to another message. All confirmations of a round are therefore collected before
+//! any is judged, and a returned message is recognised by its id.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +20,10 @@ use crate::error::chain;
 use crate::link::Link;
 use crate::statistics::Counters;
 
-/// Bounds of the wait before messages that a full queue refused are offered again.
+/// Bounds of the wait before messages that a full queue refused are published again.
 const OFFER_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// A message on its way.
+/// A message to be published.
 #[derive(Clone)]
 pub(crate) struct Outgoing {
     pub(crate) exchange: String,
@@ -37,17 +37,17 @@ pub(crate) struct Publisher {
     link: Arc<Link>,
     config: Arc<RabbitMqConfig>,
     counters: Arc<Counters>,
-    /// Channels that no call uses, with the connection that they belong to.
+    /// Channels that no call uses, each with the number of its connection.
     idle: Mutex<Vec<(u64, Channel)>>,
 }
 
-/// How one round went.
+/// Result of one round.
 struct Round {
-    /// What is to be published again.
+    /// Messages to be published again.
     refused: Vec<Outgoing>,
-    /// Why, for the error when the deadline passes.
+    /// The reason, for the error after the deadline.
     reason: String,
-    /// Every message got its answer, and none was refused, so the channel can serve another call.
+    /// Every message was confirmed and none was refused, so another call may use the channel.
     is_sound: bool,
 }
 
@@ -56,8 +56,8 @@ impl Publisher {
         Self { link, config, counters, idle: Mutex::default() }
     }
 
-    /// Returns when all messages are confirmed. Waits for the connection, and while a queue is full, until the deadline of
-    /// the settings.
+    /// Returns when all messages are confirmed. Waits for a connection, and while a queue is full, until the
+    /// configured deadline.
     pub(crate) async fn publish(&self, messages: Vec<Outgoing>) -> Result<(), BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.config.publish_deadline_ms);
         let (mut pending, mut backoff) = (messages, Backoff::new(OFFER_AGAIN.0, OFFER_AGAIN.1));
@@ -86,7 +86,8 @@ impl Publisher {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A channel in confirm mode, of a connection that is not blocked: what is written to a blocked one only piles up.
+    /// A channel in confirm mode on a connection that is not blocked: data written to a blocked connection
+    /// only accumulates.
     async fn channel(&self, reason: &mut String) -> (u64, Channel) {
         let mut backoff = Backoff::new(
             Duration::from_millis(self.config.backoff_min_ms),
@@ -117,7 +118,7 @@ impl Publisher {
         idle.pop().map(|(_, channel)| channel)
     }
 
-    /// Publishes all once, with at most the window unconfirmed.
+    /// Publishes each message once; at most `publish_window` messages are unconfirmed.
     async fn round(&self, channel: &Channel, messages: Vec<Outgoing>) -> Round {
         let (mut confirms, mut outcomes) = (VecDeque::new(), Vec::with_capacity(messages.len()));
         for message in &messages {
@@ -132,8 +133,9 @@ impl Publisher {
         while !confirms.is_empty() {
             outcomes.push(self.confirmation(&mut confirms).await);
             if outcomes.last().is_some_and(Result::is_err) {
-                // What is wrong with one is wrong with all that have no answer yet: no use in waiting for each.
-                outcomes.extend(confirms.drain(..).map(answer_by_now));
+                // A fault of one confirmation affects all that are still open, so waiting for each is
+                // useless.
+                outcomes.extend(confirms.drain(..).map(reply_if_ready));
             }
         }
         self.judge(messages, outcomes)
@@ -143,22 +145,22 @@ impl Publisher {
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
         let (exchange, key) = (message.exchange.as_str().into(), message.key.as_str().into());
         let sending = channel.basic_publish(exchange, key, options, &message.body, message.properties.clone());
-        self.in_time(sending).await
+        self.within_limit(sending).await
     }
 
-    /// The oldest open confirmation.
+    /// Waits for the oldest open confirmation.
     async fn confirmation(
         &self,
         confirms: &mut VecDeque<Result<PublisherConfirm, String>>,
     ) -> Result<Confirmation, String> {
         match confirms.pop_front() {
-            Some(Ok(confirm)) => self.in_time(confirm).await,
+            Some(Ok(confirm)) => self.within_limit(confirm).await,
             Some(Err(fault)) => Err(fault),
             None => Err("not sent".to_owned()),
         }
     }
 
-    async fn in_time<T>(&self, future: impl Future<Output = lapin::Result<T>>) -> Result<T, String> {
+    async fn within_limit<T>(&self, future: impl Future<Output = lapin::Result<T>>) -> Result<T, String> {
         let limit = Duration::from_millis(self.config.confirm_timeout_ms);
         match timeout(limit, future).await {
             Ok(outcome) => outcome.map_err(|error| chain(&error)),
@@ -174,19 +176,20 @@ impl Publisher {
         for (message, verdict) in messages.into_iter().zip(judged) {
             let is_returned = returned.contains(&message.id);
             match verdict {
-                Verdict::Taken if !is_returned => {
+                Verdict::Confirmed if !is_returned => {
                     self.counters.published.add(1);
                     continue;
                 }
-                Verdict::Taken | Verdict::Refused if is_returned => {
+                Verdict::Confirmed | Verdict::Refused if is_returned => {
                     self.counters.returned.add(1);
-                    round.reason = format!("no queue takes `{}`: apply the topology", message.key);
+                    round.reason = format!("no queue is bound for `{}`: apply the topology", message.key);
                 }
-                Verdict::Taken | Verdict::Refused => {
+                Verdict::Confirmed | Verdict::Refused => {
                     self.counters.refused.add(1);
                     round.reason = format!("the queue for `{}` is full, or has no leader", message.key);
-                    // A channel that first published to a quorum queue while its leader's node was gone keeps that leader for
-                    // good and has everything for this queue refused (seen with 3.10): only a new one finds the next leader.
+                    // A channel that first published to a quorum queue while the node of its leader was down
+                    // keeps that leader for ever, and every message to this queue is refused (seen with
+                    // 3.10). Only a new channel finds the next leader.
                     round.is_sound = false;
                 }
                 Verdict::Unknown(fault) => {
@@ -200,14 +203,14 @@ impl Publisher {
     }
 }
 
-fn answer_by_now(confirm: Result<PublisherConfirm, String>) -> Result<Confirmation, String> {
-    let answer = confirm?.now_or_never().unwrap_or_else(|| Ok(Confirmation::NotRequested));
-    answer.map_err(|error| chain(&error))
+fn reply_if_ready(confirm: Result<PublisherConfirm, String>) -> Result<Confirmation, String> {
+    let reply = confirm?.now_or_never().unwrap_or_else(|| Ok(Confirmation::NotRequested));
+    reply.map_err(|error| chain(&error))
 }
 
 enum Verdict {
-    /// Unless it is found among the returned.
-    Taken,
+    /// Confirmed, unless the message is found among the returned ones.
+    Confirmed,
     Refused,
     Unknown(String),
 }
@@ -218,7 +221,7 @@ fn verdict(outcome: Result<Confirmation, String>, returned: &mut BTreeSet<String
         Ok(confirmation) => confirmation,
         Err(fault) => return Verdict::Unknown(fault),
     };
-    let verdict = if confirmation.is_ack() { Verdict::Taken } else { Verdict::Refused };
+    let verdict = if confirmation.is_ack() { Verdict::Confirmed } else { Verdict::Refused };
     if let Some(message) = confirmation.take_message() {
         returned.extend(message.delivery.properties.message_id().as_ref().map(ToString::to_string));
     }

@@ -1,5 +1,5 @@
-//! Answers to deliveries. What replaces a message is confirmed before the message is acknowledged: a stop in between leaves
-//! two, never none.
+//! Settles deliveries. The replacement of a message is confirmed before the message is acknowledged: a stop
+//! in between leaves two messages, never none.
 
 use std::time::Duration;
 
@@ -7,11 +7,9 @@ use cairn_domain::StageName;
 use cairn_ports::{BrokerError, Cause, ErrorKind, Settlement};
 use lapin::options::BasicAckOptions;
 
-use crate::broker::{Answer, Shared};
-use crate::dead_letters;
 use crate::inbox::Held;
-use crate::message::Message;
 use crate::publisher::Outgoing;
+use crate::shared::{AckHandle, Shared};
 use crate::topology::Source;
 
 pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) -> Result<(), BrokerError> {
@@ -19,59 +17,60 @@ pub(crate) async fn settle(shared: &Shared, tag: u64, settlement: Settlement) ->
         return Err(not_found("settle", tag.to_string()));
     };
     match settlement {
-        Settlement::Ack => ack(&held.answer).await,
+        Settlement::Ack => ack(&held.handle).await,
         Settlement::Retry { after } => {
-            // It was answered, so it does not kill: what it was suspected of is forgotten.
+            // The delivery was answered, so the job does not kill its worker: its count of unanswered
+            // deliveries is reset.
             held.message.num_failed_attempts += 1;
             held.message.num_unanswered = 0;
             let source = Source::of(held.message.lane);
-            replace(shared, shared.to_retry(&held.message, held.stage, source, after), &held.answer).await
+            replace(shared, shared.to_retry(&held.message, held.stage, source, after), &held.handle).await
         }
         Settlement::Requeue { after } => give_back(shared, held, after).await,
     }
 }
 
-/// Publishes the letter of a delivery, which stays as it is.
+/// Publishes the dead letter of a delivery; the delivery itself stays unsettled.
 pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &str) -> Result<(), BrokerError> {
     let letter = StageName::ALL.iter().find_map(|stage| {
         let inbox = shared.stage(*stage).inbox();
         let held = inbox.outstanding(tag)?;
-        Some((shared.to_dead(&held.message, held.stage, code, chain), held.answer.clone()))
+        Some((shared.to_dead(&held.message, held.stage, code, chain), held.handle.clone()))
     });
-    let (letter, answer) = letter.ok_or_else(|| not_found("dead_letter", tag.to_string()))?;
-    publish(shared, letter, &answer).await
+    let (letter, handle) = letter.ok_or_else(|| not_found("dead_letter", tag.to_string()))?;
+    publish(shared, letter, &handle).await
 }
 
-fn take(shared: &Shared, tag: u64) -> Option<Held<Answer>> {
+fn take(shared: &Shared, tag: u64) -> Option<Held<AckHandle>> {
     StageName::ALL.iter().find_map(|stage| {
         let held = shared.stage(*stage).inbox().take(tag)?;
-        // There is room for another.
+        // The prefetch now allows another delivery.
         shared.stage(*stage).ready.notify_waiters();
         Some(held)
     })
 }
 
-/// To where it came from, with the counts that it has. Not by a negative acknowledgement: the broker would count that as
-/// going unanswered.
-pub(crate) async fn give_back(shared: &Shared, mut held: Held<Answer>, after: Duration) -> Result<(), BrokerError> {
+/// Publishes the job to the queue that it came from, with unchanged counts. A negative acknowledgement is not
+/// used, because the broker would count the delivery as unanswered.
+pub(crate) async fn give_back(shared: &Shared, mut held: Held<AckHandle>, after: Duration) -> Result<(), BrokerError> {
     held.message.num_unanswered = held.num_unanswered;
-    let Held { stage, source, message, answer, .. } = &held;
+    let Held { stage, source, message, handle, .. } = &held;
     let outgoing = match after {
         Duration::ZERO => shared.to_work(message, *stage, *source),
         after => shared.to_retry(message, *stage, *source, after),
     };
-    replace(shared, outgoing, answer).await
+    replace(shared, outgoing, handle).await
 }
 
-/// Publishes what takes the place of a delivery, then acknowledges it.
-pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result<(), BrokerError> {
-    publish(shared, outgoing, answer).await?;
-    ack(answer).await
+/// Publishes the replacement of a delivery, then acknowledges the delivery.
+pub(crate) async fn replace(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Result<(), BrokerError> {
+    publish(shared, outgoing, handle).await?;
+    ack(handle).await
 }
 
-/// Tries for as long as the delivery is ours, and the caller waits.
-async fn publish(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result<(), BrokerError> {
-    let mut is_lost = answer.lease.is_lost.subscribe();
+/// Tries as long as the channel of the delivery is open and the caller waits.
+async fn publish(shared: &Shared, outgoing: Outgoing, handle: &AckHandle) -> Result<(), BrokerError> {
+    let mut is_lost = handle.lease.is_lost.subscribe();
     loop {
         let published = tokio::select! {
             published = shared.publisher.publish(vec![outgoing.clone()]) => published,
@@ -79,7 +78,7 @@ async fn publish(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result
         };
         match published {
             Ok(()) => return Ok(()),
-            Err(error) if error.kind == ErrorKind::Unavailable && answer.acker.usable() => {
+            Err(error) if error.kind == ErrorKind::Unavailable && handle.acker.usable() => {
                 tracing::warn!(key = outgoing.key, "still trying to publish: {}", crate::error::chain(&error));
             }
             Err(error) => return Err(error),
@@ -87,29 +86,16 @@ async fn publish(shared: &Shared, outgoing: Outgoing, answer: &Answer) -> Result
     }
 }
 
-async fn ack(answer: &Answer) -> Result<(), BrokerError> {
-    let cause: Cause = match answer.acker.ack(BasicAckOptions::default()).await {
+async fn ack(handle: &AckHandle) -> Result<(), BrokerError> {
+    let cause: Cause = match handle.acker.ack(BasicAckOptions::default()).await {
         Ok(true) => return Ok(()),
-        Ok(false) => "its channel is gone".into(),
+        Ok(false) => "its channel is closed".into(),
         Err(error) => error.into(),
     };
-    answer.lease.broken.notify_one();
+    handle.lease.broken.notify_one();
     Err(not_found("settle", "delivery".to_owned()).because(cause))
 }
 
 fn not_found(operation: &'static str, key: String) -> BrokerError {
     BrokerError::new(ErrorKind::NotFound, operation, key)
-}
-
-impl Shared {
-    /// A message on its way to the dead letters.
-    pub(crate) fn to_dead(&self, message: &Message, stage: StageName, code: &str, chain: &str) -> Outgoing {
-        Outgoing {
-            exchange: self.names.dead_exchange(),
-            key: stage.as_str().to_owned(),
-            id: message.message_id(),
-            body: message.body.clone(),
-            properties: message.properties(&dead_letters::headers(stage, code, chain)),
-        }
-    }
 }

@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_telemetry::metrics::{BROKER, IntCounter};
 
-/// What happened since the process started.
+/// Counts since the process started.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Statistics {
     /// Messages that the broker confirmed.
     pub num_published: u64,
-    /// Messages that came back because no queue took them. An alert belongs on it.
+    /// Messages that were returned because no queue was bound for them. An alert should watch it.
     pub num_returned: u64,
     /// Messages that a full queue refused.
     pub num_refused: u64,
-    /// Messages whose confirm was lost: published again, so there may be duplicates.
+    /// Messages whose confirm was lost. They are published again, so duplicates may exist.
     pub num_unconfirmed: u64,
     /// Connections that were opened.
     pub num_connected: u64,
     /// Consumers that were attached.
     pub num_attached: u64,
-    /// Messages that were handed over by the broker.
+    /// Messages that the broker delivered.
     pub num_delivered: u64,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Counters {
     pub(crate) delivered: Counter,
 }
 
-/// Of one broker, and among those of the process.
+/// Counts for one broker and for the metrics of the process.
 pub(crate) struct Counter {
     own: AtomicU64,
     of_process: IntCounter,

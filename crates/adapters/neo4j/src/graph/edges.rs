@@ -1,4 +1,4 @@
-//! Edges as rows, and back. All that an edge has are properties of its relationship.
+//! Edges as rows, and back. All data of an edge are properties of its relationship.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RecordId, RepositoryId, Resolution, RunId};
 use neo4rs::BoltType;
@@ -7,12 +7,13 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_from, key_text, position, row};
 
-/// Both ends of the rows' edges, in one transaction with `INSERT`: a sweep could take away a node that nothing joins yet.
+/// Creates both end nodes of the edges, in the same transaction as `INSERT`: a sweep could remove a node that
+/// no edge refers to yet.
 pub(crate) const INSERT_ENDS: &str = "
 UNWIND $nodes AS key
 MERGE (:Node~ {key: key})";
 
-/// `$rows` are made by `insert_row`.
+/// `insert_row` makes `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MATCH (source:Node~ {key: row.source})
@@ -22,7 +23,7 @@ ON CREATE SET edge.edge = row.edge, edge.owner = $owner, edge.tenant = $tenant, 
     edge.gen_to = $open, edge.position = row.position, edge.kind = row.kind, edge.line = row.line,
     edge.resolution = row.resolution, edge.confidence_percent = row.confidence_percent";
 
-/// `$rows` are made by `retire_row`.
+/// `retire_row` makes `$rows`.
 pub(crate) const RETIRE: &str = "
 UNWIND $rows AS row
 MATCH ()-[edge:EDGE~ {owner: $owner, position: row.position}]->()
@@ -30,7 +31,7 @@ USING INDEX edge:EDGE~(owner, position)
 WHERE edge.edge = row.edge AND edge.gen_from < $generation AND (edge.gen_to = $open OR edge.gen_to IN $aborted)
 SET edge.gen_to = $generation";
 
-/// Columns of `EdgeRow`, for the statements that return edges with the keys of their ends.
+/// Columns of `EdgeRow`, for statements that return edges with the keys of their ends.
 pub(crate) const COLUMNS: &str = "edge.edge AS edge, edge.owner AS owner, edge.kind AS kind, edge.line AS line, \
      edge.resolution AS resolution, edge.confidence_percent AS confidence_percent";
 
@@ -80,5 +81,5 @@ impl EdgeRow {
 
 fn word<W: Copy>(all: &[W], name: fn(W) -> &'static str, found: &str) -> Result<W, Fault> {
     let known = all.iter().copied().find(|word| name(*word) == found);
-    known.ok_or_else(|| Fault::damaged(format!("`{found}` is no word of an edge")))
+    known.ok_or_else(|| Fault::damaged(format!("an edge has the unknown value `{found}`")))
 }

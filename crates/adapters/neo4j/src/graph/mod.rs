@@ -1,25 +1,27 @@
 //! The graph: identities, versions of nodes, edges between identities, patterns.
 //!
-//! A `Node` holds only a key. A `NodeVersion` holds a record and its interval and is joined to its node by `VERSION_OF`.
-//! An `EDGE` joins two nodes, belongs to the repository that refers, and has an interval of its own. A `Pattern` is a
-//! version by itself. An `Owner` is a repository with its tenant; whoever changes records of a repository first takes
-//! the owner's write lock, so what is read after that stays as it is until the commit. Records are made by the wire
-//! codec; beside them stand the properties that statements test or people look for.
+//! A `Node` has only a key. A `NodeVersion` has a record and its interval, and is connected to its node by
+//! `VERSION_OF`. An `EDGE` connects two nodes, belongs to the repository that refers, and has its own
+//! interval. A `Pattern` is itself a version. An `Owner` is a repository with its tenant. A writer of a
+//! repository first takes the write lock of its owner, so what it reads afterwards does not change until its
+//! commit. Records are bytes of the wire codec; next to them are the properties that statements test or
+//! operators search for.
 //!
-//! What holds: staging only inserts; retiring touches only versions that began earlier and are open, or ended by a
-//! generation that was aborted; a reader sees an edge only if its owner and both ends are visible and in scope, tested
-//! before any limit. A part too large for one transaction is staged in several; until its generation is published nobody
-//! sees how far it came, and staging it again adds what is missing.
+//! Guarantees: staging only inserts. Retiring changes only versions that began earlier and that are open or
+//! were ended by an aborted generation. A reader sees an edge only if its owner and both ends are visible and
+//! in scope; this is tested before any limit. A part that is too large for one transaction is staged in
+//! several. Its records are invisible until its generation is published, and staging it again adds the
+//! missing ones.
 
 mod edges;
 mod nodes;
 mod patterns;
 mod read;
 mod scroll;
-mod sight;
 mod stage;
 mod sweep;
 mod verify;
+mod visibility;
 
 use async_trait::async_trait;
 use cairn_domain::{
@@ -32,8 +34,8 @@ use cairn_ports::{
 
 use crate::connection::Neo4j;
 use crate::fault;
-use crate::graph::read::Asked;
-use crate::graph::sight::Sight;
+use crate::graph::read::NeighbourQuery;
+use crate::graph::visibility::Visibility;
 
 /// The graph store of one installation.
 #[derive(Clone)]
@@ -55,7 +57,7 @@ impl GraphStore for Neo4jGraph {
     }
 
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError> {
-        read::nodes(&self.neo4j, &Sight::new(view, scope), keys).await.map_err(fault::of("nodes", &""))
+        read::nodes(&self.neo4j, &Visibility::new(view, scope), keys).await.map_err(fault::of("nodes", &""))
     }
 
     async fn neighbours(
@@ -67,8 +69,10 @@ impl GraphStore for Neo4jGraph {
         kinds: &[EdgeKind],
         limit: usize,
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError> {
-        let asked = Asked { node, direction, kinds, limit };
-        read::neighbours(&self.neo4j, &Sight::new(view, scope), asked).await.map_err(fault::of("neighbours", &node))
+        let wanted = NeighbourQuery { node, direction, kinds, limit };
+        read::neighbours(&self.neo4j, &Visibility::new(view, scope), wanted)
+            .await
+            .map_err(fault::of("neighbours", &node))
     }
 
     async fn scroll_nodes(
@@ -78,8 +82,8 @@ impl GraphStore for Neo4jGraph {
         repository: RepositoryId,
         from: u64,
     ) -> Result<Page<NodeRecord>, GraphStoreError> {
-        let sight = Sight::new(view, scope);
-        scroll::nodes(&self.neo4j, &sight, repository, from).await.map_err(fault::of("scroll_nodes", &repository))
+        let visibility = Visibility::new(view, scope);
+        scroll::nodes(&self.neo4j, &visibility, repository, from).await.map_err(fault::of("scroll_nodes", &repository))
     }
 
     async fn scroll_edges(
@@ -90,14 +94,14 @@ impl GraphStore for Neo4jGraph {
         resolution: Option<Resolution>,
         from: u64,
     ) -> Result<Page<EdgeRecord>, GraphStoreError> {
-        let sight = Sight::new(view, scope);
-        scroll::edges(&self.neo4j, &sight, repository, resolution, from)
+        let visibility = Visibility::new(view, scope);
+        scroll::edges(&self.neo4j, &visibility, repository, resolution, from)
             .await
             .map_err(fault::of("scroll_edges", &repository))
     }
 
     async fn patterns(&self, view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, GraphStoreError> {
-        patterns::visible(&self.neo4j, &Sight::new(view, scope)).await.map_err(fault::of("patterns", &""))
+        patterns::visible(&self.neo4j, &Visibility::new(view, scope)).await.map_err(fault::of("patterns", &""))
     }
 }
 
@@ -126,7 +130,7 @@ impl Generations for Neo4jGraph {
             .map_err(fault::of("remove_repository", &repository))
     }
 
-    /// The server reuses what is freed by itself.
+    /// The server reuses freed space without a request.
     async fn compact(&self, _repository: RepositoryId) -> Result<(), MaintenanceError> {
         Ok(())
     }

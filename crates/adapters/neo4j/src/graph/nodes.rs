@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::fault::Fault;
 use crate::values::{key_text, position, row};
 
-/// `$rows` are made by `insert_row`.
+/// `insert_row` makes `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (node:Node~ {key: row.node})
@@ -27,7 +27,7 @@ WHERE version.owner = $owner AND version.gen_from < $generation
     AND (version.gen_to = $open OR version.gen_to IN $aborted)
 SET version.gen_to = $generation";
 
-/// What a list of nodes is sorted by stands beside the record.
+/// The properties by which lists of nodes are sorted are stored next to the record.
 pub(crate) fn insert_row(run: RunId, node: &NodeRecord) -> BoltType {
     row([
         ("node", key_text(node.key.0).into()),
@@ -49,7 +49,7 @@ pub(crate) fn line_of(node: &NodeRecord) -> i64 {
     node.span.map_or(0, |span| i64::from(span.start))
 }
 
-/// A version's record with its node's key, as statements return it.
+/// The record of a version as statements return it.
 #[derive(Deserialize)]
 pub(crate) struct NodeRow {
     pub(crate) record: Vec<u8>,
@@ -61,11 +61,11 @@ impl NodeRow {
     }
 }
 
-/// Version of the bytes of a stored record.
+/// Format version of the bytes of a stored record.
 const RECORD_VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// A record as bytes: their version, the record in the wire codec, a checksum of both.
+/// A record as bytes: format version, the record in the wire codec, a checksum of both.
 pub(crate) fn encode<R: Encode>(record: &R) -> Vec<u8> {
     let mut bytes = vec![RECORD_VERSION];
     record.encode(&mut bytes);
@@ -81,14 +81,14 @@ pub(crate) fn decode<R: Decode>(bytes: &[u8]) -> Result<R, Fault> {
         return Err(Fault::damaged("a record does not match its checksum"));
     }
     let Some((&RECORD_VERSION, record)) = body.split_first() else {
-        return Err(Fault::damaged("a record of a version that this build does not know"));
+        return Err(Fault::damaged("a record has a format version that this build does not support"));
     };
     let mut reader = Reader(record);
     let record = R::decode(&mut reader).map_err(Fault::damaged)?;
-    if reader.0.is_empty() { Ok(record) } else { Err(Fault::damaged("bytes follow a record")) }
+    if reader.0.is_empty() { Ok(record) } else { Err(Fault::damaged("a record is followed by extra bytes")) }
 }
 
-/// Text of a node's key, for lists of parameters.
+/// Keys of nodes as text, for lists of parameters.
 pub(crate) fn key_texts(keys: &[NodeKey]) -> Vec<String> {
     keys.iter().map(|key| key_text(key.0)).collect()
 }
@@ -98,9 +98,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_byte_is_no_other_record() {
+    fn changed_bytes_are_detected() {
         let bytes = encode(&"text".to_owned());
-        assert_eq!(decode::<String>(&bytes).expect("as it was written"), "text");
+        assert_eq!(decode::<String>(&bytes).expect("unchanged bytes"), "text");
         for index in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[index] ^= 1;

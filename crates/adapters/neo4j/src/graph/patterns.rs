@@ -1,4 +1,4 @@
-//! Patterns: few and read whole, so a version is one record.
+//! Patterns. They are few and are read whole, so a version is one record.
 
 use cairn_domain::{PatternRecord, RecordId, RunId};
 use neo4rs::BoltType;
@@ -6,10 +6,10 @@ use neo4rs::BoltType;
 use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::graph::nodes::{decode, encode};
-use crate::graph::sight::Sight;
+use crate::graph::visibility::Visibility;
 use crate::values::{key_text, row};
 
-/// `$rows` are made by `insert_row`.
+/// `insert_row` makes `$rows`.
 pub(crate) const INSERT: &str = "
 UNWIND $rows AS row
 MERGE (version:Pattern~ {key: row.key})
@@ -35,8 +35,8 @@ pub(crate) fn insert_row(run: RunId, pattern: &PatternRecord) -> BoltType {
     ])
 }
 
-pub(crate) async fn visible(neo4j: &Neo4j, sight: &Sight<'_>) -> Result<Vec<PatternRecord>, Fault> {
-    let rows = neo4j.transact(&sight.query(neo4j, VISIBLE)).await?;
+pub(crate) async fn visible(neo4j: &Neo4j, visibility: &Visibility<'_>) -> Result<Vec<PatternRecord>, Fault> {
+    let rows = neo4j.transact(&visibility.query(neo4j, VISIBLE)).await?;
     let mut patterns = Vec::with_capacity(rows.len());
     for row in rows {
         patterns.push(decode::<PatternRecord>(&row.get::<Vec<u8>>("record")?)?);

@@ -1,4 +1,4 @@
-//! Reading by key: nodes, and the neighbours of one.
+//! Reading by key: nodes, and the neighbours of one node.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord};
 use cairn_ports::{Direction, Neighbour};
@@ -12,7 +12,7 @@ use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::graph::edges::{COLUMNS, EdgeRow};
 use crate::graph::nodes::{NodeRow, key_texts};
-use crate::graph::sight::Sight;
+use crate::graph::visibility::Visibility;
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, key_from, key_text};
 
@@ -28,19 +28,23 @@ UNWIND $versions AS key
 MATCH (version:NodeVersion~ {key: key})
 RETURN key, version.record AS record";
 
-/// What is asked about a node's neighbourhood.
+/// A query for the neighbours of a node.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct NeighbourQuery<'a> {
     pub(crate) node: NodeKey,
     pub(crate) direction: Direction,
     pub(crate) kinds: &'a [EdgeKind],
     pub(crate) limit: usize,
 }
 
-pub(crate) async fn nodes(neo4j: &Neo4j, sight: &Sight<'_>, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, Fault> {
+pub(crate) async fn nodes(
+    neo4j: &Neo4j,
+    visibility: &Visibility<'_>,
+    keys: &[NodeKey],
+) -> Result<Vec<NodeRecord>, Fault> {
     let mut found = FxHashMap::default();
     for keys in keys.chunks(BATCH_ROWS) {
-        let query = sight.query(neo4j, NODES).param("keys", key_texts(keys));
+        let query = visibility.query(neo4j, NODES).param("keys", key_texts(keys));
         for row in neo4j.transact(&query).await? {
             let record = row.to::<NodeRow>()?.decode()?;
             found.insert(record.key, record);
@@ -51,19 +55,20 @@ pub(crate) async fn nodes(neo4j: &Neo4j, sight: &Sight<'_>, keys: &[NodeKey]) ->
 
 pub(crate) async fn neighbours(
     neo4j: &Neo4j,
-    sight: &Sight<'_>,
-    asked: Asked<'_>,
+    visibility: &Visibility<'_>,
+    wanted: NeighbourQuery<'_>,
 ) -> Result<(Vec<Neighbour>, u64), Fault> {
-    let kinds: Vec<&str> = asked.kinds.iter().map(|kind| kind.as_str()).collect();
-    let query = sight
-        .query(neo4j, &statement(asked.direction))
-        .param("node", key_text(asked.node.0))
+    let kinds: Vec<&str> = wanted.kinds.iter().map(|kind| kind.as_str()).collect();
+    let query = visibility
+        .query(neo4j, &statement(wanted.direction))
+        .param("node", key_text(wanted.node.0))
         .param("any_kind", kinds.is_empty())
         .param("kinds", kinds);
-    neo4j.transact(&Neighbourhood { neo4j, query, asked }).await
+    neo4j.transact(&Neighbourhood { neo4j, query, wanted }).await
 }
 
-/// Every visible edge at the node, with what its other end is sorted by. The records come later, for one page only.
+/// Returns every visible edge of the node, with the sort properties of its other end. The records are read
+/// later, for one page only.
 fn statement(direction: Direction) -> String {
     let edge = match direction {
         Direction::Out => "(node)-[edge:EDGE~]->(other:Node~)",
@@ -79,14 +84,14 @@ fn statement(direction: Direction) -> String {
     )
 }
 
-/// Both statements of a question, in one transaction.
+/// Both statements of a query, in one transaction.
 struct Neighbourhood<'a> {
     neo4j: &'a Neo4j,
     query: Query,
-    asked: Asked<'a>,
+    wanted: NeighbourQuery<'a>,
 }
 
-/// An edge with what its other end is sorted by.
+/// An edge with the sort properties of its other end.
 struct Found {
     edge: EdgeRecord,
     end: End,
@@ -103,9 +108,9 @@ struct End {
 
 #[async_trait]
 impl Work for Neighbourhood<'_> {
-    type Outcome = (Vec<Neighbour>, u64);
+    type Output = (Vec<Neighbour>, u64);
 
-    async fn run(&self, transaction: &mut Transaction) -> Result<Self::Outcome, Fault> {
+    async fn run(&self, transaction: &mut Transaction) -> Result<Self::Output, Fault> {
         let rows = transaction.rows(self.query.clone()).await?;
         let mut found = rows.iter().map(|row| self.found(row)).collect::<Result<Vec<_>, _>>()?;
         // Sorted here: the server compares some texts by UTF-16 units, and others by code points.
@@ -115,7 +120,7 @@ impl Work for Neighbourhood<'_> {
             left.edge.kind.cmp(&right.edge.kind).then(ends).then(edges)
         });
         let total = found.len() as u64;
-        found.truncate(self.asked.limit);
+        found.truncate(self.wanted.limit);
         Ok((self.with_records(transaction, found).await?, total))
     }
 }
@@ -124,9 +129,9 @@ impl Neighbourhood<'_> {
     fn found(&self, row: &Row) -> Result<Found, Fault> {
         let end: End = row.to()?;
         let other = NodeKey(key_from(&end.other)?);
-        let (source, target) = match self.asked.direction {
-            Direction::Out => (self.asked.node, other),
-            Direction::In => (other, self.asked.node),
+        let (source, target) = match self.wanted.direction {
+            Direction::Out => (self.wanted.node, other),
+            Direction::In => (other, self.wanted.node),
         };
         Ok(Found { edge: row.to::<EdgeRow>()?.record(source, target)?, end })
     }
@@ -143,17 +148,17 @@ impl Neighbourhood<'_> {
         }
         let mut neighbours = Vec::with_capacity(found.len());
         for Found { edge, end } in found {
-            // A sweep that took it away in between ran before its time; asked again, the node is gone.
-            let node = records.get(&end.version).cloned().ok_or_else(swept_meanwhile)?;
+            // A sweep removed the version in between, too early; on the next attempt the node is not visible.
+            let node = records.get(&end.version).cloned().ok_or_else(swept_during_read)?;
             neighbours.push(Neighbour { edge, node });
         }
         Ok(neighbours)
     }
 }
 
-fn swept_meanwhile() -> Fault {
+fn swept_during_read() -> Fault {
     let fault = Fault::new(cairn_ports::ErrorKind::TransactionConflict, "a version was swept while it was read");
-    Fault { may_pass: true, ..fault }
+    Fault { is_retryable: true, ..fault }
 }
 
 fn order_key(end: &End) -> (&str, i64, &str) {

@@ -1,4 +1,4 @@
-//! Everything of a repository, by pages in the order of positions.
+//! All records of a repository, by pages in the order of positions.
 
 use cairn_domain::{EdgeRecord, NodeKey, NodeRecord, RepositoryId, Resolution};
 use cairn_ports::Page;
@@ -8,7 +8,7 @@ use crate::connection::Neo4j;
 use crate::fault::Fault;
 use crate::graph::edges::{COLUMNS, EdgeRow};
 use crate::graph::nodes::NodeRow;
-use crate::graph::sight::Sight;
+use crate::graph::visibility::Visibility;
 use crate::values::{key_from, key_text, number};
 
 const PAGE_RECORDS: usize = 8192;
@@ -22,22 +22,22 @@ ORDER BY version.owner, version.position LIMIT $limit";
 
 pub(crate) async fn nodes(
     neo4j: &Neo4j,
-    sight: &Sight<'_>,
+    visibility: &Visibility<'_>,
     repository: RepositoryId,
     from: u64,
 ) -> Result<Page<NodeRecord>, Fault> {
-    let rows = neo4j.transact(&paged(sight.query(neo4j, NODES), repository, from)).await?;
+    let rows = neo4j.transact(&paged(visibility.query(neo4j, NODES), repository, from)).await?;
     page(&rows, |row| row.to::<NodeRow>()?.decode())
 }
 
 pub(crate) async fn edges(
     neo4j: &Neo4j,
-    sight: &Sight<'_>,
+    visibility: &Visibility<'_>,
     repository: RepositoryId,
     resolution: Option<Resolution>,
     from: u64,
 ) -> Result<Page<EdgeRecord>, Fault> {
-    let query = sight.query(neo4j, &edges_statement()).param("resolution", resolution.map(Resolution::as_str));
+    let query = visibility.query(neo4j, &edges_statement()).param("resolution", resolution.map(Resolution::as_str));
     let rows = neo4j.transact(&paged(query, repository, from)).await?;
     page(&rows, |row| {
         let key = |name| Ok::<_, Fault>(NodeKey(key_from(&row.get::<String>(name)?)?));
@@ -61,7 +61,7 @@ fn paged(query: Query, repository: RepositoryId, from: u64) -> Query {
     query.param("owner", key_text(repository.0)).param("from", number(from)).param("limit", PAGE_RECORDS as i64)
 }
 
-/// A full page ends before the last position: more records of that position may follow.
+/// A full page ends before the last position, because more records with that position may follow.
 fn page<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, Fault>) -> Result<Page<T>, Fault> {
     let positions = rows.iter().map(|row| row.get("position")).collect::<Result<Vec<i64>, _>>()?;
     let (num_items, next) = cut(&positions, PAGE_RECORDS)?;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_never_splits_records_of_one_position() {
+    fn page_never_splits_records_of_one_position() {
         let check = |positions: &[i64], expect| assert_eq!(cut(positions, 4).ok(), expect, "{positions:?}");
         check(&[], Some((0, None)));
         check(&[1, 2, 2], Some((3, None)));

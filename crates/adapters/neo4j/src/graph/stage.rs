@@ -1,4 +1,4 @@
-//! Staging: what a part of a run found, in as few transactions as their size allows.
+//! Staging: writes the records of a part of a run, in as few transactions as their number allows.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeRecord, PatternKey, RepositoryId, RunId};
@@ -11,8 +11,9 @@ use crate::graph::{edges, nodes, patterns};
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the owner's write lock, then tells whose it is and how the run stands, if the ledger is in this database. The
-/// lock comes first: what another writer of the repository committed before is read, and nobody commits until the end.
+/// Takes the write lock of the owner, then returns its tenant and, if the ledger is in this database, the
+/// state of the run. The lock comes first: the statement then reads what other writers of the repository have
+/// committed, and no other writer commits until the end.
 const GUARD: &str = "
 MERGE (owner:Owner~ {key: $owner})
 ON CREATE SET owner.tenant = $tenant
@@ -21,11 +22,11 @@ WITH owner
 OPTIONAL MATCH (run:Run~ {generation: $generation})
 RETURN owner.tenant AS tenant, run.state AS state";
 
-/// A statement with the rows that it is for.
+/// A statement with its rows.
 struct Step {
     statement: &'static str,
     rows: Vec<BoltType>,
-    /// Nodes that must be there before the rows are joined to them.
+    /// Nodes that must exist before the rows are connected to them.
     ends: Vec<String>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) async fn stage(neo4j: &Neo4j, staging: &Staging, staged: &StagedGraph
     Ok(())
 }
 
-/// A generation writes only what its repository owns.
+/// A generation writes only records that its repository owns.
 fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fault> {
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)
@@ -52,7 +53,7 @@ fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fau
     if is_foreign { Err(Fault::invalid("a record belongs to another repository than the run")) } else { Ok(()) }
 }
 
-/// What is to be done, each list in the order of its keys: writers that take locks in one order do not wait in a ring.
+/// The steps, each list sorted by its keys: writers that take locks in one order cannot deadlock.
 fn steps(run: RunId, staged: &StagedGraph) -> Vec<Step> {
     let mut retired_nodes = staged.retired_nodes.clone();
     retired_nodes.sort_unstable();
@@ -107,7 +108,7 @@ fn batches(steps: Vec<Step>) -> Vec<Vec<Step>> {
 
 #[async_trait]
 impl Work for Batch<'_> {
-    type Outcome = ();
+    type Output = ();
 
     async fn run(&self, transaction: &mut Transaction) -> Result<(), Fault> {
         if !self.guard(transaction).await? {
@@ -135,7 +136,8 @@ impl Batch<'_> {
             .param("generation", generation_number(self.staging.run.generation))
     }
 
-    /// Whether there is something to do. Whoever still stages for a published run is late and has nothing to add.
+    /// Returns whether the records must be written. A writer for a published run is late and has nothing to
+    /// add.
     async fn guard(&self, transaction: &mut Transaction) -> Result<bool, Fault> {
         let rows = transaction.rows(self.query(GUARD)).await?;
         let row = rows.first().ok_or_else(|| Fault::damaged("a repository has no owner"))?;
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn small_steps_share_a_transaction_and_none_is_too_large() {
+    fn small_steps_share_a_transaction_up_to_the_limit() {
         let check = |sizes: &[usize], expect: &[usize]| {
             let batches = batches(sizes.iter().copied().map(step).collect());
             let found: Vec<usize> =

@@ -1,7 +1,8 @@
-//! Sweeping: taking out what no view can see, and undoing what was never published.
+//! Sweeping: removes records that no view can see, and reverts generations that were never published.
 //!
-//! Every statement finds its records by owner and generation and touches at most a batch, so running it again goes on
-//! where the last one stopped. Nodes that nothing refers to any more go with their last version or edge.
+//! Every statement finds its records by owner and generation and changes at most one batch. A second run
+//! therefore continues where the first one stopped. A node without references is removed with its last
+//! version or edge.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
@@ -12,18 +13,18 @@ use crate::fault::Fault;
 use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
-/// Takes the owner's write lock: nobody stages or retires for the repository until the commit.
+/// Takes the write lock of the owner: no other writer stages or retires for the repository until the commit.
 const LOCK: &str = "MATCH (owner:Owner~ {key: $owner}) SET owner.swept = $generation RETURN owner.tenant AS tenant";
 
-/// What may be found by generation. `RECORD` is the place of the record in a statement.
+/// The records that are found by generation: the name of a record in a statement, and its pattern.
 const RECORDS: [(&str, &str); 3] = [
     ("version", "(version:NodeVersion~ {owner: $owner})"),
     ("edge", "()-[edge:EDGE~ {owner: $owner}]->()"),
     ("version", "(version:Pattern~ {owner: $owner})"),
 ];
 
-/// Statements that take a batch of records out and tell their number and the nodes that they were joined to. Edges go
-/// first: most nodes keep a version then and are not asked whether anything else refers to them.
+/// Statements that remove a batch of records and return their number and the nodes that they were connected
+/// to. Edges are removed first: most nodes then still have a version and need no check for other references.
 const REMOVE: [&str; 3] = [
     "MATCH (source:Node~)-[edge:EDGE~ {owner: $owner}]->(target:Node~) WHERE edge.CONDITION
      WITH source, edge, target LIMIT $limit
@@ -65,9 +66,9 @@ pub(crate) async fn retired(neo4j: &Neo4j, repository: RepositoryId, published: 
 
 pub(crate) async fn aborted(neo4j: &Neo4j, repository: RepositoryId, aborted: GenerationId) -> Result<u64, Fault> {
     let sweep = Sweep { neo4j, repository, generation: aborted };
-    for (name, place) in RECORDS {
+    for (name, pattern) in RECORDS {
         let reopen = format!(
-            "MATCH {place} WHERE {name}.gen_to = $generation
+            "MATCH {pattern} WHERE {name}.gen_to = $generation
              WITH {name} LIMIT $limit SET {name}.gen_to = $open
              RETURN count({name}) AS removed, [] AS nodes"
         );
@@ -125,7 +126,7 @@ impl Sweep<'_> {
         Ok(num_removed)
     }
 
-    /// Runs batches until one is not full; returns how many records they touched.
+    /// Runs batches until one is not full; returns the number of changed records.
     async fn repeat(&self, statement: &str) -> Result<u64, Fault> {
         let mut total = 0;
         loop {
@@ -137,13 +138,13 @@ impl Sweep<'_> {
         }
     }
 
-    /// Records that still name the generation.
+    /// Number of records that still refer to the generation.
     async fn remaining(&self) -> Result<u64, Fault> {
         let mut total = 0;
-        for (name, place) in RECORDS {
+        for (name, pattern) in RECORDS {
             for mark in ["gen_from", "gen_to"] {
                 let statement =
-                    format!("MATCH {place} WHERE {name}.{mark} = $generation RETURN count({name}) AS found");
+                    format!("MATCH {pattern} WHERE {name}.{mark} = $generation RETURN count({name}) AS found");
                 let rows = self.neo4j.transact(&self.query(&statement)).await?;
                 total += rows.first().map_or(Ok(0), |row| row.get::<u64>("found"))?;
             }
@@ -154,7 +155,7 @@ impl Sweep<'_> {
 
 #[async_trait]
 impl Work for Batch<'_> {
-    type Outcome = u64;
+    type Output = u64;
 
     async fn run(&self, transaction: &mut Transaction) -> Result<u64, Fault> {
         if transaction.rows(self.sweep.query(LOCK)).await?.is_empty() {

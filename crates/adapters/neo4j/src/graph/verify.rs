@@ -1,4 +1,4 @@
-//! Verification: reads everything that is stored of a repository and compares what is written twice.
+//! Verification: reads all records of a repository and compares the values that are stored twice.
 
 use cairn_domain::{NodeRecord, PatternRecord, RepositoryId};
 use neo4rs::{Query, Row};
@@ -43,7 +43,7 @@ fn edges_statement() -> String {
     )
 }
 
-/// Verifies every row that the statement finds, by pages.
+/// Verifies every row that the statement returns, by pages.
 async fn each(
     neo4j: &Neo4j,
     repository: RepositoryId,
@@ -58,7 +58,7 @@ async fn each(
     loop {
         let rows = neo4j.transact(&page(after)).await?;
         rows.iter().try_for_each(&verify)?;
-        // Versions of one node share a position; a page that ends among them has read the same key already.
+        // Versions of one node share a position, so the next page starts at the last position again.
         match rows.last() {
             Some(row) if rows.len() as i64 == PAGE_RECORDS => after = row.get::<i64>("position")? - 1,
             _ => return Ok(()),
@@ -76,7 +76,7 @@ struct VersionRow {
     nodes: Vec<String>,
 }
 
-/// The properties beside a record agree with it, and it belongs to the node of its key.
+/// The properties next to a record must match it, and the version must be connected to the node of its key.
 fn verify_version(repository: RepositoryId, row: &VersionRow) -> Result<(), Fault> {
     let record: NodeRecord = decode(&row.record)?;
     let agrees = record.repository == repository
@@ -85,12 +85,20 @@ fn verify_version(repository: RepositoryId, row: &VersionRow) -> Result<(), Faul
         && path_of(&record) == row.path
         && line_of(&record) == row.line
         && row.nodes == [key_text(record.key.0)];
-    if agrees { Ok(()) } else { Err(Fault::damaged(format!("node {} disagrees with its record", record.key))) }
+    if agrees {
+        Ok(())
+    } else {
+        Err(Fault::damaged(format!("the properties of node {} do not match its record", record.key)))
+    }
 }
 
 fn verify_edge(row: &Row) -> Result<(), Fault> {
     let node = |name| Ok::<_, Fault>(cairn_domain::NodeKey(key_from(&row.get::<String>(name)?)?));
     let edge = row.to::<EdgeRow>()?.record(node("source")?, node("target")?)?;
     let agrees = position(edge.key.0) == row.get::<i64>("position")?;
-    if agrees { Ok(()) } else { Err(Fault::damaged(format!("edge {} disagrees with its position", edge.key))) }
+    if agrees {
+        Ok(())
+    } else {
+        Err(Fault::damaged(format!("the position of edge {} does not match its key", edge.key)))
+    }
 }

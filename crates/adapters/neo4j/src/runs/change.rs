@@ -1,4 +1,4 @@
-//! One command in one transaction: lock, load, apply, keep.
+//! One command in one transaction: lock, load, apply, save.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RunId};
@@ -14,7 +14,7 @@ use crate::values::{generation_number, key_text};
 
 const LOCK_REGISTRY: &str = "MERGE (registry:Registry~ {key: 'registry'}) SET registry.is_locked = true";
 
-/// Locks what is there of repository and run; a parameter that is null finds nothing.
+/// Locks the nodes of repository and run that exist; a parameter that is null matches nothing.
 const LOCK: &str = "
 OPTIONAL MATCH (repository:Repository~ {key: $repository})
 OPTIONAL MATCH (run:Run~ {generation: $run})
@@ -34,18 +34,18 @@ const LOAD_RUN: &str = "MATCH (run:Run~ {generation: $run}) RETURN run.document 
 const GENERATIONS: &str = "
 MATCH (run:Run~ {repository: $repository}) RETURN run.generation AS generation ORDER BY generation";
 
-/// Changes that a document remembers: many more than may happen to it while one caller tries again.
+/// Changes that a document remembers: many more than can happen to it during the retries of one call.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Change<'a> {
     neo4j: &'a Neo4j,
     command: &'a Command,
     reach: Reach,
-    /// Told apart from all other calls by chance alone.
+    /// A random number that distinguishes this call from all others.
     token: i64,
 }
 
-/// Documents with the tokens of the latest changes of the one that the command is about.
+/// The documents, with the tokens of the latest changes of the document that the command changes.
 struct Loaded {
     documents: Documents,
     changes: Vec<i64>,
@@ -56,7 +56,7 @@ impl<'a> Change<'a> {
         Self { neo4j, command, reach: command.reach(), token: rand::random() }
     }
 
-    /// With the parameters of what the command reaches.
+    /// A statement with parameters for the documents that the command reads.
     fn query(&self, statement: &str) -> Query {
         self.neo4j
             .query(statement)
@@ -78,7 +78,7 @@ impl<'a> Change<'a> {
             run: optional_document(row, "run")?,
             ..Documents::default()
         };
-        // A run is named by its repository as well.
+        // A run is identified by generation and repository.
         let is_other = |run: &RunDocument| self.reach.run.is_some_and(|wanted| wanted != run.ledger.id);
         if documents.run.as_ref().is_some_and(is_other) {
             documents.run = None;
@@ -91,7 +91,8 @@ impl<'a> Change<'a> {
         Ok(Loaded { documents, changes })
     }
 
-    /// The unfinished run where none is named, the published one, and the generations of a repository that was deleted.
+    /// Loads the unfinished run if the command names none, the published run, and the generations of a
+    /// deleted repository.
     async fn load_related(&self, transaction: &mut Transaction, documents: &mut Documents) -> Result<(), Fault> {
         let Some(state) = documents.repository.as_ref().map(|document| document.state.clone()) else { return Ok(()) };
         if let (None, Some(generation)) = (self.reach.run, state.unfinished) {
@@ -122,7 +123,7 @@ impl<'a> Change<'a> {
 
 #[async_trait]
 impl Work for Change<'_> {
-    type Outcome = Answer;
+    type Output = Answer;
 
     async fn run(&self, transaction: &mut Transaction) -> Result<Answer, Fault> {
         let Loaded { documents: before, mut changes } = self.load(transaction).await?;
@@ -131,7 +132,7 @@ impl Work for Change<'_> {
                 return Ok(answer);
             }
             if matches!(self.command, Command::Begin { .. }) {
-                // Somebody cancelled it before its commit was answered: it is not begun again.
+                // The run was cancelled before the reply to its first commit arrived: it is not begun again.
                 return Err(Refusal::Conflict("the run was begun and has ended since").into());
             }
         }
@@ -145,7 +146,7 @@ impl Work for Change<'_> {
     }
 }
 
-/// What a command came to that was kept already. None where applying it again answers the same.
+/// The reply to a command that was saved already. `None` if applying the command again gives the same reply.
 fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
     let state = documents.repository.as_ref().map(|document| &document.state);
     match command {
@@ -154,14 +155,14 @@ fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
             let begun = |generation| Answer::Begun(RunId { repository: *repository, generation });
             state.and_then(|state| state.unfinished).map(begun)
         }
-        // Whoever is told twice sends a job twice, which every stage bears.
+        // A second reply sends a job twice, which every stage allows.
         Command::EndPart { .. } => documents.run.as_ref().map(|run| Answer::Released(run.ledger.unsent())),
         Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| Answer::Asked(state.requests.last)),
         Command::Dispatch { .. } => state.map(|state| {
-            let is_under_way = |dispatched: Dispatched| {
+            let is_in_progress = |dispatched: Dispatched| {
                 state.requests.wanted.map(|wanted| wanted.number) == Some(dispatched.request.number)
             };
-            Answer::Dispatched(state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_under_way)))
+            Answer::Dispatched(state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_in_progress)))
         }),
         Command::ForgetAborted { .. } | Command::ForgetDeletion { .. } => Some(Answer::Forgotten(true)),
         Command::Cancel { outcome, .. } => documents

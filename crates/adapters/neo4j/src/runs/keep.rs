@@ -1,7 +1,7 @@
-//! Writing documents: only those that a command changed, each with the properties that queries ask for.
+//! Saving documents: only those that a command changed, each with the properties that queries use.
 //!
-//! A document that was not there is created, never merged: if another command has created it since, the constraint
-//! refuses and the change is tried again.
+//! A new document is created, never merged: if another command has created it in the meantime, the constraint
+//! refuses the statement and the change is retried.
 
 use cairn_domain::{PartEnd, RepositoryId, RunState};
 use cairn_runs::{Documents, EndedPart, Publication, RepositoryDocument, RunDocument};
@@ -40,10 +40,11 @@ DELETE part";
 
 const FORGET_RUNS: &str = "MATCH (run:Run~ {repository: $repository}) WHERE run.generation <= $until DELETE run";
 
-/// Tokens of the latest changes of the document that a command is about.
+/// Tokens of the latest changes of the document that a command changes.
 pub(super) type Changes<'a> = &'a [i64];
 
-/// Writes what differs. `changes` go to the run that the command names, or else to the repository.
+/// Saves the documents that differ. `changes` are stored at the run that the command names, otherwise at the
+/// repository.
 pub(super) async fn documents(
     neo4j: &Neo4j,
     transaction: &mut Transaction,
@@ -74,25 +75,25 @@ pub(super) async fn documents(
 }
 
 fn repository(neo4j: &Neo4j, document: &RepositoryDocument, is_new: bool, changes: Option<Changes<'_>>) -> Query {
-    let place = if is_new { "CREATE" } else { "MATCH" };
-    let place_in_line = document.state.requests.place();
+    let clause = if is_new { "CREATE" } else { "MATCH" };
+    let queue_position = document.state.requests.place();
     neo4j
-        .query(&format!("{place} (repository:Repository~ {{key: $key}}) {REPOSITORY}"))
+        .query(&format!("{clause} (repository:Repository~ {{key: $key}}) {REPOSITORY}"))
         .param("key", key_text(document.id.0))
         .param("tenant", document.details.tenant.as_str())
         .param("name", document.details.name.as_str())
-        .param("lane", place_in_line.map(|(lane, _)| lane_number(lane)))
-        .param("asked_at_ms", place_in_line.map(|(_, at_ms)| at_ms))
+        .param("lane", queue_position.map(|(lane, _)| lane_number(lane)))
+        .param("asked_at_ms", queue_position.map(|(_, at_ms)| at_ms))
         .param("document", encode_document(document))
         .param("changes", changes.map(BoltType::from))
 }
 
 fn run(neo4j: &Neo4j, document: &RunDocument, is_new: bool, changes: Option<Changes<'_>>) -> Query {
-    let place = if is_new { "CREATE" } else { "MATCH" };
+    let clause = if is_new { "CREATE" } else { "MATCH" };
     let ledger = &document.ledger;
     let is_live = ledger.state == RunState::Running || is_published(ledger.state);
     neo4j
-        .query(&format!("{place} (run:Run~ {{generation: $generation}}) {RUN}"))
+        .query(&format!("{clause} (run:Run~ {{generation: $generation}}) {RUN}"))
         .param("generation", generation_number(ledger.id.generation))
         .param("repository", key_text(ledger.id.repository.0))
         .param("state", ledger.state.as_str())

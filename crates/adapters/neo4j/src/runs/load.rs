@@ -84,7 +84,7 @@ pub(super) async fn runs(neo4j: &Neo4j, query: RunQuery) -> Result<Vec<RunDocume
             select("run.state = 'running' AND run.has_unsent WITH run ORDER BY run.generation LIMIT $limit")
                 .param("limit", number(limit as u64))
         }
-        // Of one repository, a later generation is published later.
+        // In one repository, a later generation is published later.
         RunQuery::PublishedAt { repositories, seq } => {
             newest_of_each("run.repository IN $repositories AND run.published_seq <= $seq", &repositories)
                 .param("seq", number(seq.0))
@@ -135,13 +135,13 @@ impl PartRow {
     }
 }
 
-/// The documents in the column `document` of a statement's rows.
+/// The documents in the column `document` of the rows of a statement.
 async fn documents<T: Decode>(neo4j: &Neo4j, query: Query) -> Result<Vec<T>, Fault> {
     let rows = neo4j.transact(&query).await?;
     rows.iter().map(|row| decode(&row.get::<Vec<u8>>("document")?)).collect()
 }
 
-/// A document of a node that may not be there, or not have one yet.
+/// A document of a node that may not exist, or may have no document yet.
 pub(super) fn optional_document<T: Decode>(row: &Row, column: &str) -> Result<Option<T>, Fault> {
     row.get::<Option<Vec<u8>>>(column)?.map(|bytes| decode(&bytes)).transpose()
 }

@@ -1,13 +1,14 @@
-//! Documents of catalogue and ledger: one node for the registry, each repository, each run, each ended part and each
-//! publication. The decisions are those of `cairn_runs`; here documents are locked, loaded and kept.
+//! Documents of catalogue and ledger: one node for the registry, and one for each repository, run, ended part
+//! and publication. `cairn_runs` makes the decisions; this module locks, loads and saves documents.
 //!
-//! A change takes the write locks of what it reaches first, in one order (registry, repository, runs), and reads
-//! afterwards: the server reads what is committed at that moment, so whoever read first could decide about what another
-//! has changed since. Commands that reach the same document are therefore one after the other.
+//! A change first takes the write locks of the documents that it reads, in one order (registry, repository,
+//! runs), and then reads them. The server reads the committed state of that moment, so reading before locking
+//! could use a state that another call has changed since. Commands on the same document are therefore
+//! executed one after the other.
 //!
-//! A commit whose answer is lost may have happened. Most commands would refuse to be applied twice, or answer otherwise,
-//! so each call has a token that it leaves in the document it is about; a second try that finds it only tells what the
-//! first one came to.
+//! A commit without a reply may have happened. Most commands would fail, or reply differently, if they were
+//! applied twice. Each call therefore stores its own token in the document that it changes. A retry that
+//! finds its token only returns the reply of the first attempt.
 
 mod change;
 mod keep;

@@ -1,4 +1,4 @@
-//! Words of the domain as statements use them.
+//! Domain values as statements use them.
 
 use cairn_domain::{Lane, RunState, StageName};
 
@@ -7,7 +7,7 @@ use crate::fault::Fault;
 /// `superseded_at_ms` of a run without a successor.
 pub(super) const NEVER: i64 = i64::MAX;
 
-/// Interactive ones come first.
+/// Interactive jobs come first.
 pub(super) fn lane_number(lane: Lane) -> i64 {
     match lane {
         Lane::Interactive => 0,
@@ -21,5 +21,5 @@ pub(super) fn is_published(state: RunState) -> bool {
 
 pub(super) fn stage(word: &str) -> Result<StageName, Fault> {
     let found = StageName::ALL.iter().copied().find(|stage| stage.as_str() == word);
-    found.ok_or_else(|| Fault::damaged(format!("`{word}` is no stage")))
+    found.ok_or_else(|| Fault::damaged(format!("the stage `{word}` does not exist")))
 }

@@ -1,4 +1,4 @@
-//! A proxy that reads along what a client asks of the server, and cuts a connection at a commit.
+//! A proxy that reads the requests of a client, and cuts a connection at a commit.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,18 +17,18 @@ pub enum Request {
     Other(u8),
 }
 
-/// When the connection ends: each is done once.
+/// When the connection ends; each entry is used once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
-    /// The server never hears of the commit.
+    /// The server never receives the commit.
     BeforeCommit,
-    /// The server has committed; the client never hears of it.
+    /// The server has committed; the client never receives the reply.
     AfterCommit,
 }
 
 struct Shared {
     server: String,
-    /// Requests in the order of each connection.
+    /// Requests of each connection, in their order.
     seen: Mutex<Vec<Vec<Request>>>,
     cuts: Mutex<Vec<Cut>>,
 }
@@ -53,7 +53,7 @@ impl BoltProxy {
         Ok(Self { url, shared })
     }
 
-    /// The next commits end so, in this order from the last to the first.
+    /// The next commits are cut in this way, in order from the last entry to the first.
     pub fn cut(&self, cuts: &[Cut]) {
         self.shared.cuts.lock().expect("cuts").extend_from_slice(cuts);
     }
@@ -82,7 +82,7 @@ async fn carry(mut client: TcpStream, shared: Arc<Shared>) -> Result<()> {
                 }
                 server.write_all(bytes).await?;
                 if cut == Some(Cut::AfterCommit) {
-                    // The answer tells that the commit has happened, and goes no further.
+                    // The reply shows that the commit has happened; it is not passed on.
                     server.read_u8().await?;
                     return Ok(());
                 }
@@ -102,7 +102,7 @@ impl Shared {
         seen.len() - 1
     }
 
-    /// What is to be done about a commit that is among the requests.
+    /// How to cut the connection, if the requests contain a commit.
     fn note(&self, number: usize, requests: Vec<Request>) -> Option<Cut> {
         let has_commit = requests.contains(&Request::Commit);
         self.seen.lock().expect("seen")[number].extend(requests);
@@ -110,7 +110,8 @@ impl Shared {
     }
 }
 
-/// Takes a client's bytes apart: 20 bytes of handshake, then messages of chunks that a chunk of no bytes ends.
+/// Parses the bytes of a client: 20 bytes of handshake, then messages in chunks, each ended by an empty
+/// chunk.
 #[derive(Default)]
 struct Requests {
     has_greeted: bool,

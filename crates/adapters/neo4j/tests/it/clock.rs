@@ -1,4 +1,4 @@
-//! The server's clock.
+//! The clock of the server.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -26,7 +26,7 @@ impl ClockUnderTest for Subject {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_clock_keeps_its_contract_and_tells_the_servers_time() -> Result<()> {
+async fn clock_passes_the_suite_with_server_time() -> Result<()> {
     let Some(namespace) = Namespace::open("clock").await? else { return Ok(()) };
     let open = async || {
         let clock = Neo4jClock::start(namespace.neo4j.clone()).await?;

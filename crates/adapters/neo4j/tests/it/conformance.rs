@@ -1,4 +1,4 @@
-//! The contracts of the graph store, of catalogue and ledger, and of API keys.
+//! The conformance suites of the graph store, of catalogue and ledger, and of API keys.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use cairn_ports::{GraphStore, KeyStore, RunDocuments};
 
 use crate::server::Namespace;
 
-/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+/// The faults run first: if their leftovers could make a check fail, the suite that follows would show it.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_graph_store_keeps_its_contract() -> Result<()> {
+async fn graph_store_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("contract").await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jGraph::new(namespace.neo4j.clone())) as Box<dyn GraphStore>);
     let checks = graph_store::checks();
@@ -23,7 +23,7 @@ async fn the_graph_store_keeps_its_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_documents_of_runs_keep_their_contract() -> Result<()> {
+async fn run_documents_pass_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("documents").await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jRuns::new(namespace.neo4j.clone())) as Box<dyn RunDocuments>);
     let checks = run_documents::checks();
@@ -32,9 +32,9 @@ async fn the_documents_of_runs_keep_their_contract() -> Result<()> {
     namespace.close().await
 }
 
-/// Catalogue, ledger, outbox and requests, made of the documents.
+/// Catalogue, ledger, outbox and requests, based on the documents.
 #[tokio::test(flavor = "multi_thread")]
-async fn catalogue_and_ledger_keep_their_contract() -> Result<()> {
+async fn catalogue_and_ledger_pass_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("runs").await? else { return Ok(()) };
     let documents = Arc::new(Neo4jRuns::new(namespace.neo4j.clone()));
     let open = async || Ok(Box::new(Metastore::new(documents.clone())) as Box<dyn RunStore>);
@@ -45,7 +45,7 @@ async fn catalogue_and_ledger_keep_their_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_store_of_keys_keeps_its_contract() -> Result<()> {
+async fn key_store_passes_the_suite() -> Result<()> {
     let Some(namespace) = Namespace::open("keys").await? else { return Ok(()) };
     let open = async || Ok(Box::new(Neo4jKeys::new(namespace.neo4j.clone())) as Box<dyn KeyStore>);
     let checks = key_store::checks();

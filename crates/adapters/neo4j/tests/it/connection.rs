@@ -1,4 +1,4 @@
-//! What holds of every transaction, seen from the wire.
+//! Guarantees of every transaction, observed on the wire.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn through_a_proxy(namespace: &Namespace) -> Result<(BoltProxy, Neo4jGraph
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_of_unknown_outcome_is_run_again_and_has_happened_once() -> Result<()> {
+async fn retried_commit_with_unknown_result_happens_once() -> Result<()> {
     let Some(namespace) = Namespace::open("unknown").await? else { return Ok(()) };
     let (proxy, graph) = through_a_proxy(&namespace).await?;
     let r = repository("r");
@@ -80,12 +80,12 @@ async fn no_statement_runs_outside_a_transaction() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_goes_away_leaves_no_lock() -> Result<()> {
+async fn cancelled_caller_leaves_no_lock() -> Result<()> {
     let Some(namespace) = Namespace::open("cancelled").await? else { return Ok(()) };
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     let r = repository("r");
     stage(&graph, run(r, 1), chain(r, 2)).await?;
-    // Of calls that end after ever longer times, some end between taking the lock and the commit.
+    // The calls are cancelled after increasing times; some are cancelled between the lock and the commit.
     for microseconds in (0..40).map(|step| step * 500) {
         let staged = chain(r, 400);
         let _ = timeout(Duration::from_micros(microseconds), stage(&graph, run(r, 2), staged)).await;
@@ -96,20 +96,20 @@ async fn a_caller_that_goes_away_leaves_no_lock() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_there_is_unavailable_within_the_deadline() -> Result<()> {
-    let Some(namespace) = Namespace::open("nobody").await? else { return Ok(()) };
+async fn unreachable_server_fails_within_the_deadline() -> Result<()> {
+    let Some(namespace) = Namespace::open("unreachable").await? else { return Ok(()) };
     let port = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let url = format!("bolt://127.0.0.1:{port}");
     let config = Neo4jConfig { url, retry_deadline_ms: 300, ..namespace.config.clone() };
     let start = Instant::now();
-    let error = Neo4j::new(&config)?.check().await.expect_err("nobody listens");
+    let error = Neo4j::new(&config)?.check().await.expect_err("no server listens");
     ensure!(matches!(error.class(), ErrorClass::Pause { .. }), "{error:?}");
     ensure!(start.elapsed() < Duration::from_secs(20), "it took {:?}", start.elapsed());
     namespace.close().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_constraint_is_named() -> Result<()> {
+async fn missing_constraint_is_reported() -> Result<()> {
     let Some(namespace) = Namespace::open("missing").await? else { return Ok(()) };
     namespace.neo4j.check().await?;
     let version = namespace.neo4j.version().await?;

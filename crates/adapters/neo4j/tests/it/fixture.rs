@@ -1,4 +1,4 @@
-//! A small graph: nodes by number, calls between them.
+//! A small graph: numbered nodes, and calls between them.
 
 use anyhow::Result;
 use cairn_domain::{
@@ -52,7 +52,7 @@ pub fn call(owner: RepositoryId, source: &NodeRecord, target: &NodeRecord, ordin
     }
 }
 
-/// Nodes and the calls from each to the next.
+/// Nodes, and a call from each to the next.
 pub fn chain(repository: RepositoryId, num_nodes: u32) -> StagedGraph {
     let nodes: Vec<NodeRecord> = (0..num_nodes).map(|number| node(repository, number)).collect();
     let edges = nodes.windows(2).map(|pair| call(repository, &pair[0], &pair[1], 0)).collect();
@@ -75,7 +75,7 @@ pub fn view(next_gen: u64) -> View {
     View { next_gen, ..View::default() }
 }
 
-/// Keys of the nodes that a view shows, as names.
+/// Names of the nodes that a view shows.
 pub async fn names(graph: &Neo4jGraph, view: &View, repository: RepositoryId) -> Result<Vec<String>> {
     let page = graph.scroll_nodes(view, &Scope::all(tenant()), repository, 0).await?;
     let mut names: Vec<String> = page.items.into_iter().map(|node| node.name).collect();

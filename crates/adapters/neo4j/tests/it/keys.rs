@@ -1,4 +1,4 @@
-//! API keys when answers of the server are lost, and when several calls are about one key.
+//! API keys when replies of the server are lost, and when several calls change one key.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{Digest, Tenant};
@@ -25,7 +25,7 @@ fn key(number: u8) -> ApiKeyRecord {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_whose_commit_has_an_unknown_outcome_is_made_once() -> Result<()> {
+async fn key_with_unknown_commit_result_is_created_once() -> Result<()> {
     let Some(namespace) = Namespace::open("lost_keys").await? else { return Ok(()) };
     let proxy = BoltProxy::start(&namespace.config.url).await?;
     let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
@@ -35,8 +35,8 @@ async fn a_key_whose_commit_has_an_unknown_outcome_is_made_once() -> Result<()> 
         keys.create(key(number)).await?;
         ensure!(proxy.cuts_left() == 0, "nothing was cut");
         ensure!(keys.find(&key(number).hash).await? == Some(key(number)));
-        // Not the first one's second try: another call.
-        let again = keys.create(key(number)).await.expect_err("it is there");
+        // This is another call, not a retry of the first one.
+        let again = keys.create(key(number)).await.expect_err("it exists");
         ensure!(again.kind == ErrorKind::AlreadyExists, "{again:?}");
     }
     ensure!(keys.list(None).await?.len() == 2);
@@ -44,7 +44,7 @@ async fn a_key_whose_commit_has_an_unknown_outcome_is_made_once() -> Result<()> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_uses_at_once_the_newest_stands_and_of_many_ends_the_earliest() -> Result<()> {
+async fn concurrent_calls_keep_newest_use_and_earliest_revocation() -> Result<()> {
     let Some(namespace) = Namespace::open("racing_keys").await? else { return Ok(()) };
     let keys = Neo4jKeys::new(namespace.neo4j.clone());
     keys.create(key(1)).await?;

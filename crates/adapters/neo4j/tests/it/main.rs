@@ -1,4 +1,4 @@
-//! Against a real server, whose address `CAIRN_NEO4J_URL` says.
+//! Tests against a real server, whose address is `CAIRN_NEO4J_URL`.
 
 mod bolt_proxy;
 mod clock;

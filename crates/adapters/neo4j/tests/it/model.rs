@@ -1,5 +1,5 @@
-//! The graph against a model of it: the same generations staged, aborted and swept, read through the same views, with
-//! names and paths that databases like to order in ways of their own.
+//! The graph compared with a model: both get the same generations, aborts and sweeps, and are read through
+//! the same views. Names and paths are chosen so that databases order them differently.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use crate::server::Namespace;
 
 const SEEDS: [u64; 2] = [1, 20_261_122];
 const NUM_STEPS: u64 = 7;
-/// UTF-16 puts the crab before the replacement character, code points after it; so do paths with `/` and `.`, and digits.
+/// UTF-16 sorts the crab before the replacement character, code points sort it after. Paths with `/` and `.`,
+/// and digits, are similar cases.
 const NAMES: [&str; 6] = ["z", "\u{FFFD}", "\u{1F980}", "ä", "Z", "z10"];
 const PATHS: [&str; 4] = ["a/\u{1F980}.py", "a/\u{FFFD}.py", "a.py", "a/z.py"];
 
@@ -96,7 +97,7 @@ impl Model {
     }
 }
 
-/// Numbers that a seed decides.
+/// Random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -156,7 +157,7 @@ fn staged(model: &Model, owner: RepositoryId, other: RepositoryId, dice: &mut Di
             });
         }
     }
-    // The first generation has something of everything.
+    // The first generation contains every node.
     if model.nodes.is_empty() {
         staged.nodes = (0..NUM_NODES).map(|number| node_of(owner, number, dice)).collect();
     }
@@ -164,7 +165,7 @@ fn staged(model: &Model, owner: RepositoryId, other: RepositoryId, dice: &mut Di
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_graph_answers_as_its_model_does() -> Result<()> {
+async fn graph_equals_its_model() -> Result<()> {
     let Some(namespace) = Namespace::open("model").await? else { return Ok(()) };
     for seed in SEEDS {
         let graph = Neo4jGraph::new(namespace.neo4j.clone());
@@ -179,7 +180,7 @@ async fn the_graph_answers_as_its_model_does() -> Result<()> {
     namespace.close().await
 }
 
-/// Both graphs, and the view that both are asked with.
+/// Both graphs, and the view for the queries.
 struct Lives {
     model: Model,
     graph: Neo4jGraph,
@@ -188,7 +189,7 @@ struct Lives {
 }
 
 impl Lives {
-    /// A run that is published, or aborted and perhaps swept.
+    /// A run that is published, or aborted and possibly swept.
     async fn step(&mut self, generation: u64, dice: &mut Dice) -> Result<()> {
         let index = (generation % 2) as usize;
         let (owner, other) = (self.repositories[index], self.repositories[1 - index]);

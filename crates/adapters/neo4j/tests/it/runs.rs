@@ -1,4 +1,4 @@
-//! Commands whose commit has an unknown outcome, and what the graph knows of the ledger.
+//! Commands whose commit has an unknown result, and the effects of the ledger on the graph.
 
 use anyhow::{Context, Result, bail, ensure};
 use cairn_domain::{
@@ -50,7 +50,7 @@ fn end(run: RunId, part: PartId) -> Command {
     Command::EndPart { run, part, end: PartEnd::Done, report: String::new(), now_ms: 2 }
 }
 
-/// A run in its namespace, begun through whatever `runs` speaks to.
+/// Begins a run of the repository.
 async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     runs.change(register(repository)).await?;
     let lease = Command::Lease { repository, now_ms: 10, ttl_ms: 1000 };
@@ -61,10 +61,10 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     }
 }
 
-/// Every command of a run's life: whichever commit it is whose answer is lost, or that is lost itself, each answers as if
-/// nothing had happened, and has happened once.
+/// All commands in the life of a run. If any commit, or the reply to it, is lost, the command replies as if
+/// nothing had happened, and is applied once.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_of_unknown_outcome_happens_once() -> Result<()> {
+async fn command_with_unknown_commit_result_happens_once() -> Result<()> {
     let Some(namespace) = Namespace::open("commands").await? else { return Ok(()) };
     let proxy = BoltProxy::start(&namespace.config.url).await?;
     let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
@@ -107,7 +107,7 @@ async fn a_command_of_unknown_outcome_happens_once() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_graph_takes_nothing_from_a_run_that_the_ledger_aborted() -> Result<()> {
+async fn graph_refuses_records_of_an_aborted_run() -> Result<()> {
     let Some(namespace) = Namespace::open("ledger").await? else { return Ok(()) };
     let (runs, graph) = (Neo4jRuns::new(namespace.neo4j.clone()), Neo4jGraph::new(namespace.neo4j.clone()));
     let run = begun(&runs, repository("r")).await?;
@@ -120,7 +120,7 @@ async fn the_graph_takes_nothing_from_a_run_that_the_ledger_aborted() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_forgotten_repository() -> Result<()> {
+async fn forgotten_repository_leaves_no_record() -> Result<()> {
     let Some(namespace) = Namespace::open("forgotten").await? else { return Ok(()) };
     let runs = Neo4jRuns::new(namespace.neo4j.clone());
     let run = begun(&runs, repository("r")).await?;

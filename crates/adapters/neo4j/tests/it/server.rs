@@ -1,4 +1,4 @@
-//! The server that this run was given, and a namespace of one's own on it.
+//! The configured test server, and a separate namespace for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,16 +8,16 @@ use cairn_servers::given;
 use neo4rs::{ConfigBuilder, Graph, Query, Row, Txn};
 use secrecy::ExposeSecret;
 
-/// A namespace that is wiped when its test is over.
+/// A namespace that is emptied at the end of its test.
 pub struct Namespace {
     pub neo4j: Neo4j,
     pub config: Neo4jConfig,
-    /// The driver itself, to look past the adapter.
+    /// The driver itself, to bypass the adapter.
     driver: Graph,
 }
 
 impl Namespace {
-    /// None: the test is left out.
+    /// Returns `None` if no server is configured; the test is then skipped.
     pub async fn open(name: &str) -> Result<Option<Self>> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let Some(url) = given::neo4j_url() else { return Ok(None) };
@@ -30,7 +30,7 @@ impl Namespace {
         Ok(Some(Self { neo4j, config, driver }))
     }
 
-    /// Runs a statement in a transaction of the driver. `~` ends names, as in the adapter.
+    /// Runs a statement in a transaction of the driver. `~` is replaced as in the adapter.
     pub async fn run(&self, statement: &str) -> Result<Vec<Row>> {
         let text = statement.replace('~', &format!("_{}", self.config.namespace));
         let mut txn = self.driver.start_txn().await?;
@@ -50,7 +50,7 @@ impl Namespace {
         Ok(txn)
     }
 
-    /// Whether a transaction of this namespace waits for a lock.
+    /// True if a transaction of this namespace waits for a lock.
     pub async fn has_waiting_writer(&self) -> Result<bool> {
         let name = &self.config.namespace;
         let waiting = format!(
@@ -64,7 +64,7 @@ impl Namespace {
         Ok(self.run(statement).await?[0].get("count")?)
     }
 
-    /// Takes data, constraints and indexes away.
+    /// Removes data, constraints and indexes.
     pub async fn close(self) -> Result<()> {
         let suffix = &self.config.namespace;
         let labels = [
@@ -83,7 +83,7 @@ impl Namespace {
             let wipe = format!("MATCH (n:{label}~) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS count");
             while self.count(&wipe).await? > 0 {}
         }
-        // An index that serves a constraint goes with it.
+        // An index that belongs to a constraint is removed with it.
         for (kind, show) in [("CONSTRAINT", "CONSTRAINTS YIELD name"), ("INDEX", "INDEXES YIELD name")] {
             let show = format!("SHOW {show} WHERE name ENDS WITH '_{suffix}' RETURN name");
             for row in self.run(&show).await? {

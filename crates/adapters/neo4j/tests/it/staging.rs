@@ -1,4 +1,4 @@
-//! Late writers, and whose mark stands.
+//! Late writers, and the order of retirement marks.
 
 use anyhow::{Result, ensure};
 use cairn_domain::Tenant;
@@ -12,7 +12,7 @@ fn retiring(number: u32) -> StagedGraph {
     StagedGraph { retired_nodes: vec![node(repository("r"), number).key], ..StagedGraph::default() }
 }
 
-/// Tells the graph how a run ended, as the ledger does it.
+/// Sets the state of a run, as the ledger does.
 async fn end_run(namespace: &Namespace, generation: u64, state: &str) -> Result<()> {
     let owner = repository("r");
     namespace
@@ -26,7 +26,7 @@ async fn mark(namespace: &Namespace, generation: u64) -> Result<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_late_insert_after_a_retirement_changes_nothing() -> Result<()> {
+async fn late_insert_after_a_retirement_changes_nothing() -> Result<()> {
     let Some(namespace) = Namespace::open("late").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -34,7 +34,7 @@ async fn a_late_insert_after_a_retirement_changes_nothing() -> Result<()> {
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     ensure!(names(&graph, &view(3), r).await? == ["function1", "function2"]);
     ensure!(mark(&namespace, 2).await? == 1);
-    // Not even after the sweep has taken it away, if the ledger says that its run is over.
+    // This also holds after a sweep has removed the record, if the run is over in the ledger.
     end_run(&namespace, 1, "published").await?;
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -43,7 +43,7 @@ async fn a_late_insert_after_a_retirement_changes_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_published_mark_is_never_overwritten() -> Result<()> {
+async fn published_mark_is_never_overwritten() -> Result<()> {
     let Some(namespace) = Namespace::open("marks").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -52,7 +52,7 @@ async fn a_published_mark_is_never_overwritten() -> Result<()> {
     end_run(&namespace, 2, "published").await?;
     stage(&graph, run(r, 3), retiring(0)).await?;
     ensure!((mark(&namespace, 2).await?, mark(&namespace, 3).await?) == (2, 0));
-    // What an aborted generation ended may be ended again, before and after its sweep.
+    // A record that an aborted generation ended can be ended again, before and after its sweep.
     stage(&graph, run(r, 3), retiring(2)).await?;
     end_run(&namespace, 3, "cancelled").await?;
     let fourth = Staging { aborted: [run(r, 3).generation].into(), ..staging(run(r, 4)) };
@@ -65,7 +65,7 @@ async fn a_published_mark_is_never_overwritten() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_aborted_run_stages_nothing() -> Result<()> {
+async fn aborted_run_stages_nothing() -> Result<()> {
     let Some(namespace) = Namespace::open("aborted").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -78,7 +78,7 @@ async fn an_aborted_run_stages_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_tenant_writes_and_removes_nothing() -> Result<()> {
+async fn foreign_tenant_writes_and_removes_nothing() -> Result<()> {
     let Some(namespace) = Namespace::open("tenants").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;
@@ -92,7 +92,7 @@ async fn another_tenant_writes_and_removes_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_removed_repository() -> Result<()> {
+async fn removed_repository_leaves_no_record() -> Result<()> {
     let Some(namespace) = Namespace::open("removed").await? else { return Ok(()) };
     let (graph, r, other) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"), repository("other"));
     stage(&graph, run(r, 1), chain(r, 7000)).await?;
@@ -100,7 +100,7 @@ async fn nothing_is_left_of_a_removed_repository() -> Result<()> {
     staged.edges.push(crate::fixture::call(other, &staged.nodes[0], &node(r, 0), 0));
     stage(&graph, run(other, 2), staged).await?;
     graph.remove_repository(&tenant(), r, run(r, 3).generation).await?;
-    // The node to which the other repository refers stays, without a version.
+    // A node that another repository refers to stays, without a version.
     for (what, expect) in
         [("(x:Node~)", 3), ("(x:NodeVersion~)", 2), ("()-[x:EDGE~]->()", 2), ("(x:Owner~)", 1), ("(x:Pattern~)", 0)]
     {

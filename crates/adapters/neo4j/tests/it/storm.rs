@@ -1,4 +1,4 @@
-//! Writers that meet on the same keys.
+//! Concurrent writers of the same keys.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::server::Namespace;
 const NUM_WRITERS: u32 = 8;
 const NUM_KEYS: u32 = 200;
 
-/// Writer `number` refers from each of its nodes to one of the keys that all writers share, in an order of its own.
+/// Writer `number` refers from each of its nodes to one of the shared keys, in its own order.
 fn staged_by(number: u32, round: u32) -> StagedGraph {
     let (shared, own) = (repository("shared"), repository(&format!("writer{number}")));
     let base = round * NUM_KEYS;
@@ -29,7 +29,7 @@ fn staged_by(number: u32, round: u32) -> StagedGraph {
     StagedGraph { nodes, edges, ..StagedGraph::default() }
 }
 
-/// All writers at once; each stages its part twice at the same time, as after a redelivery.
+/// All writers run at once; each stages its part twice at the same time, as after a redelivery.
 async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
     let writers = (0..2 * NUM_WRITERS).map(|task| {
         let (graph, number) = (graph.clone(), task / 2);
@@ -43,7 +43,7 @@ async fn storm(graph: &Neo4jGraph, round: u32) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_one_node_however_many_writers_meet() -> Result<()> {
+async fn concurrent_writers_create_one_node_per_key() -> Result<()> {
     let Some(namespace) = Namespace::open("storm").await? else { return Ok(()) };
     let graph = Neo4jGraph::new(namespace.neo4j.clone());
     for round in 0..3 {
@@ -60,7 +60,8 @@ async fn a_key_is_one_node_however_many_writers_meet() -> Result<()> {
     namespace.close().await
 }
 
-/// A foreign transaction has made the node and not committed yet when the graph refers to it. How many are there then?
+/// Counts the nodes of a key after this order of events: a foreign transaction creates the node, the graph
+/// refers to it, and then the foreign transaction commits.
 async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     let (graph, own, shared) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("own"), repository("shared"));
     let target = node(shared, 0);
@@ -77,9 +78,9 @@ async fn num_nodes_of_two_writers(namespace: &Namespace) -> Result<u64> {
     namespace.count(&format!("MATCH (n:Node~ {{key: '{key}'}}) RETURN count(n) AS count")).await
 }
 
-/// And where the constraint is missing the test would tell.
+/// Without the constraint, the count is two; this shows that the test can fail.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_constraint_is_what_makes_a_key_one_node() -> Result<()> {
+async fn constraint_guarantees_one_node_per_key() -> Result<()> {
     for (has_constraint, expect) in [(true, 1), (false, 2)] {
         let Some(namespace) = Namespace::open("constraint").await? else { return Ok(()) };
         if !has_constraint {

@@ -1,4 +1,4 @@
-//! What the contract of the vector cache does not ask: models, and what is stored.
+//! Properties of the vector cache that the conformance suite does not test: models, and the stored bytes.
 
 use anyhow::Result;
 use cairn_domain::{ContentHash, DenseVector, VectorKey};
@@ -8,7 +8,7 @@ use cairn_qdrant::QdrantVectorCache;
 use crate::space::{Space, model, tenant};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_byte_comes_back() -> Result<()> {
+async fn every_byte_is_read_back() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let cache = QdrantVectorCache::new(space.config.clone(), model(256))?;
     cache.prepare().await?;

@@ -1,5 +1,5 @@
-//! The contracts of vector store and vector cache. The faults come first: if what they leave behind could make a check
-//! fail, the suite that follows on the same collection would show it.
+//! The conformance suites of vector store and vector cache. The faults run first: if their leftovers could
+//! make a check fail, the suite that follows on the same collection would show it.
 
 use anyhow::Result;
 use cairn_conformance::{suite, vector_cache, vector_store};
@@ -10,7 +10,7 @@ use cairn_qdrant::QdrantVectorCache;
 use crate::space::Space;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_vector_store_keeps_its_contract() -> Result<()> {
+async fn vector_store_passes_the_suite() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let store = space.prepared().await?;
     let open = async || Ok(Box::new(store.clone()) as Box<dyn VectorStore>);
@@ -20,7 +20,7 @@ async fn the_vector_store_keeps_its_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_vector_cache_keeps_its_contract() -> Result<()> {
+async fn vector_cache_passes_the_suite() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let cache = QdrantVectorCache::new(space.config.clone(), ModelId { name: "m".to_owned(), dimensions: 4 })?;
     cache.prepare().await?;

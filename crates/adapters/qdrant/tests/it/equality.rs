@@ -1,7 +1,9 @@
-//! The same history in the local segments and in Qdrant: every answer is the same, to the last hit and field.
+//! The same history in the local segments and in Qdrant: all results are equal, down to the last hit and
+//! field.
 //!
-//! The history has forks with equal texts and scores, aborted runs, odd paths, empty and missing values; the questions
-//! have tight limits, globs, long lists of hidden generations and scopes of thousands of repositories.
+//! The history contains forks with equal texts and scores, aborted runs, odd paths, and empty and missing
+//! values. The searches use tight limits, globs, long lists of hidden generations, and scopes of thousands of
+//! repositories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +18,7 @@ use cairn_qdrant::QdrantStore;
 
 use crate::space::{DIMENSIONS, Noise, Space, chunk, point, probe, repository, stage, staging, tenant};
 
-/// Generations before are hidden or of nobody.
+/// Earlier generations are hidden or unused.
 const FIRST_GENERATION: u64 = 1_000;
 const NUM_REPOSITORIES: u64 = 7;
 
@@ -37,8 +39,8 @@ impl Both {
         [&self.local, &self.remote]
     }
 
-    async fn compare_searches(&self, question: &Question) -> Result<usize> {
-        let Question { view, scope, filter, dense, terms, limit } = question;
+    async fn compare_searches(&self, case: &SearchCase) -> Result<usize> {
+        let SearchCase { view, scope, filter, dense, terms, limit } = case;
         let mut answers = Vec::new();
         for store in self.stores() {
             let dense = store.search_dense(view, scope, filter, dense, *limit).await?;
@@ -91,7 +93,7 @@ fn forked(number: u64) -> RepositoryId {
 }
 
 #[derive(Debug)]
-struct Question {
+struct SearchCase {
     view: View,
     scope: Scope,
     filter: ChunkFilter,
@@ -160,7 +162,7 @@ fn random_chunk(noise: &mut Noise, repository: RepositoryId) -> ChunkRecord {
     }
 }
 
-/// Few different scores, so that ties reach across every limit.
+/// Few different scores, so that every limit falls into a group of equal scores.
 fn random_point(noise: &mut Noise, repository: RepositoryId) -> Point {
     let point = point(random_chunk(noise, repository), *noise.pick(&[5, 5, 5, 7, -3]));
     let mut terms: Vec<(u32, u8)> =
@@ -170,7 +172,7 @@ fn random_point(noise: &mut Noise, repository: RepositoryId) -> Point {
     Point { sparse: SparseVector(terms), ..point }
 }
 
-/// A history: what each repository shows now, and the views that were taken on the way.
+/// A history: the chunks that each repository shows now, and the views that were taken so far.
 struct History {
     noise: Noise,
     shown: BTreeMap<RepositoryId, BTreeSet<ChunkKey>>,
@@ -182,7 +184,7 @@ struct History {
 impl History {
     fn new() -> Self {
         let mut noise = Noise::new(42);
-        // Runs of other repositories that are in flight or were aborted.
+        // Runs of other repositories that are in progress or were aborted.
         let hidden = (0..256).map(|_| GenerationId(1 + noise.below(FIRST_GENERATION - 1))).collect();
         Self { noise, shown: BTreeMap::new(), aborted: BTreeMap::new(), hidden, views: Vec::new() }
     }
@@ -195,7 +197,7 @@ impl History {
         let mut points: BTreeMap<ChunkKey, Point> = BTreeMap::new();
         for _ in 0..60 {
             let point = random_point(&mut self.noise, repository);
-            // A version of what is shown retires it; otherwise the key is new.
+            // A version of a shown chunk retires it; otherwise the key is new.
             if !shown.contains(&point.chunk.key) || retired.contains(&point.chunk.key) {
                 points.insert(point.chunk.key, point);
             }
@@ -219,7 +221,7 @@ impl History {
         Ok(())
     }
 
-    fn question(&mut self) -> Question {
+    fn search_case(&mut self) -> SearchCase {
         let noise = &mut self.noise;
         let mut view = noise.pick(&self.views).clone();
         if noise.below(4) == 0 {
@@ -241,7 +243,7 @@ impl History {
             (0..6).filter(|_| noise.below(2) == 0).map(|term| (term, *[0, 1, 3].get(term as usize % 3).unwrap_or(&1)));
         let terms = terms.collect();
         let limit = *noise.pick(&[0, 1, 2, 10, 50, 200, 5_000]);
-        Question { view, scope: Scope { tenant: tenant(), repositories }, filter, dense: probe(), terms, limit }
+        SearchCase { view, scope: Scope { tenant: tenant(), repositories }, filter, dense: probe(), terms, limit }
     }
 }
 
@@ -266,7 +268,7 @@ fn random_filter(noise: &mut Noise) -> ChunkFilter {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_answer_is_that_of_the_local_segments() -> Result<()> {
+async fn results_equal_those_of_the_local_segments() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let both = Both::new(&space).await?;
     let mut history = History::new();
@@ -279,15 +281,16 @@ async fn every_answer_is_that_of_the_local_segments() -> Result<()> {
     }
     let mut num_hits = 0;
     for _ in 0..300 {
-        num_hits += both.compare_searches(&history.question()).await?;
+        num_hits += both.compare_searches(&history.search_case()).await?;
     }
-    println!("300 questions with {num_hits} dense hits and {num_chunks} chunks in pages agree");
+    println!("300 searches with {num_hits} dense hits and {num_chunks} chunks in pages agree");
     ensure!(num_hits > 5_000 && num_chunks > 2_000, "{num_hits} hits, {num_chunks} chunks: too few to compare");
     sweep(&both, &mut history).await?;
     space.done().await
 }
 
-/// Sweeps everything, and asks the latest view again, with nothing hidden that was swept.
+/// Sweeps everything, and searches with the latest view again, without the hidden generations that were
+/// swept.
 async fn sweep(both: &Both, history: &mut History) -> Result<()> {
     let latest = history.views.last().expect("views").clone();
     for number in 0..NUM_REPOSITORIES {
@@ -306,11 +309,11 @@ async fn sweep(both: &Both, history: &mut History) -> Result<()> {
     history.views = vec![View { hidden: history.hidden.clone(), ..latest }];
     both.compare_scrolls(&history.views[0].clone()).await?;
     for _ in 0..50 {
-        both.compare_searches(&history.question()).await?;
+        both.compare_searches(&history.search_case()).await?;
     }
-    let gone = forked(1);
+    let removed = forked(1);
     for store in both.stores() {
-        store.remove_repository(&tenant(), gone, GenerationId::OPEN).await?;
+        store.remove_repository(&tenant(), removed, GenerationId::OPEN).await?;
     }
     both.compare_scrolls(&history.views[0].clone()).await?;
     Ok(())
@@ -334,14 +337,14 @@ async fn hundreds_of_ties_at_the_limit_are_ordered() -> Result<()> {
         for paths in [vec![], vec!["[0-3]/*.rs".to_owned()], vec!["**/1*.rs".to_owned()]] {
             let filter = ChunkFilter { paths, ..ChunkFilter::default() };
             let (scope, dense, terms) = (Scope::all(tenant()), probe(), vec![(7, 2)]);
-            both.compare_searches(&Question { view: view.clone(), scope, filter, dense, terms, limit }).await?;
+            both.compare_searches(&SearchCase { view: view.clone(), scope, filter, dense, terms, limit }).await?;
         }
     }
     space.done().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_refused_by_both() -> Result<()> {
+async fn both_refuse_invalid_input() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let both = Both::new(&space).await?;
     let (view, scope) = (View { next_gen: 9, ..View::default() }, Scope::all(tenant()));

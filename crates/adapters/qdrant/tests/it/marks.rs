@@ -1,4 +1,4 @@
-//! Late writers: what is there stays, and a published mark is never overwritten.
+//! Late writers: existing points stay unchanged, and a published mark is never overwritten.
 
 use anyhow::Result;
 use cairn_domain::{ChunkRecord, GenerationId, Scope, View};
@@ -19,33 +19,34 @@ fn version(header: &str) -> ChunkRecord {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_published_mark_stays_and_an_aborted_one_is_taken_over() -> Result<()> {
+async fn published_mark_stays_and_aborted_one_is_replaced() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
-    // Generation 2 ended the version and is published. Whoever comes later, knowing whatever, does not move its mark.
+    // Generation 2 ended the version and is published. Later writers do not change its mark, whatever runs
+    // they know as aborted.
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     for late in [staging(r, 3, 0, &[]), staging(r, 5, 1, &[3, 4])] {
         stage(&store, &late, vec![], vec![key]).await?;
         assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
         assert_eq!(headers(&store, &view(3, &[])).await?, ["two"]);
     }
-    // 3 came to nothing, so 5 took over the mark that it had left on the second version.
+    // 3 was aborted, so 5 replaced the mark of 3 on the second version.
     assert_eq!(headers(&store, &view(5, &[3])).await?, ["two"]);
     assert_eq!(headers(&store, &view(6, &[3])).await?, Vec::<String>::new());
     space.done().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn aborted_runs_in_a_row_leave_nothing() -> Result<()> {
+async fn successive_aborted_runs_leave_nothing() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
     stage(&store, &staging(r, 2, 0, &[]), vec![point(version("two"), 1)], vec![key]).await?;
     stage(&store, &staging(r, 3, 0, &[2]), vec![point(version("three"), 1)], vec![key]).await?;
-    // Neither 2 nor 3 was published; a late part of 2 comes while they are swept.
+    // Neither 2 nor 3 was published; a late part of 2 arrives while they are swept.
     for aborted in [2, 3, 2] {
         store.sweep_aborted(r, GenerationId(aborted)).await?;
         assert_eq!(headers(&store, &view(4, &[2, 3])).await?, ["one"]);
@@ -58,13 +59,13 @@ async fn aborted_runs_in_a_row_leave_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_late_upsert_changes_nothing() -> Result<()> {
+async fn late_upsert_changes_nothing() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("one"), 1)], vec![]).await?;
     stage(&store, &staging(r, 2, 0, &[]), vec![], vec![key]).await?;
-    // The same record again, as a worker that slept would write it: its mark must not be opened.
+    // A late worker writes the same record again: its mark must stay.
     stage(&store, &staging(r, 1, 0, &[]), vec![point(version("late"), 9)], vec![]).await?;
     assert_eq!(headers(&store, &view(2, &[])).await?, ["one"]);
     assert_eq!(headers(&store, &view(3, &[])).await?, Vec::<String>::new());
@@ -80,7 +81,7 @@ async fn sweeping_takes_listed_generations_only() -> Result<()> {
         let header = format!("version {generation}");
         stage(&store, &staging(r, generation, 0, &[]), vec![point(version(&header), 1)], vec![version("").key]).await?;
     }
-    // 3 is still staged, say, and ended version 2: nothing of it may go.
+    // Generation 3 counts as still staged, and it ended version 2: none of its records may be removed.
     assert_eq!(store.sweep_retired(r, &[GenerationId(2), GenerationId(4)]).await?, 2);
     assert_eq!(headers(&store, &view(4, &[3])).await?, ["version 2"]);
     assert_eq!(headers(&store, &view(5, &[])).await?, ["version 4"]);

@@ -1,4 +1,4 @@
-//! Scrolling while others write: nothing twice, nothing lost.
+//! Scrolling during writes: no chunk is returned twice or lost.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::space::{Space, chunk, point, repository, stage, staging, tenant, view
 const NUM_CHUNKS: u32 = 3_500;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_complete_while_others_stage() -> Result<()> {
+async fn pages_are_complete_during_staging() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let chunks: Vec<_> = (0..NUM_CHUNKS).map(|number| chunk(r, &format!("a/{number}.rs"), 1)).collect();
@@ -50,6 +50,6 @@ async fn pages_are_complete_while_others_stage() -> Result<()> {
         }
     }
     writing.await??;
-    ensure!(num_rounds >= 2, "the writer was done before anybody read");
+    ensure!(num_rounds >= 2, "the writer ended before the first read");
     space.done().await
 }

@@ -1,4 +1,4 @@
-//! Collections are made once, and one of another kind is refused.
+//! Collections are created once, and a collection that does not fit is refused.
 
 use anyhow::Result;
 use cairn_ports::ErrorKind;
@@ -28,7 +28,7 @@ async fn replicas_may_prepare_at_once() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_is_made_when_questions_may_be_approximate() -> Result<()> {
+async fn approximate_search_creates_an_index() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     space.prepared().await?;
     let config = QdrantConfig { exact: false, ..space.config.clone() };
@@ -40,7 +40,7 @@ async fn an_index_is_made_when_questions_may_be_approximate() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_is_named_and_not_made() -> Result<()> {
+async fn missing_reports_and_creates_nothing() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, cache) = (space.store(), QdrantVectorCache::new(space.config.clone(), model(DIMENSIONS))?);
     let name = store.collection_name();
@@ -59,7 +59,7 @@ async fn what_is_missing_is_named_and_not_made() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_test_that_fails_leaves_no_collection() -> Result<()> {
+async fn failed_test_leaves_no_collection() -> Result<()> {
     let (Some(failing), Some(other)) = (Space::new(), Space::new()) else { return Ok(()) };
     let (name, others) = (failing.store().collection_name().to_owned(), other.store().collection_name().to_owned());
     let failed = tokio::spawn(async move {
@@ -73,7 +73,7 @@ async fn a_test_that_fails_leaves_no_collection() -> Result<()> {
     other.done().await
 }
 
-/// Says its version, and does nothing else.
+/// A server that only reports its version.
 struct Versioned(&'static str);
 
 #[tonic::async_trait]
@@ -85,8 +85,8 @@ impl QdrantService for Versioned {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_too_old_is_refused() -> Result<()> {
-    for (version, expected) in [("1.18.3", "is Qdrant 1.18.3, and Cairn needs 1.19"), ("dev", "its version `dev`")] {
+async fn old_server_is_refused() -> Result<()> {
+    for (version, expected) in [("1.18.3", "is Qdrant 1.18.3; Cairn needs 1.19"), ("dev", "the version `dev`")] {
         let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
         let config = QdrantConfig::new(format!("http://{}", incoming.local_addr()?));
         let serving = Server::builder().add_service(QdrantServer::new(Versioned(version)));
@@ -107,7 +107,7 @@ async fn a_server_that_is_too_old_is_refused() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collection_that_does_not_fit_is_refused() -> Result<()> {
+async fn unfit_collection_is_refused() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let store = space.store();
     let mut vectors = VectorsConfigBuilder::default();
@@ -124,12 +124,12 @@ async fn a_collection_that_does_not_fit_is_refused() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_collection_is_named_with_advice() -> Result<()> {
+async fn missing_collection_is_reported_with_advice() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let cache = QdrantVectorCache::new(space.config.clone(), model(4))?;
     let keys = [cairn_domain::VectorKey { model: model(4), content: cairn_domain::ContentHash::of("a") }];
-    let error = cairn_ports::VectorCache::get(&cache, &crate::space::tenant(), &keys).await.expect_err("nothing there");
+    let error = cairn_ports::VectorCache::get(&cache, &crate::space::tenant(), &keys).await.expect_err("no collection");
     assert_eq!((error.kind, error.key.as_str()), (ErrorKind::Unavailable, cache.collection_name()));
-    assert!(error.source.expect("a cause").to_string().contains("`cairn topology apply` makes it"));
+    assert!(error.source.expect("a cause").to_string().contains("run `cairn topology apply` to create it"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A space of a test's own on the server: collections under a prefix, which are deleted at its end, however it ends.
+//! Collections of one test under its own prefix. They are deleted at its end, also after a failure.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,7 +22,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// None if this run does without servers.
+    /// `None` if no server is configured.
     #[track_caller]
     pub fn new() -> Option<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -51,7 +51,7 @@ impl Space {
         &self.client
     }
 
-    /// Fails if something cannot be deleted. What a test that fails has made is deleted too.
+    /// Fails if a collection cannot be deleted. Collections of failed tests are deleted too.
     pub async fn done(self) -> Result<()> {
         self.collections.delete().await.map(drop)
     }
@@ -130,7 +130,7 @@ pub fn view(next_gen: u64, hidden: &[u64]) -> View {
     View { next_gen, hidden: hidden.iter().copied().map(GenerationId).collect(), ..View::default() }
 }
 
-/// Numbers without a pattern, the same everywhere.
+/// Pseudo-random numbers, the same in every run.
 pub struct Noise(u64);
 
 impl Noise {

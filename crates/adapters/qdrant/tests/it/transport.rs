@@ -1,4 +1,5 @@
-//! Servers that are not there, do not answer, or break off: every request ends, with the right kind of error.
+//! Servers that are unreachable, do not respond, or disconnect: every request ends with the right kind of
+//! error.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::space::model;
 
-async fn ask(address: std::net::SocketAddr) -> VectorStoreError {
+async fn request_error(address: std::net::SocketAddr) -> VectorStoreError {
     let config = QdrantConfig {
         timeout_ms: 400,
         connect_timeout_ms: 300,
@@ -19,23 +20,23 @@ async fn ask(address: std::net::SocketAddr) -> VectorStoreError {
     };
     let store = QdrantStore::new(config, model(4)).expect("valid settings");
     let start = Instant::now();
-    let error = store.prepare().await.expect_err("nobody answers");
+    let error = store.prepare().await.expect_err("no response");
     assert!(start.elapsed() < Duration::from_secs(60), "the deadline does not hold");
     assert!(!format!("{error:?}").contains("very-secret"));
     error
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable() -> Result<()> {
+async fn unreachable_server_is_unavailable() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     drop(listener);
-    let error = ask(address).await;
+    let error = request_error(address).await;
     assert_eq!(error.kind, ErrorKind::Unavailable, "{error:?}");
     Ok(())
 }
 
-/// What a request gets whose connection is treated so.
+/// Returns the error of a request whose connection is handled by `serve`.
 async fn with_server<F>(serve: fn(TcpStream) -> F) -> Result<VectorStoreError>
 where
     F: Future<Output = ()> + Send + 'static,
@@ -47,7 +48,7 @@ where
             tokio::spawn(serve(stream));
         }
     });
-    let error = ask(address).await;
+    let error = request_error(address).await;
     server.abort();
     Ok(error)
 }
@@ -57,8 +58,8 @@ async fn stay_silent(mut stream: TcpStream) {
     while stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
 }
 
-/// Waits for the request, so that the connection breaks under it.
-async fn break_off(mut stream: TcpStream) {
+/// Waits for the request, so that the connection breaks during it.
+async fn disconnect(mut stream: TcpStream) {
     let mut bytes = [0; 1024];
     if stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {
         stream.shutdown().await.ok();
@@ -66,15 +67,15 @@ async fn break_off(mut stream: TcpStream) {
 }
 
 #[tokio::test]
-async fn a_server_that_is_silent_times_out() -> Result<()> {
+async fn silent_server_times_out() -> Result<()> {
     let error = with_server(stay_silent).await?;
     assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_server_that_breaks_off_is_a_lost_connection() -> Result<()> {
-    let error = with_server(break_off).await?;
+async fn disconnecting_server_is_a_lost_connection() -> Result<()> {
+    let error = with_server(disconnect).await?;
     assert_eq!(error.kind, ErrorKind::ConnectionLost, "{error:?}");
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! Makes the topology exist. Running it again changes nothing.
+//! Creates the topology. Running it again changes nothing.
 //!
-//! Policies come first, so that no queue ever lives without its bounds; then exchanges, queues, bindings.
+//! Policies are created first, so that no queue ever exists without its limits; then exchanges, queues,
+//! bindings.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::config::RabbitMqConfig;
 use crate::link;
 use crate::management::{Management, ManagementError};
 
-/// What there is now.
+/// Numbers of objects that exist now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Applied {
     pub num_policies: usize,
@@ -42,11 +43,12 @@ pub enum TopologyError {
     Failed(String, #[source] lapin::Error),
 }
 
-/// How long all declarations may take together.
+/// Longest time for all declarations together.
 const DEADLINE: Duration = Duration::from_secs(60);
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Declares all of it (`Topology::new` of the settings). Needs the management API and a user who may configure.
+/// Declares the whole topology (`Topology::new` of the settings). Requires the management API and a user with
+/// the configure permission.
 pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Applied, TopologyError> {
     let management = Management::new(config)?;
     check_feature_flag(&management).await?;
@@ -57,7 +59,7 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
     let connection = link::connect_once(config, "topology").await.map_err(unreachable)?;
     let declaring = timeout(DEADLINE, declare(&connection, topology)).await;
     close(&connection).await;
-    declaring.map_err(|_| TopologyError::Unreachable(format!("no answer within {DEADLINE:?}")))??;
+    declaring.map_err(|_| TopologyError::Unreachable(format!("no reply within {DEADLINE:?}")))??;
     Ok(Applied {
         num_policies: topology.policies.len(),
         num_exchanges: topology.exchanges.len(),
@@ -66,12 +68,14 @@ pub async fn apply(config: &RabbitMqConfig, topology: &Topology) -> Result<Appli
     })
 }
 
-/// It ends with its handle as well; the broker's log is quieter so. One that does not answer is left behind.
+/// Closes the connection in order, which keeps the broker's log free of warnings. Dropping it would close it
+/// too. A connection that does not reply is dropped.
 pub(super) async fn close(connection: &Connection) {
     let _ = timeout(CLOSING, connection.close(200, "done".into())).await;
 }
 
-/// At-least-once dead-lettering came with the flag of streams. A broker that does not list it cannot do without it.
+/// At-least-once dead-lettering requires the feature flag of streams. A broker that does not list the flag
+/// always has the feature.
 async fn check_feature_flag(management: &Management) -> Result<(), TopologyError> {
     let flags = management.get(&["feature-flags"]).await?;
     let flags = flags.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -114,7 +118,7 @@ async fn declare(connection: &Connection, topology: &Topology) -> Result<(), Top
     Ok(())
 }
 
-/// Remembers what is there in another form; any other error ends it all.
+/// Records an object that exists with other properties; any other error ends the declaration.
 fn judge(outcome: lapin::Result<()>, what: String, incompatible: &mut Vec<String>) -> Result<(), TopologyError> {
     let Err(error) = outcome else { return Ok(()) };
     match error.kind() {
@@ -133,7 +137,7 @@ async fn open(connection: &Connection) -> Result<Channel, TopologyError> {
     connection.create_channel().await.map_err(failed)
 }
 
-/// A refused declaration closes its channel.
+/// Returns a usable channel: a refused declaration closes its channel.
 async fn usable(connection: &Connection, channel: Channel) -> Result<Channel, TopologyError> {
     if channel.status().connected() { Ok(channel) } else { open(connection).await }
 }

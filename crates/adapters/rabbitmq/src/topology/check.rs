@@ -1,4 +1,4 @@
-//! Says what of the topology is missing, and changes nothing.
+//! Reports the missing parts of the topology and changes nothing.
 
 use lapin::options::{ExchangeDeclareOptions, QueueDeclareOptions};
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
@@ -7,8 +7,8 @@ use lapin::{Channel, Connection};
 
 use super::plan::Topology;
 
-/// Names each exchange and queue that is missing, as `exchange …` or `queue …`. Bindings cannot be asked for over AMQP;
-/// one that is missing shows when a message comes back.
+/// Returns each missing exchange and queue, as `exchange …` or `queue …`. AMQP cannot query bindings; a
+/// missing binding shows when a message is returned.
 pub async fn check(connection: &Connection, topology: &Topology) -> lapin::Result<Vec<String>> {
     let mut missing = Vec::new();
     let mut channel = connection.create_channel().await?;
@@ -41,11 +41,11 @@ fn is_missing(outcome: lapin::Result<()>) -> lapin::Result<bool> {
 
 async fn passive_exchange(channel: &Channel, name: &str) -> lapin::Result<()> {
     let options = ExchangeDeclareOptions { passive: true, ..ExchangeDeclareOptions::default() };
-    // The kind is not compared with what there is.
+    // A passive declaration does not compare the kind.
     channel.exchange_declare(name.into(), lapin::ExchangeKind::Direct, options, FieldTable::default()).await
 }
 
-/// Asks for a queue as it is.
+/// Declares a queue passively: returns its state, or fails if it does not exist.
 pub(crate) async fn passive(channel: &Channel, queue: &str) -> lapin::Result<lapin::Queue> {
     let options = QueueDeclareOptions { passive: true, durable: true, ..QueueDeclareOptions::default() };
     channel.queue_declare(queue.into(), options, FieldTable::default()).await

@@ -1,4 +1,5 @@
-//! Says what of the topology is missing or other than it should be, policies and bindings included; changes nothing.
+//! Reports the parts of the topology that are missing or differ, including policies and bindings; changes
+//! nothing.
 
 use serde_json::Value;
 
@@ -9,21 +10,23 @@ use crate::config::RabbitMqConfig;
 use crate::link;
 use crate::management::{Management, ManagementError};
 
-/// What a broker has of a topology.
+/// Result of the inspection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inspected {
-    /// None if `management_url` is not set; then policies and bindings were not looked at.
+    /// Version of the broker. `None` if `management_url` is not set; policies and bindings were then not
+    /// inspected.
     pub version: Option<String>,
-    /// E.g. "queue `cairn.dead.v1`".
+    /// Missing parts, e.g. "queue `cairn.dead.v1`".
     pub missing: Vec<String>,
 }
 
-/// Asks over AMQP for exchanges and queues, and over the management API for what AMQP cannot tell.
+/// Checks exchanges and queues over AMQP, and policies and bindings over the management API.
 pub async fn inspect(config: &RabbitMqConfig, topology: &Topology) -> Result<Inspected, TopologyError> {
     let connection = link::connect_once(config, "topology").await.map_err(TopologyError::Unreachable)?;
     let missing = check(&connection, topology).await;
     close(&connection).await;
-    let mut missing = missing.map_err(|error| TopologyError::Failed("what is there".to_owned(), error))?;
+    let mut missing =
+        missing.map_err(|error| TopologyError::Failed("the inspection of the topology".to_owned(), error))?;
     let management = match Management::new(config) {
         Err(ManagementError::NotConfigured) => return Ok(Inspected { version: None, missing }),
         management => management?,
@@ -36,16 +39,18 @@ pub async fn inspect(config: &RabbitMqConfig, topology: &Topology) -> Result<Ins
     Ok(Inspected { version: Some(version), missing })
 }
 
-fn items(answer: &Value) -> &[Value] {
-    answer.as_array().map(Vec::as_slice).unwrap_or_default()
+fn items(response: &Value) -> &[Value] {
+    response.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn missing_policies(topology: &Topology, answer: &Value) -> Vec<String> {
+fn missing_policies(topology: &Topology, response: &Value) -> Vec<String> {
     let mut missing = Vec::new();
     for policy in &topology.policies {
-        match items(answer).iter().find(|found| found["name"] == policy.name.as_str()) {
+        match items(response).iter().find(|found| found["name"] == policy.name.as_str()) {
             None => missing.push(format!("policy `{}`", policy.name)),
-            Some(found) if !is_same(policy, found) => missing.push(format!("policy `{}` as it should be", policy.name)),
+            Some(found) if !is_same(policy, found) => {
+                missing.push(format!("policy `{}` with the expected definition", policy.name))
+            }
             Some(_) => {}
         }
     }
@@ -58,17 +63,17 @@ fn is_same(policy: &Policy, found: &Value) -> bool {
         && found["definition"] == policy.definition
 }
 
-/// A queue or an exchange that is missing takes its bindings with it: those are not named as well.
-fn missing_bindings(topology: &Topology, answer: &Value, missing: &[String]) -> Vec<String> {
-    let is_there = |what: &str, name: &str| !missing.contains(&format!("{what} `{name}`"));
+/// A missing queue or exchange has no bindings either: those are not reported in addition.
+fn missing_bindings(topology: &Topology, response: &Value, missing: &[String]) -> Vec<String> {
+    let exists = |what: &str, name: &str| !missing.contains(&format!("{what} `{name}`"));
     let mut unbound = Vec::new();
     for binding in &topology.bindings {
-        let is_bound = items(answer).iter().any(|found| {
+        let is_bound = items(response).iter().any(|found| {
             found["source"] == binding.exchange.as_str()
                 && found["destination"] == binding.queue.as_str()
                 && found["routing_key"] == binding.key.as_str()
         });
-        if !is_bound && is_there("queue", &binding.queue) && is_there("exchange", &binding.exchange) {
+        if !is_bound && exists("queue", &binding.queue) && exists("exchange", &binding.exchange) {
             unbound.push(format!("binding of queue `{}` to exchange `{}`", binding.queue, binding.exchange));
         }
     }

@@ -1,8 +1,9 @@
-//! Exchanges, queues, bindings and policies as data, and what makes them exist.
+//! Exchanges, queues, bindings and policies as data, and the code that creates them.
 //!
-//! `apply` is for one command (`cairn topology apply`); workers only `check`. A queue's type is an argument of its
-//! declaration, and an argument can never be changed; all else is policy, which can. A change that does not fit is a new
-//! `version`: both topologies exist until the old queues are empty.
+//! `apply` is used by one command (`cairn topology apply`); workers only `check`. The type of a queue is an
+//! argument of its declaration and can never be changed; all other properties are policies, which can be
+//! changed. An incompatible change needs a new `version`: both topologies exist until the old queues are
+//! empty.
 
 mod apply;
 mod check;
@@ -21,20 +22,20 @@ pub use inspect::{Inspected, inspect};
 pub(crate) use names::{Names, Source, parse_routing_key, routing_key};
 pub use plan::Topology;
 
-/// The key that whoever coordinates owns. It is always there, and no provider's.
+/// The key that the coordinator owns. It always exists and never belongs to a provider.
 pub const COORDINATOR: &str = "coordinator";
 
-/// What the topology is made of.
+/// Settings of the topology.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopologyConfig {
-    /// First part of every name; tells installations on one broker apart.
+    /// First part of every name; distinguishes installations on one broker.
     pub prefix: String,
-    /// Last part of every name. Another one makes another topology beside the old one.
+    /// Last part of every name. Another value creates another topology beside the old one.
     pub version: String,
-    /// Jobs that may wait in one queue; beyond that, publishing waits. Retries are never refused.
+    /// Jobs that may wait in one queue; publishing to a full queue waits. Retries are never refused.
     pub capacity: u32,
-    /// Delays of the retry ladder, shortest first. Each is a queue per stage.
+    /// Delays of the retry ladder, shortest first. Each stage has one queue per delay.
     pub retry_delays_ms: Vec<u64>,
     /// Names of provider keys that one process at a time may own.
     pub owned_keys: Vec<String>,
@@ -60,23 +61,26 @@ impl TopologyConfig {
         let words = [("prefix", &self.prefix), ("version", &self.version)];
         let keys = self.owned_keys.iter().map(|key| ("owned_keys", key));
         for (name, word) in words.into_iter().chain(keys).filter(|(_, word)| !is_word(word)) {
-            faults.push(format!("`topology.{name}`: `{word}` has other characters than letters, digits, `-` and `_`"));
+            faults.push(format!("`topology.{name}`: `{word}` may contain only letters, digits, `-` and `_`"));
         }
         if self.owned_keys.iter().any(|key| key == COORDINATOR) {
-            faults.push(format!("`topology.owned_keys`: `{COORDINATOR}` is the coordinator's own; take another name"));
+            faults.push(format!(
+                "`topology.owned_keys`: `{COORDINATOR}` is reserved for the coordinator; use another name"
+            ));
         }
         if self.capacity == 0 {
             faults.push("`topology.capacity` must be at least 1".to_owned());
         }
         let delays = &self.retry_delays_ms;
         if delays.is_empty() || delays[0] == 0 || !delays.is_sorted_by(|left, right| left < right) {
-            faults
-                .push("`topology.retry_delays_ms` must be positive delays, each longer than the one before".to_owned());
+            faults.push(
+                "`topology.retry_delays_ms` must be positive delays, each longer than the previous one".to_owned(),
+            );
         }
         faults
     }
 
-    /// The rung whose delay is the smallest that is not shorter, or the longest.
+    /// The smallest delay that is not shorter than `after`, or the longest delay.
     pub(crate) fn rung(&self, after: Duration) -> u64 {
         let wanted = after.as_millis();
         let long_enough = self.retry_delays_ms.iter().find(|delay| u128::from(**delay) >= wanted);
@@ -89,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delay_takes_the_next_longer_rung() {
+    fn delay_is_rounded_up_to_a_rung() {
         let config = TopologyConfig::default();
         let check = |seconds: u64, expect: u64| assert_eq!(config.rung(Duration::from_secs(seconds)), expect * 1000);
         check(0, 10);

@@ -4,8 +4,8 @@ use cairn_domain::{Lane, StageName};
 
 use crate::topology::TopologyConfig;
 
-/// The queues of a stage that its workers consume. In the order in which they are served: suspects before bulk, so that
-/// a run with a suspect ends although there is always more to do.
+/// The work queues of a stage, in the order of service. Suspects come before bulk, so that a run with a
+/// suspect ends even if bulk jobs always wait.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Source {
     Interactive,
@@ -31,7 +31,7 @@ impl Source {
         }
     }
 
-    /// The lane of a message that does not say.
+    /// The lane of a message without a lane header.
     pub(crate) fn lane(self) -> Lane {
         match self {
             Source::Interactive => Lane::Interactive,
@@ -56,12 +56,12 @@ impl Names {
         format!("{}.{parts}.{}", self.prefix, self.version)
     }
 
-    /// Routes to the stages' queues.
+    /// Routes to the work queues of the stages.
     pub(crate) fn work_exchange(&self) -> String {
         self.name("work")
     }
 
-    /// Routes to the stages' queues of one delay.
+    /// Routes to the delay queues of one delay.
     pub(crate) fn retry_exchange(&self, delay_ms: u64) -> String {
         self.name(&format!("retry.{}", label(delay_ms)))
     }
@@ -86,7 +86,7 @@ impl Names {
         self.name(&format!("owner.{key_name}"))
     }
 
-    /// A pattern for the queues whose middle part matches.
+    /// A pattern that matches the queues whose middle part matches `middle`.
     pub(crate) fn pattern(&self, middle: &str) -> String {
         format!(r"^{}\.{middle}\.{}$", self.prefix, self.version)
     }
@@ -96,7 +96,7 @@ impl Names {
     }
 }
 
-/// The same on the way to a stage's queue, through a delay and back.
+/// The routing key of a work queue. It stays the same through a delay queue and back.
 pub(crate) fn routing_key(stage: StageName, source: Source) -> String {
     format!("{}.{}", stage.as_str(), source.as_str())
 }
@@ -108,7 +108,7 @@ pub(crate) fn parse_routing_key(key: &str) -> Option<(StageName, Source)> {
     Some((StageName::parse(stage)?, source))
 }
 
-/// `10s`, `1m`, `1h`: what people call the delay.
+/// The short form of a delay: `10s`, `1m`, `1h`.
 pub(crate) fn label(delay_ms: u64) -> String {
     let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let unit = units.into_iter().find(|(milliseconds, _)| delay_ms.is_multiple_of(*milliseconds));
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_installation_stage_and_version() {
+    fn names_contain_installation_stage_and_version() {
         let names = Names::new(&TopologyConfig::default());
         assert_eq!(names.queue(StageName::EmbedPatterns, Source::Suspect), "cairn.embed_patterns.suspect.v1");
         assert_eq!(names.retry_queue(StageName::Parse, 600_000), "cairn.parse.retry.10m.v1");

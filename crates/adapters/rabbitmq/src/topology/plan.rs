@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use super::names::{Names, Source, label};
 use super::{COORDINATOR, TopologyConfig};
 
-/// So many that the broker never gives a message up by itself: isolating suspects is ours, and the default of 4.x (20) would
-/// dead-letter innocent messages while connections flap. Set explicitly because 3.10 knows no value for "never".
+/// High enough that the broker never dead-letters a message by itself. The adapter isolates suspects; the
+/// default limit of 4.x (20) would dead-letter harmless messages while connections are unstable. It is set
+/// explicitly because 3.10 has no value for "never".
 const NO_DELIVERY_LIMIT: u32 = 1_000_000;
-/// Above what an operator's catch-all policy usually has: only one policy acts on a queue.
+/// Higher than the usual priority of an operator's catch-all policy: only one policy applies to a queue.
 const POLICY_PRIORITY: u32 = 50;
 
-/// What must exist.
+/// All objects that must exist.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Topology {
     pub exchanges: Vec<Exchange>,
@@ -38,7 +39,8 @@ pub enum ExchangeKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
     pub name: String,
-    /// Of several consumers one gets everything, until it is gone. An argument: no policy can set it.
+    /// One of several consumers receives everything until it is disconnected. This is an argument; a policy
+    /// cannot set it.
     pub has_single_active_consumer: bool,
 }
 
@@ -49,7 +51,7 @@ pub struct Binding {
     pub key: String,
 }
 
-/// What applies to the queues whose names match.
+/// Settings for the queues whose names match.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
     pub name: String,
@@ -102,8 +104,8 @@ fn exchanges(names: &Names, config: &TopologyConfig) -> Vec<Exchange> {
         exchange(names.dead_exchange(), ExchangeKind::Fanout),
     ];
     for delay_ms in &config.retry_delays_ms {
-        // One queue per stage and delay: messages of one queue expire at its head only, so delays must not mix, and a
-        // stage whose work queue is full must not hold up the retries of others.
+        // One queue per stage and delay. Messages of one queue expire only at its head, so delays must not be
+        // mixed; and a stage whose work queue is full must not delay the retries of other stages.
         exchanges.push(exchange(names.retry_exchange(*delay_ms), ExchangeKind::Topic));
     }
     exchanges
@@ -113,7 +115,7 @@ fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
     let stages: Vec<&str> = StageName::ALL.iter().map(|stage| stage.as_str()).collect();
     let of_stages = |queue: &str| format!("({})\\.{queue}", stages.join("|"));
     let dead = Some(names.dead_exchange());
-    // A queue takes one message more than its length says before it refuses.
+    // A queue accepts one message more than `max-length` before it refuses.
     let waits_when_full = json!({"max-length": config.capacity - 1});
     let newest_only = json!({"max-length": 1, "overflow": "drop-head"});
     let mut policies = vec![
@@ -130,8 +132,8 @@ fn policies(names: &Names, config: &TopologyConfig) -> Vec<Policy> {
     policies
 }
 
-/// With a dead-letter exchange, dead-lettering is at-least-once. That also takes `reject-publish`: with the default
-/// overflow the broker silently falls back to at-most-once.
+/// With a dead-letter exchange, dead-lettering is at-least-once. This requires `reject-publish`: with the
+/// default overflow the broker silently uses at-most-once.
 fn policy(names: &Names, name: &str, middle: &str, own: Value, dead_letters_to: Option<String>) -> Policy {
     let mut definition = json!({"delivery-limit": NO_DELIVERY_LIMIT, "overflow": "reject-publish"});
     if let Some(exchange) = dead_letters_to {
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_queue_that_is_published_to_is_bound() {
+    fn every_published_queue_is_bound() {
         let topology = topology();
         for queue in topology.queues.iter().filter(|queue| !queue.has_single_active_consumer) {
             let binding = topology.bindings.iter().find(|binding| binding.queue == queue.name).expect("a binding");

@@ -1,4 +1,4 @@
-//! The suite of the port. A consumer is lost by a reset of its connection.
+//! The conformance suite of the port. A consumer is lost by a reset of its connection.
 
 use std::cell::RefCell;
 
@@ -37,7 +37,7 @@ impl BrokerUnderTest for Subject {
     }
 }
 
-/// Opens subjects one after the other; the space of the one before is removed.
+/// Opens one subject after the other; the vhost of the previous one is removed.
 #[derive(Default)]
 struct Subjects(RefCell<Option<Vhost>>);
 
@@ -82,7 +82,7 @@ async fn the_suite_catches_planted_faults() -> Result<()> {
     if given::rabbitmq_url().is_none() {
         return Ok(());
     }
-    // Each fault has spaces of its own, and most of the time goes by in waiting: all at once.
+    // Each fault has its own vhosts, and most of the time is waiting, so all faults run at once.
     let faults = broker::faults();
     let outcomes = faults.chunks(1).map(async |fault| {
         let subjects = Subjects::default();

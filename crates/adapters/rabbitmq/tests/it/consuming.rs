@@ -1,4 +1,4 @@
-//! Deliveries: who gets what, what is no job, and what kills.
+//! Deliveries: their order, messages that are not jobs, and jobs that kill their worker.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use lapin::options::{BasicPublishOptions, ExchangeDeleteOptions};
 use crate::space::{PATIENCE, STAGE, Space, complete, job, next, number, publish, wait_for, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_job_becomes_a_dead_letter_as_it_came() -> Result<()> {
+async fn message_that_is_not_a_job_becomes_a_dead_letter() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     for body in [&b"{\"version\": 99}"[..], b"\xff\xfe", b""] {
@@ -25,7 +25,7 @@ async fn what_is_no_job_becomes_a_dead_letter_as_it_came() -> Result<()> {
     let limit = PATIENCE;
     wait_until("three dead letters", limit, async || Ok(broker.dead_letters(9).await?.len() == 3)).await?;
     let letters = broker.dead_letters(9).await?;
-    // They are moved side by side, in any order.
+    // They are moved concurrently, in any order.
     let of_body = |body: &str| letters.iter().find(|letter| letter.body == body).expect("a letter");
     let of_later_version = of_body("{\"version\": 99}");
     assert_eq!((of_later_version.code.as_str(), of_later_version.job.as_ref()), ("invalid", None));
@@ -37,10 +37,10 @@ async fn what_is_no_job_becomes_a_dead_letter_as_it_came() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 11: one job kills whoever has it, with fifteen others in the same hands.
+/// Fault case 11: one job kills the worker that holds it and fifteen other jobs.
 #[tokio::test(flavor = "multi_thread")]
-async fn exactly_the_poison_dies() -> Result<()> {
-    const POISON: u32 = 7;
+async fn only_the_killing_job_is_dead_lettered() -> Result<()> {
+    const KILLER: u32 = 7;
     let space = Space::given_with(|config| config.prefetch = 16).await?;
     let Some(space) = space else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
@@ -49,8 +49,9 @@ async fn exactly_the_poison_dies() -> Result<()> {
     let (mut done, mut num_kills) = (Vec::new(), 0);
     while done.len() < 16 {
         let delivery = next(&broker).await?;
-        if number(&delivery) != POISON {
-            // Neighbours of the poison are still being worked on when it kills, and end as soon as they are alone.
+        if number(&delivery) != KILLER {
+            // Neighbours of the killing job are still in progress when it kills; each ends once it is
+            // delivered alone.
             if delivery.is_suspect {
                 broker.settle(delivery.tag, Settlement::Ack).await?;
                 done.push(number(&delivery));
@@ -58,10 +59,10 @@ async fn exactly_the_poison_dies() -> Result<()> {
         } else if delivery.is_suspect && delivery.num_unanswered == 1 {
             broker.dead_letter(delivery.tag, "crash", "it kills").await?;
             broker.settle(delivery.tag, Settlement::Ack).await?;
-            done.push(POISON);
+            done.push(KILLER);
         } else {
             num_kills += 1;
-            ensure!(num_kills <= 3, "twice among others, once alone, and then no more");
+            ensure!(num_kills <= 3, "at most twice among others and once alone");
             proxy.set(Rules::RESET);
             wait_for("the loss is noticed", || broker.health().num_consumers_attached == 0).await?;
             proxy.set(Rules::PASS);
@@ -72,13 +73,13 @@ async fn exactly_the_poison_dies() -> Result<()> {
     assert_eq!(done, (0..16).collect::<Vec<u32>>());
     assert_eq!(num_kills, 3);
     let letters = broker.dead_letters(9).await?;
-    assert_eq!(letters.iter().map(|letter| letter.id).collect::<Vec<_>>(), [job(POISON).id()]);
+    assert_eq!(letters.iter().map(|letter| letter.id).collect::<Vec<_>>(), [job(KILLER).id()]);
     assert_eq!(broker.depth(STAGE).await?, 0);
     space.vhost.delete().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_released_goes_to_others_without_a_count() -> Result<()> {
+async fn released_jobs_go_to_others_uncounted() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (broker, other) = (space.broker()?, space.broker()?);
     publish(&broker, 0..2).await?;
@@ -90,7 +91,7 @@ async fn what_is_released_goes_to_others_without_a_count() -> Result<()> {
     broker.settle(kept.tag, Settlement::Ack).await?;
     other.settle(given_back.tag, Settlement::Ack).await?;
     wait_for("no consumers", || broker.health().num_consumers_wanted == 0).await?;
-    // The next one who asks starts it again.
+    // The next `receive` attaches the consumers again.
     other.release(STAGE);
     publish(&broker, 2..3).await?;
     broker.settle(next(&broker).await?.tag, Settlement::Ack).await?;
@@ -99,7 +100,7 @@ async fn what_is_released_goes_to_others_without_a_count() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn suspects_come_one_at_a_time_and_answers_clear_them() -> Result<()> {
+async fn suspects_come_singly_and_an_answer_clears_them() -> Result<()> {
     let space = Space::given_with(|config| config.prefetch = 8).await?;
     let Some(space) = space else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
@@ -117,7 +118,7 @@ async fn suspects_come_one_at_a_time_and_answers_clear_them() -> Result<()> {
     assert!(suspect.is_suspect && suspect.num_unanswered == 0);
     let second = tokio::time::timeout(Duration::from_millis(500), broker.receive(STAGE)).await;
     assert!(second.is_err(), "{second:?}");
-    // Still a suspect, with what is known of it.
+    // It stays a suspect, with its counts.
     broker.settle(suspect.tag, Settlement::Requeue { after: Duration::ZERO }).await?;
     let mut left = 3;
     while left > 0 {
@@ -135,9 +136,9 @@ async fn suspects_come_one_at_a_time_and_answers_clear_them() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Whoever takes the first suspect may die of it: what was in the same hands is in one queue by then, and in no two.
+/// The first suspect may kill its worker. By then each job of the lost consumer is in exactly one queue.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_suspect_comes_while_others_are_on_their_way() -> Result<()> {
+async fn no_suspect_is_delivered_during_a_move() -> Result<()> {
     const NUM_JOBS: u32 = 64;
     let space = Space::given_with(|config| config.prefetch = NUM_JOBS as u16).await?;
     let Some(space) = space else { return Ok(()) };
@@ -162,7 +163,7 @@ async fn no_suspect_comes_while_others_are_on_their_way() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_the_management_api_a_depth_counts_what_others_hold() -> Result<()> {
+async fn depth_counts_jobs_held_by_other_processes() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
         return Ok(());
     };
@@ -177,7 +178,7 @@ async fn with_the_management_api_a_depth_counts_what_others_hold() -> Result<()>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stage_without_queues_is_not_ready_and_says_why() -> Result<()> {
+async fn stage_without_queues_reports_the_missing_queue() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let broker = space.broker()?;
     let stage = cairn_domain::StageName::Sweep;
@@ -190,9 +191,10 @@ async fn a_stage_without_queues_is_not_ready_and_says_why() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// What replaces a job is confirmed before the job is acknowledged: a worker that stops in between loses nothing.
+/// The replacement of a job is confirmed before the job is acknowledged: a worker that stops in between loses
+/// nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_before_the_confirm_leaves_the_job() -> Result<()> {
+async fn stop_before_the_confirm_keeps_the_job() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     for exchange in ["cairn.retry.200ms.v1", "cairn.retry.1500ms.v1", "cairn.dead.v1"] {

@@ -1,4 +1,5 @@
-//! Faults of the server itself. One server serves them all, one after the other: each start takes ten seconds.
+//! Faults of the server itself. The tests share one server and run one after the other, because each start
+//! takes ten seconds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ async fn the_server_is_killed_alarmed_and_impatient() -> Result<()> {
     }
     let directory = tempfile::tempdir()?;
     let mut server = RabbitMq::start(directory.path()).await?;
-    a_killed_server_loses_nothing_that_was_confirmed(&mut server).await?;
-    an_alarm_stops_publishing_and_not_answering(&server).await?;
-    a_consumer_that_took_too_long_is_attached_again(&server).await
+    killed_server_keeps_confirmed_messages(&mut server).await?;
+    alarm_blocks_publishing_only(&server).await?;
+    consumer_is_attached_again_after_its_timeout(&server).await
 }
 
 async fn space(server: &RabbitMq, prefetch: u16) -> Result<Space> {
@@ -32,7 +33,7 @@ async fn space(server: &RabbitMq, prefetch: u16) -> Result<Space> {
 }
 
 /// Fault case 3.
-async fn a_killed_server_loses_nothing_that_was_confirmed(server: &mut RabbitMq) -> Result<()> {
+async fn killed_server_keeps_confirmed_messages(server: &mut RabbitMq) -> Result<()> {
     let space = space(server, 16).await?;
     let (publisher, consumer) = (Arc::new(space.broker()?), space.broker()?);
     publish(&publisher, 0..1).await?;
@@ -47,13 +48,14 @@ async fn a_killed_server_loses_nothing_that_was_confirmed(server: &mut RabbitMq)
     server.restart().await?;
     timeout(PATIENCE, published).await???;
     complete(&consumer).await?;
-    // With one consumer per lane and one for suspects.
+    // Consumers hold jobs already: one per lane, and one for suspects.
     let client = space.client().await?;
     let num_total = client.num_ready(QUEUE).await? + u32::try_from(consumer.statistics().num_delivered)?;
     let mut received = BTreeSet::new();
     while received.len() < NUM_JOBS as usize {
         let delivery = next(&consumer).await?;
-        // The answer to the first job may have been lost with the server: then that one comes again.
+        // The acknowledgement of the first job may have been lost with the server; the job is then delivered
+        // again.
         if number(&delivery) > 0 {
             received.insert(number(&delivery));
         }
@@ -67,7 +69,7 @@ async fn a_killed_server_loses_nothing_that_was_confirmed(server: &mut RabbitMq)
 }
 
 /// Fault case 7.
-async fn an_alarm_stops_publishing_and_not_answering(server: &RabbitMq) -> Result<()> {
+async fn alarm_blocks_publishing_only(server: &RabbitMq) -> Result<()> {
     let space = space(server, 16).await?;
     let broker = space.broker()?;
     publish(&broker, 0..100).await?;
@@ -93,12 +95,13 @@ async fn an_alarm_stops_publishing_and_not_answering(server: &RabbitMq) -> Resul
     let (published, answered): (_, Result<String>) = tokio::join!(publishing, answering);
     answered?;
     published?;
-    wait_for("no alarm any more", || !broker.health().is_blocked).await?;
+    wait_for("the alarm ended", || !broker.health().is_blocked).await?;
     Ok(())
 }
 
-/// Fault case 8. The broker looks once a minute by default; here it looks often and waits two seconds.
-async fn a_consumer_that_took_too_long_is_attached_again(server: &RabbitMq) -> Result<()> {
+/// Fault case 8. The broker checks once a minute by default; here it checks often, with a limit of two
+/// seconds.
+async fn consumer_is_attached_again_after_its_timeout(server: &RabbitMq) -> Result<()> {
     let settings =
         "application:set_env(rabbit, consumer_timeout, 2000), application:set_env(rabbit, channel_tick_interval, 500).";
     server.rabbitmqctl(&["eval", settings]).await?;
@@ -109,7 +112,7 @@ async fn a_consumer_that_took_too_long_is_attached_again(server: &RabbitMq) -> R
     // The first consumer delivers before the last one is attached.
     complete(&broker).await?;
     let before = broker.statistics();
-    wait_for("the broker lost its patience", || broker.statistics().num_attached > before.num_attached).await?;
+    wait_for("the timeout of the broker ended", || broker.statistics().num_attached > before.num_attached).await?;
     complete(&broker).await?;
     assert_eq!(broker.statistics().num_attached, before.num_attached + 1, "the other consumers stay");
     assert_eq!(broker.statistics().num_connected, before.num_connected, "the connections stay");

@@ -1,4 +1,5 @@
-//! The adapter against a real RabbitMQ. Each test has a vhost of its own; those that hurt the server have a server.
+//! The adapter against a real RabbitMQ. Each test has its own vhost; tests that damage the server have their
+//! own server.
 
 mod conformance;
 mod consuming;

@@ -1,4 +1,4 @@
-//! A provider's key has one owner.
+//! The key of a provider has one owner.
 
 use anyhow::{Result, ensure};
 use cairn_ports::ErrorKind;
@@ -15,13 +15,13 @@ async fn space() -> Result<Option<Space>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_owns_and_the_next_follows() -> Result<()> {
+async fn next_process_owns_a_released_key() -> Result<()> {
     let Some(space) = space().await? else { return Ok(()) };
     let (first, second) = (space.broker()?, space.broker()?);
     let ownership = timeout(PATIENCE, first.own(KEY)).await??;
     assert!(ownership.is_held());
     let mut standby = std::pin::pin!(second.own(KEY));
-    // Longer than a token takes: who stands by gets nothing.
+    // This is longer than a token takes: the waiting process does not become an owner.
     ensure!(timeout(std::time::Duration::from_secs(4), &mut standby).await.is_err(), "two owners");
     assert!(ownership.is_held());
     drop(ownership);
@@ -30,9 +30,9 @@ async fn one_owns_and_the_next_follows() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// An owner that is cut off knows it before the broker serves the next one.
+/// A disconnected owner learns of its loss before the broker serves the next process.
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_never_two_owners() -> Result<()> {
+async fn key_never_has_two_owners() -> Result<()> {
     let Some(space) = space().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     let (first, second): (RabbitMqBroker, RabbitMqBroker) =

@@ -1,4 +1,4 @@
-//! Publishing is over when the broker has everything.
+//! Publishing returns when the broker has confirmed everything.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::space::{Space, complete, job, jobs, next, number, publish, wait_for, 
 
 const QUEUE: &str = "cairn.parse.bulk.v1";
 
-/// Fault case 10: no queue takes the messages for a while.
+/// Fault case 10: no queue is bound for the messages for some time.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_queue_takes_is_published_again() -> Result<()> {
+async fn returned_messages_are_published_again() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     let (exchange, key) = ("cairn.work.v1", "parse.bulk");
@@ -34,10 +34,10 @@ async fn what_no_queue_takes_is_published_again() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// A returned message may be attached to the confirmation of another one: what was taken and what was not are told apart
-/// by their ids.
+/// A returned message may be attached to the confirmation of another message; ids show which messages were
+/// accepted.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_returned_message_is_told_from_its_neighbours() -> Result<()> {
+async fn returned_message_is_recognised_by_its_id() -> Result<()> {
     let space = Space::given_with(|config| config.publish_deadline_ms = 1_500).await?;
     let Some(space) = space else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
@@ -56,14 +56,14 @@ async fn a_returned_message_is_told_from_its_neighbours() -> Result<()> {
     let error = broker.publish(Lane::Bulk, mixed).await.expect_err("half of them have no queue");
     assert_eq!(error.kind, ErrorKind::Unavailable);
     let text = format!("{:?}", error.source);
-    assert!(text.contains("20 messages") && text.contains("no queue takes `parse.bulk`"), "{text}");
+    assert!(text.contains("20 messages") && text.contains("no queue is bound for `parse.bulk`"), "{text}");
     assert_eq!(client.num_ready("cairn.embed.bulk.v1").await?, 20);
     space.vhost.delete().await
 }
 
 /// Fault case 5: the broker has the messages, and its confirms are lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
+async fn lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     let (client, broker) = (space.client().await?, space.broker_at(proxy.url(space.vhost.url())?)?);
@@ -88,12 +88,12 @@ async fn a_lost_confirm_makes_duplicates_and_no_gaps() -> Result<()> {
         received.insert((number(&delivery), delivery.job.id()));
         broker.settle(delivery.tag, Settlement::Ack).await?;
     }
-    // Duplicates are the same message: who keeps to the ids does the work once.
+    // Duplicates have the same id: a consumer that compares ids does the work once.
     assert_eq!(received.len(), 21);
     space.vhost.delete().await
 }
 
-/// Fault case 13: everything comes several times and in another order.
+/// Fault case 13: every job is delivered several times and in another order.
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicates_have_one_id() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
@@ -113,7 +113,7 @@ async fn duplicates_have_one_id() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_is_too_large_is_refused_before_anything_is_published() -> Result<()> {
+async fn too_large_job_fails_before_any_publication() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     let Job::Part(mut large) = job(1) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! A vhost with a topology, and brokers in it.
+//! A vhost with a topology, and brokers that use it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 pub const STAGE: StageName = StageName::Parse;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A vhost of a test's own, with the queues of two stages.
+/// A vhost for one test, with the queues of two stages.
 pub struct Space {
     pub vhost: Vhost,
     pub config: RabbitMqConfig,
@@ -27,7 +27,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// On the server that the tests were given; none if they run without.
+    /// On the configured test server; `None` without one.
     pub async fn given() -> Result<Option<Self>> {
         Self::given_with(|_| {}).await
     }
@@ -54,7 +54,7 @@ impl Space {
         change(&mut config);
         let topology = of_two_stages(&config);
         apply(&config, &topology).await?;
-        // Depths are then what this process knows at once.
+        // Without it, depths come from this process only, so they are up to date at once.
         config.management_url = None;
         Ok(Self { vhost, config, topology })
     }
@@ -67,7 +67,7 @@ impl Space {
         Ok(RabbitMqBroker::new(self.config.clone())?)
     }
 
-    /// A broker that comes through the address.
+    /// A broker that connects to `url`.
     pub fn broker_at(&self, url: String) -> Result<RabbitMqBroker> {
         Ok(RabbitMqBroker::new(RabbitMqConfig { urls: vec![url.into()], ..self.config.clone() })?)
     }
@@ -79,7 +79,7 @@ impl Space {
         Ok(Client { _connection: connection, channel })
     }
 
-    /// What the management API says of a queue.
+    /// The state of a queue from the management API.
     pub async fn queue(&self, name: &str) -> Result<Value> {
         let path = format!("/api/queues/{}/{name}", self.vhost.name());
         Ok(serde_json::from_str(&self.vhost.request("GET", &path, "").await?)?)
@@ -87,7 +87,7 @@ impl Space {
 }
 
 pub struct Client {
-    /// Open as long as the channel is used.
+    /// Keeps the connection open as long as the channel is used.
     _connection: Connection,
     pub channel: Channel,
 }
@@ -99,7 +99,7 @@ impl Client {
     }
 }
 
-/// Fifteen milliseconds per queue add up.
+/// Only two stages have queues, because each queue takes fifteen milliseconds.
 fn of_two_stages(config: &RabbitMqConfig) -> Topology {
     let mut topology = Topology::new(&config.topology);
     let others: BTreeSet<String> = StageName::ALL
@@ -144,7 +144,7 @@ pub async fn next(broker: &RabbitMqBroker) -> Result<Delivery> {
     received.context("the broker is closed")
 }
 
-/// Waits until the condition holds, and tells how long that took.
+/// Waits until the condition holds; returns the waiting time.
 pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -> Result<bool>) -> Result<Duration> {
     let started = Instant::now();
     while !condition().await? {
@@ -154,7 +154,7 @@ pub async fn wait_until(what: &str, limit: Duration, condition: impl AsyncFn() -
     Ok(started.elapsed())
 }
 
-/// The same for what needs no asking.
+/// Like `wait_until`, for a condition that needs no request, with the limit `PATIENCE`.
 pub async fn wait_for(what: &str, condition: impl Fn() -> bool) -> Result<Duration> {
     let started = Instant::now();
     while !condition() {
@@ -164,7 +164,7 @@ pub async fn wait_for(what: &str, condition: impl Fn() -> bool) -> Result<Durati
     Ok(started.elapsed())
 }
 
-/// Waits until all is connected and attached.
+/// Waits until both connections and all consumers are up.
 pub async fn complete(broker: &RabbitMqBroker) -> Result<Duration> {
     let is_complete = |health: Health| health.incomplete_since.is_none() && health.connected_since.is_some();
     wait_for("complete", || is_complete(broker.health())).await

@@ -1,4 +1,4 @@
-//! What breaks is built again: each line of the supervisor's contract.
+//! Recovery of everything that breaks: one test per line of the supervisor's contract.
 
 use std::env;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::space::{Space, complete, next, number, publish, wait_for, wait_until}
 
 const CUT: Rules = Rules { refuse: true, reset: true, ..Rules::PASS };
 
-/// Whoever forgets to tell the prefetch again gets up to two thousand messages.
+/// A supervisor that does not set the prefetch again receives up to two thousand messages.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_prefetch_holds_after_a_loss() -> Result<()> {
+async fn prefetch_is_set_again_after_a_loss() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     let (client, broker) = (space.client().await?, space.broker_at(proxy.url(space.vhost.url())?)?);
@@ -35,9 +35,9 @@ async fn the_prefetch_holds_after_a_loss() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 4: longer than any number of attempts. `CAIRN_FAULTS=1` makes it ten minutes.
+/// Fault case 4: an outage longer than any number of attempts. `CAIRN_FAULTS=1` makes it ten minutes.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_outage_heals_by_itself() -> Result<()> {
+async fn broker_recovers_after_an_outage() -> Result<()> {
     let space = Space::given_with(|config| config.publish_deadline_ms = 3_000).await?;
     let Some(space) = space else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
@@ -50,10 +50,10 @@ async fn an_outage_heals_by_itself() -> Result<()> {
     let outage = Duration::from_secs(if env::var("CAIRN_FAULTS").is_ok() { 600 } else { 8 });
     let end = Instant::now() + outage;
     wait_for("not ready", || !broker.health().is_ready()).await?;
-    let error = publish(&broker, 1..2).await.expect_err("nobody is there");
+    let error = publish(&broker, 1..2).await.expect_err("the proxy refuses connections");
     let error = error.downcast::<cairn_ports::BrokerError>()?;
     assert_eq!(error.kind, ErrorKind::Unavailable);
-    let stale = broker.settle(delivery.tag, Settlement::Ack).await.expect_err("the channel is gone");
+    let stale = broker.settle(delivery.tag, Settlement::Ack).await.expect_err("the channel is closed");
     assert_eq!(stale.kind, ErrorKind::NotFound);
     sleep_until(end).await;
     assert!(broker.health().is_alive() && broker.health().num_consumers_attached == 0);
@@ -64,9 +64,9 @@ async fn an_outage_heals_by_itself() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 6: no answer, and no end either.
+/// Fault case 6: no reply, and no end of the connection either.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_silent_peer_is_given_up() -> Result<()> {
+async fn silent_peer_is_disconnected() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     let (broker, other) = (space.broker_at(proxy.url(space.vhost.url())?)?, space.broker()?);
@@ -74,18 +74,18 @@ async fn a_silent_peer_is_given_up() -> Result<()> {
     let delivery = next(&broker).await?;
     complete(&broker).await?;
     proxy.set(Rules::HANG);
-    // Twice the heartbeat, and a second for a machine that is busy.
+    // Twice the heartbeat, and one second for a busy machine.
     let limit = Duration::from_secs(5);
     wait_until("the silence is noticed", limit, async || Ok(broker.health().num_consumers_attached == 0)).await?;
     assert_eq!(
         broker.settle(delivery.tag, Settlement::Ack).await.map_err(|error| error.kind),
         Err(ErrorKind::NotFound)
     );
-    // The broker notices as well, and another one has the job.
+    // The broker notices too, and delivers the job to the other process.
     let again = next(&other).await?;
     assert_eq!((number(&again), again.num_unanswered), (0, 1));
     other.settle(again.tag, Settlement::Ack).await?;
-    wait_for("both connections are given up", || broker.health().connected_since.is_none()).await?;
+    wait_for("both connections are closed", || broker.health().connected_since.is_none()).await?;
     proxy.set(Rules::RESET);
     proxy.set(Rules::PASS);
     complete(&broker).await?;
@@ -93,7 +93,7 @@ async fn a_silent_peer_is_given_up() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_nodes_are_tried_in_turn() -> Result<()> {
+async fn nodes_are_tried_in_turn() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;
     proxy.set(Rules::REFUSE);

@@ -1,4 +1,4 @@
-//! The topology as a broker has it.
+//! The topology of a real broker.
 
 use anyhow::Result;
 use cairn_ports::{Broker, DeadLetters, Settlement};
@@ -10,7 +10,7 @@ use lapin::types::FieldTable;
 use crate::space::{PATIENCE, Space, complete, next, publish, wait_for, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn applying_twice_changes_nothing_and_leaves_nothing_missing() -> Result<()> {
+async fn applying_twice_changes_nothing() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
         return Ok(());
     };
@@ -25,10 +25,10 @@ async fn applying_twice_changes_nothing_and_leaves_nothing_missing() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn queues_live_under_their_policies() -> Result<()> {
+async fn queues_have_their_policies() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let check = async |name: &str, key: &str, expect: serde_json::Value| {
-        // The management API learns of new queues with its next tick.
+        // The management API lists new queues after its next tick.
         let is_so = async || {
             let queue = space.queue(name).await?;
             Ok(queue["type"] == "quorum" && queue["effective_policy_definition"][key] == expect)
@@ -45,7 +45,7 @@ async fn queues_live_under_their_policies() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_is_named_with_policies_and_bindings() -> Result<()> {
+async fn inspect_lists_missing_queues_policies_and_bindings() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
         return Ok(());
     };
@@ -66,21 +66,21 @@ async fn what_is_missing_is_named_with_policies_and_bindings() -> Result<()> {
     space.vhost.request("PUT", &format!("{policies}/cairn.work.v1"), other).await?;
     let expected = [
         "queue `cairn.embed.bulk.v1`",
-        "policy `cairn.work.v1` as it should be",
+        "policy `cairn.work.v1` with the expected definition",
         "policy `cairn.dead.v1`",
         "binding of queue `cairn.parse.bulk.v1` to exchange `cairn.work.v1`",
     ];
     assert_eq!(inspect(&config, &space.topology).await?.missing, expected);
-    // Over AMQP alone as much as AMQP tells.
-    let told = inspect(&space.config, &space.topology).await?;
-    assert_eq!((told.version, told.missing), (None, vec![expected[0].to_owned()]));
+    // Over AMQP alone, only queues and exchanges are inspected.
+    let over_amqp = inspect(&space.config, &space.topology).await?;
+    assert_eq!((over_amqp.version, over_amqp.missing), (None, vec![expected[0].to_owned()]));
     apply(&config, &space.topology).await?;
     assert_eq!(inspect(&config, &space.topology).await?.missing, Vec::<String>::new());
     space.vhost.delete().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_exists_in_another_form_is_named() -> Result<()> {
+async fn incompatible_queue_is_reported() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
         return Ok(());
     };
@@ -96,9 +96,9 @@ async fn what_exists_in_another_form_is_named() -> Result<()> {
     space.vhost.delete().await
 }
 
-/// Fault case 12: without its dead-letter exchange a worker is not ready and drops nothing.
+/// Fault case 12: without its dead-letter exchange a worker is not ready and loses no message.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_exchange_is_named_and_costs_no_message() -> Result<()> {
+async fn missing_exchange_is_reported_and_loses_no_message() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     client.channel.exchange_delete("cairn.dead.v1".into(), ExchangeDeleteOptions::default()).await?;
@@ -106,27 +106,27 @@ async fn a_missing_exchange_is_named_and_costs_no_message() -> Result<()> {
     let delivery = next(&broker).await?;
     let missing = broker.missing().await?;
     assert!(missing.contains(&"exchange `cairn.dead.v1`".to_owned()), "{missing:?}");
-    let burying = broker.dead_letter(delivery.tag, "invalid", "no");
+    let dead_lettering = broker.dead_letter(delivery.tag, "invalid", "no");
     let healing = async {
         wait_for("the first try fails", || broker.statistics().num_unconfirmed > 0).await?;
         assert_eq!(client.num_ready("cairn.dead.v1").await?, 0);
-        assert_eq!(broker.depth(crate::space::STAGE).await?, 1, "it is still in hand");
+        assert_eq!(broker.depth(crate::space::STAGE).await?, 1, "it is still unsettled");
         let (config, management_url) = (&space.config, given::rabbitmq_management_url().unwrap_or_default());
         let config =
             cairn_rabbitmq::RabbitMqConfig { management_url: Some(management_url.as_str().into()), ..config.clone() };
         Ok::<_, anyhow::Error>(apply(&config, &space.topology).await?)
     };
-    let (buried, healed) = tokio::join!(burying, healing);
+    let (dead_lettered, healed) = tokio::join!(dead_lettering, healing);
     healed?;
-    buried?;
+    dead_lettered?;
     broker.settle(delivery.tag, Settlement::Ack).await?;
     assert_eq!(broker.dead_letters(9).await?.len(), 1);
     space.vhost.delete().await
 }
 
-/// Fault case 9: a queue is deleted under its consumer, and comes back.
+/// Fault case 9: a queue with a consumer is deleted and created again.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queue_that_comes_back_is_consumed_again() -> Result<()> {
+async fn recreated_queue_is_consumed_again() -> Result<()> {
     let (Some(space), Some(management_url)) = (Space::given().await?, given::rabbitmq_management_url()) else {
         return Ok(());
     };

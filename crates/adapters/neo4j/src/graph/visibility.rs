@@ -1,4 +1,4 @@
-//! What a question may see, as conditions in a statement and their parameters.
+//! View and scope of a query, as conditions in a statement and their parameters.
 
 use cairn_domain::{RepositoryScope, Scope, View};
 use neo4rs::{BoltType, Query};
@@ -6,26 +6,27 @@ use neo4rs::{BoltType, Query};
 use crate::connection::Neo4j;
 use crate::values::{generation_number, key_text, number};
 
-/// `SEES(name)` in a statement: the record belongs to a repository in sight and its interval is visible.
+/// Replaces `SEES(name)` in a statement: the record belongs to a visible repository, and its interval is
+/// visible.
 const CONDITION: &str = "NAME.gen_from < $next_gen AND NOT NAME.gen_from IN $hidden \
      AND (NAME.gen_to >= $next_gen OR NAME.gen_to IN $hidden) \
      AND NAME.tenant = $tenant AND ($all OR NAME.owner IN $owners) AND NOT NAME.owner IN $hidden_owners";
 
-/// Names under which statements know the records that they test.
+/// Names that statements use for the records that they test.
 const NAMES: [&str; 5] = ["version", "start", "source", "target", "edge"];
 
-/// View and scope of one question.
-pub(crate) struct Sight<'a> {
+/// View and scope of one query.
+pub(crate) struct Visibility<'a> {
     view: &'a View,
     scope: &'a Scope,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> Visibility<'a> {
     pub(crate) fn new(view: &'a View, scope: &'a Scope) -> Self {
         Self { view, scope }
     }
 
-    /// A statement in which `SEES(name)` is written out and its parameters are set.
+    /// A statement in which `SEES(name)` is expanded and its parameters are set.
     pub(crate) fn query(&self, neo4j: &Neo4j, template: &str) -> Query {
         let hidden: Vec<i64> = self.view.hidden.iter().copied().map(generation_number).collect();
         let hidden_owners: Vec<String> = self.view.hidden_repositories.iter().map(|id| key_text(id.0)).collect();
@@ -34,7 +35,7 @@ impl<'a> Sight<'a> {
             RepositoryScope::Only(ids) => (false, ids.iter().map(|id| key_text(id.0)).collect()),
         };
         neo4j
-            .query(&written_out(template))
+            .query(&expanded(template))
             .param("next_gen", number(self.view.next_gen))
             .param("hidden", BoltType::from(hidden))
             .param("tenant", self.scope.tenant.as_str())
@@ -44,7 +45,7 @@ impl<'a> Sight<'a> {
     }
 }
 
-fn written_out(template: &str) -> String {
+fn expanded(template: &str) -> String {
     let mut text = template.to_owned();
     for name in NAMES {
         text = text.replace(&format!("SEES({name})"), &CONDITION.replace("NAME", name));
@@ -57,8 +58,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_are_written_out_for_each_name() {
-        let text = written_out("WHERE SEES(edge) AND EXISTS { WHERE SEES(source) }");
+    fn conditions_are_expanded_for_each_name() {
+        let text = expanded("WHERE SEES(edge) AND EXISTS { WHERE SEES(source) }");
         assert!(!text.contains("SEES") && !text.contains("NAME"), "{text}");
         assert!(text.contains("edge.gen_from < $next_gen") && text.contains("source.owner IN $owners"), "{text}");
     }

@@ -1,0 +1,191 @@
+//! The state that the broker, its consumers and its watchers share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cairn_domain::StageName;
+use lapin::{Acker, Channel};
+use tokio::sync::{Notify, watch};
+
+use crate::config::RabbitMqConfig;
+use crate::health::HealthBook;
+use crate::inbox::Inbox;
+use crate::link::Link;
+use crate::management::Management;
+use crate::message::{Message, dead_letter_headers};
+use crate::publisher::{Outgoing, Publisher};
+use crate::statistics::Counters;
+use crate::topology::{self, Names, Source, Topology};
+
+/// State of one broker.
+pub(crate) struct Shared {
+    pub(crate) config: Arc<RabbitMqConfig>,
+    pub(crate) names: Names,
+    pub(crate) topology: Topology,
+    pub(crate) consuming: Arc<Link>,
+    pub(crate) publishing: Arc<Link>,
+    pub(crate) publisher: Publisher,
+    pub(crate) health: Arc<HealthBook>,
+    pub(crate) counters: Arc<Counters>,
+    /// `None` if `management_url` is not set.
+    pub(crate) management: Option<Management>,
+    /// Allows one walk through the dead-letter queue at a time, because a walk holds all its messages.
+    pub(crate) dead_letter_walk: tokio::sync::Mutex<()>,
+    stages: BTreeMap<StageName, Stage>,
+    /// Suspects that are being moved to the suspect queue.
+    num_isolating: AtomicUsize,
+    is_closed: watch::Sender<bool>,
+    next_id: AtomicU64,
+}
+
+/// A guard: while it exists, a suspect is being moved to the suspect queue, and no suspect is handed out. A
+/// suspect that killed this process during the move would leave the moved messages in both queues, and each
+/// copy would count its own deaths.
+pub(crate) struct Isolating(Arc<Shared>);
+
+impl Isolating {
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
+        shared.num_isolating.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Isolating {
+    fn drop(&mut self) {
+        self.0.num_isolating.fetch_sub(1, Ordering::SeqCst);
+        for stage in self.0.stages.values() {
+            stage.ready.notify_waiters();
+        }
+    }
+}
+
+/// State of one stage in this process.
+pub(crate) struct Stage {
+    inbox: Mutex<Inbox<AckHandle>>,
+    /// Notified when a delivery may be receivable.
+    pub(crate) ready: Notify,
+    /// True while consumers should be attached.
+    pub(crate) is_wanted: watch::Sender<bool>,
+    /// True once attaching the interactive lane succeeded or failed. The other lanes attach after it, so that
+    /// its jobs come first.
+    pub(crate) is_interactive_tried: watch::Sender<bool>,
+}
+
+/// Acknowledges one delivery.
+#[derive(Clone)]
+pub(crate) struct AckHandle {
+    pub(crate) acker: Acker,
+    pub(crate) lease: Arc<Lease>,
+}
+
+/// The channel of one consumer. It stays open as long as a delivery that came over it may be acknowledged.
+pub(crate) struct Lease {
+    pub(crate) id: u64,
+    pub(crate) channel: Channel,
+    /// Notified when the broker refused an acknowledgement: the channel is unusable.
+    pub(crate) broken: Notify,
+    /// True when the channel is closed; all its unacknowledged deliveries are lost with it.
+    pub(crate) is_lost: watch::Sender<bool>,
+}
+
+impl Stage {
+    fn new(prefetch: usize) -> Self {
+        Self {
+            inbox: Mutex::new(Inbox::new(prefetch)),
+            ready: Notify::new(),
+            is_wanted: watch::channel(false).0,
+            is_interactive_tried: watch::channel(false).0,
+        }
+    }
+
+    pub(crate) fn inbox(&self) -> MutexGuard<'_, Inbox<AckHandle>> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(config: RabbitMqConfig) -> Self {
+        let config = Arc::new(config);
+        let (health, counters) = (Arc::new(HealthBook::new()), Arc::new(Counters::default()));
+        let link = |name| Arc::new(Link::new(name, Arc::clone(&config), Arc::clone(&health), Arc::clone(&counters)));
+        let (consuming, publishing) = (link("consuming"), link("publishing"));
+        let stages = StageName::ALL.iter().map(|stage| (*stage, Stage::new(config.prefetch_of(*stage).into())));
+        Self {
+            names: Names::new(&config.topology),
+            topology: Topology::new(&config.topology),
+            publisher: Publisher::new(Arc::clone(&publishing), Arc::clone(&config), Arc::clone(&counters)),
+            consuming,
+            publishing,
+            health,
+            counters,
+            management: Management::new(&config).ok(),
+            dead_letter_walk: tokio::sync::Mutex::new(()),
+            stages: stages.collect(),
+            num_isolating: AtomicUsize::new(0),
+            is_closed: watch::channel(false).0,
+            next_id: AtomicU64::new(1),
+            config,
+        }
+    }
+
+    pub(crate) fn stage(&self, stage: StageName) -> &Stage {
+        // The map contains every stage.
+        &self.stages[&stage]
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.is_closed.borrow()
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A message to a work queue of a stage.
+    pub(crate) fn to_work(&self, message: &Message, stage: StageName, source: Source) -> Outgoing {
+        outgoing(self.names.work_exchange(), stage, source, message)
+    }
+
+    /// A message to the delay queue whose delay fits `after`; it returns to the work queue from there.
+    pub(crate) fn to_retry(&self, message: &Message, stage: StageName, source: Source, after: Duration) -> Outgoing {
+        let delay_ms = self.config.topology.rung(after);
+        outgoing(self.names.retry_exchange(delay_ms), stage, source, message)
+    }
+
+    /// A message to the dead-letter queue.
+    pub(crate) fn to_dead(&self, message: &Message, stage: StageName, code: &str, chain: &str) -> Outgoing {
+        Outgoing {
+            exchange: self.names.dead_exchange(),
+            key: stage.as_str().to_owned(),
+            id: message.message_id(),
+            body: message.body.clone(),
+            properties: message.properties(&dead_letter_headers(stage, code, chain)),
+        }
+    }
+
+    /// True if no suspect is being moved to its queue.
+    pub(crate) fn may_hand_out_suspects(&self) -> bool {
+        self.num_isolating.load(Ordering::SeqCst) == 0
+    }
+
+    /// Ends every `receive`, and detaches all consumers.
+    pub(crate) fn close(&self) {
+        self.is_closed.send_replace(true);
+        for stage in self.stages.values() {
+            stage.is_wanted.send_replace(false);
+            stage.ready.notify_waiters();
+        }
+    }
+}
+
+fn outgoing(exchange: String, stage: StageName, source: Source, message: &Message) -> Outgoing {
+    Outgoing {
+        exchange,
+        key: topology::routing_key(stage, source),
+        id: message.message_id(),
+        body: message.body.clone(),
+        properties: message.properties(&[]),
+    }
+}
