@@ -104,7 +104,7 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
             counters.num_truncated,
             counters.num_breaker_opened,
             milliseconds(counters.waited),
-            counters.num_under_way,
+            counters.num_in_progress,
             counters.concurrency_limit,
             counters.is_broken.into(),
             milliseconds(counters.throttled_for),

@@ -1,19 +1,22 @@
-//! Texts to batches: how many tokens they have, what fits into one call, and what to do with what does not.
+//! Divides texts into batches: it estimates their tokens, fills calls up to the limits, and handles texts
+//! that are too long.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A batch that is too large is halved down to single texts; such a text is shortened so many times.
+/// Batches that are too large are halved until they are single texts. A single text is shortened at most this
+/// many times.
 pub const MAX_CUTS: u32 = 8;
 
-/// What one call may hold.
+/// Limits of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BatchLimits {
     pub texts: usize,
     pub tokens: u64,
 }
 
-/// Consecutive texts, as many as fit into each batch. A text that is alone too large is a batch of its own.
+/// Consecutive batches, each filled up to the limits. A text that exceeds the limits alone is a batch of its
+/// own.
 pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut start, mut sum) = (0, 0);
@@ -31,34 +34,34 @@ pub fn batches(tokens: &[u64], limits: BatchLimits) -> Vec<Range<usize>> {
     batches
 }
 
-/// Both halves of a batch that the provider calls too large; none of a single text.
+/// Both halves of a batch that the provider rejects as too large; `None` for a single text.
 pub fn halves(batch: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
     let middle = batch.start + batch.len() / 2;
     (batch.len() > 1).then_some((batch.start..middle, middle..batch.end))
 }
 
-/// The first `max_bytes` of a text, or a little less: characters stay whole.
+/// At most the first `max_bytes` of a text, cut at a character boundary.
 pub fn shortened(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// Estimates tokens from bytes, and learns from what the provider counts. Estimates are meant to be too high rather
-/// than too low: what was asked for too much comes back when the call ends.
+/// Estimates tokens from bytes, and learns from the counts of the provider. An estimate should be too high
+/// rather than too low: unused tokens are returned to the quota when the call ends.
 #[derive(Clone, Debug)]
 pub struct TokenEstimator {
-    /// Tokens per thousand bytes of the last sizeable batches.
+    /// Tokens per thousand bytes in recent batches that were large enough.
     recent: VecDeque<u64>,
     tokens_per_1000_bytes: u64,
 }
 
-/// Two bytes a token: no language or provider known to us has more tokens in ordinary code.
+/// Two bytes per token: no known language or provider has more tokens in ordinary code.
 const FIRST_GUESS: u64 = 500;
-/// Marks that providers put around each text.
+/// Marks that providers add to each text.
 const PER_TEXT: u64 = 3;
-/// A batch with fewer bytes says little about others.
+/// A smaller batch is not representative.
 const MIN_BYTES: u64 = 2048;
 const NUM_RECENT: usize = 64;
-/// The most that was seen lately, and so much more.
+/// The estimate is this percentage of the recent maximum.
 const MARGIN_PERCENT: u64 = 110;
 
 impl Default for TokenEstimator {
@@ -72,7 +75,7 @@ impl TokenEstimator {
         (text.len() as u64 * self.tokens_per_1000_bytes).div_ceil(1000) + PER_TEXT
     }
 
-    /// The provider counted so many tokens in texts of so many bytes.
+    /// Records that the provider counted `tokens` tokens in `num_texts` texts of `bytes` bytes.
     pub fn learn(&mut self, num_texts: usize, bytes: u64, tokens: u64) {
         if bytes < MIN_BYTES {
             return;
@@ -111,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_have_all_texts_and_end() {
+    fn halves_contain_all_texts() {
         assert_eq!(halves(&(4..9)), Some((4..6, 6..9)));
         assert_eq!(halves(&(4..5)), None);
         let (mut batch, mut num_splits) = (0..2_048, 0);
@@ -129,18 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn estimates_follow_the_provider_and_stay_above_it() {
+    fn estimates_follow_the_provider_from_above() {
         let mut estimator = TokenEstimator::default();
         let text = "x".repeat(10_000);
         assert_eq!(estimator.estimate(&text), 5003);
         estimator.learn(10, 10_000, 2_530);
         assert_eq!(estimator.estimate(&text), 2_753);
         estimator.learn(1, 100, 100);
-        assert_eq!(estimator.estimate(&text), 2_753, "small batches say nothing");
+        assert_eq!(estimator.estimate(&text), 2_753, "small batches do not count");
         estimator.learn(10, 10_000, 4_030);
         for _ in 0..63 {
             estimator.learn(10, 10_000, 2_530);
-            assert_eq!(estimator.estimate(&text), 4_403, "the most of late");
+            assert_eq!(estimator.estimate(&text), 4_403, "the recent maximum");
         }
         estimator.learn(10, 10_000, 2_530);
         assert_eq!(estimator.estimate(&text), 2_753);
@@ -148,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_in_one_batch_and_no_batch_is_above_the_limits(
+        fn batches_partition_the_texts_within_the_limits(
             tokens in proptest::collection::vec(1..15u64, 0..60),
         ) {
             let batches = batches(&tokens, LIMITS);

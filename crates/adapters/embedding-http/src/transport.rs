@@ -1,4 +1,4 @@
-//! The way to the provider: one POST, with bounds.
+//! The transport to the provider: one POST with limits.
 
 use std::time::Duration;
 
@@ -8,41 +8,41 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
-/// What came back. Header names are in lower case.
+/// A reply. Header names are in lower case.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HttpAnswer {
+pub struct HttpReply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl HttpAnswer {
+impl HttpReply {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// No answer. Holds neither address nor key.
+/// Why no reply arrived. Contains neither address nor key.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    #[error("no answer in time")]
+    #[error("no reply in time")]
     Timeout,
-    #[error("no connection could be made")]
+    #[error("the connection failed")]
     NoConnection(#[source] reqwest::Error),
     #[error("the connection was lost")]
     Lost(#[source] Option<reqwest::Error>),
-    #[error("the answer is longer than {max_bytes} bytes")]
+    #[error("the reply is longer than {max_bytes} bytes")]
     TooLong { max_bytes: usize },
 }
 
-/// Sends bodies to one address with one key. Tests put a provider in its place that lives in virtual time.
+/// Sends bodies to one address with one key. Tests replace it with a provider in virtual time.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Reads at most `max_bytes` of the answer's body.
-    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpAnswer, TransportError>;
+    /// Reads at most `max_bytes` of the body of the reply.
+    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpReply, TransportError>;
 }
 
-/// Over reqwest: no proxy, no redirect, TLS by rustls with ring.
+/// Uses reqwest: no proxy, no redirect, TLS by rustls with ring.
 #[derive(Debug)]
 pub struct ReqwestTransport {
     client: Client,
@@ -52,17 +52,17 @@ pub struct ReqwestTransport {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Timeouts {
     pub connect: Duration,
-    /// Between two pieces of an answer.
+    /// Between two pieces of a reply.
     pub read: Duration,
 }
 
 impl ReqwestTransport {
     pub(crate) fn new(url: Url, key: Option<&Secret>, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
-        // The first of the process wins; any provider will do, but without one the builder panics.
+        // The first installation in the process wins; any provider works, but without one the builder panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // Keys are checked to be usable in a header.
+        // Keys were checked to be valid in a header.
         if let Some(mut value) = key.and_then(|key| HeaderValue::try_from(format!("Bearer {}", key.expose())).ok()) {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
@@ -81,7 +81,7 @@ impl ReqwestTransport {
 
 #[async_trait]
 impl Transport for ReqwestTransport {
-    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpAnswer, TransportError> {
+    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpReply, TransportError> {
         let mut response = self.client.post(self.url.clone()).body(body).send().await.map_err(failure)?;
         let named = |(name, value): (&reqwest::header::HeaderName, &HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
@@ -95,7 +95,7 @@ impl Transport for ReqwestTransport {
             }
             body.extend_from_slice(&piece);
         }
-        Ok(HttpAnswer { status, headers, body })
+        Ok(HttpReply { status, headers, body })
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_not_shown() {
+    fn key_is_never_displayed() {
         let key = Secret::new("sk-secret").expect("a key");
         let url = Url::parse("https://provider.example/v1/embeddings").expect("a URL");
         let second = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The calls that came, and what they say about whoever made them.
+//! Records of calls, and a summary.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// Since the provider's start.
+    /// Time since the provider's start.
     pub at: Duration,
     pub key: String,
     pub num_texts: usize,
-    /// Of a call that is no question: texts whose vectors an earlier call had got, and which are paid for again.
+    /// Passages whose vectors an earlier call has returned already, so that they are paid for again. Zero for
+    /// questions.
     pub num_repeated: usize,
-    /// Counted in the texts, whatever became of the call.
+    /// Counted from the texts, whatever the result of the call.
     pub tokens: u64,
-    /// None: the connection ended without an answer.
+    /// `None`: the connection ended without a reply.
     pub status: Option<u16>,
     pub is_question: bool,
-    /// It came before the time that an earlier 429 had told its key.
+    /// The call came before the time that an earlier 429 gave to its key.
     pub is_early: bool,
 }
 
@@ -30,7 +31,7 @@ pub struct Report {
     /// Texts that were paid for again.
     pub num_repeated: usize,
     pub tokens: u64,
-    /// Calls by status; `0` are those without an answer.
+    /// Calls by status; `0` counts those without a reply.
     pub statuses: BTreeMap<u16, usize>,
     pub num_early: usize,
     /// The most in any window, of one key; refused calls count.
@@ -62,7 +63,7 @@ impl Report {
     }
 }
 
-/// Requests and tokens in the fullest window of a key, by exact times, open at its beginning.
+/// Requests and tokens in the fullest window of a key, by exact times. A window excludes its begin.
 fn most_in_any_window(calls: &[Call], key: &str, window: Duration) -> (u64, u64) {
     let calls: Vec<&Call> = calls.iter().filter(|call| call.key == key).collect();
     let (mut first, mut tokens, mut most) = (0, 0, (0, 0));
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_window_is_found_for_each_key() {
+    fn fullest_window_is_found_per_key() {
         let calls = [call(0, "a", 5), call(30, "a", 6), call(59, "b", 7), call(60, "a", 3), call(61, "a", 0)];
         let report = Report::of(&calls, Duration::from_secs(60));
         assert_eq!((report.most_requests, report.most_tokens), (3, 11));

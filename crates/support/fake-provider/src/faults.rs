@@ -1,42 +1,42 @@
-//! What can go wrong, by script.
+//! Scripted faults.
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of one call. A script is a list of these, used up call by call.
+/// The result of one call. A script is a list of faults; each call uses one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Nothing goes wrong.
+    /// No fault.
     None,
-    /// 429 with this `Retry-After`, as it stands: seconds or a date; none without.
+    /// 429 with exactly this `Retry-After`, seconds or a date; without the header if `None`.
     Throttle {
         retry_after: Option<String>,
     },
     Status(u16),
-    /// The answer is right and comes late.
+    /// The reply is correct but late.
     Slow {
         ms: u64,
     },
     /// Every vector has one element too many.
     WrongDimension,
-    /// One element is no number.
+    /// One element is not a number.
     NotANumber,
     /// The last vector is missing.
     WrongCount,
-    /// The vectors come backwards, with the right indexes where the shape has them.
+    /// The vectors are in reverse order, with correct indexes if the shape has indexes.
     SwappedOrder,
     /// Two vectors have one index.
     RepeatedIndex,
     ZeroVector,
-    /// The answer ends in the middle.
+    /// The reply ends in the middle.
     TruncatedJson,
     /// A page of HTML with status 200.
     WrongContentType,
-    /// Called too large, whatever its size.
+    /// Rejected as too large, whatever its size.
     TooLarge,
-    /// The connection ends without an answer.
+    /// The connection ends without a reply.
     HangUp,
-    /// This call and all for so long end without an answer.
+    /// This call and all calls within this time end without a reply.
     Outage {
         ms: u64,
     },

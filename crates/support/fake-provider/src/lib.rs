@@ -1,9 +1,10 @@
-//! A provider of embeddings for tests: strict about its quotas, and faulty by script.
+//! A provider of embeddings for tests, with strict quotas and scripted faults.
 //!
-//! It speaks the shapes of Voyage, OpenAI and Text Embeddings Inference, refuses what they refuse, and answers 429 as soon as
-//! a request or its tokens would exceed a window of the key. Every call is kept with its time, tokens and key, so that a test
-//! can ask what was the most in any window and whether a call came earlier than the provider had said. `Provider` is a state
-//! machine: time is an argument. `FakeServer` puts it behind a socket, the program `fake-provider` into a process.
+//! It supports the shapes of Voyage, OpenAI and Text Embeddings Inference, refuses what they refuse, and
+//! returns 429 as soon as a request or its tokens would exceed a window of the key. It records every call
+//! with time, tokens and key, so that a test can check the maximum of any window, and whether a call came
+//! earlier than the provider allowed. `Provider` is a state machine: time is an argument. `FakeServer` serves
+//! it on a socket, the program `fake-provider` in a process.
 
 mod calls;
 mod faults;

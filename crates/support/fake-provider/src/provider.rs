@@ -1,4 +1,4 @@
-//! The provider: a request and a time in, a reply out.
+//! The provider: it gets a request and a time, and returns a reply.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::usage::{Limits, Usage};
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub path: &'a str,
-    /// What follows `Bearer `.
+    /// The text after `Bearer `.
     pub key: Option<&'a str>,
     pub body: &'a [u8],
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    Answer {
+    Response {
         status: u16,
         headers: Vec<(String, String)>,
         body: Vec<u8>,
@@ -37,10 +37,10 @@ pub struct Provider {
     script: VecDeque<Fault>,
     outage_until: Duration,
     usage: HashMap<String, Usage>,
-    /// When a key may call again, as it was told.
+    /// When a key may call again, as the provider has stated.
     not_before: HashMap<String, Duration>,
     calls: Vec<Call>,
-    /// Texts of which somebody got the vector.
+    /// Texts whose vectors were returned.
     answered: HashSet<String>,
 }
 
@@ -57,7 +57,7 @@ impl Provider {
         }
     }
 
-    /// What becomes of the next calls, after what was scripted before.
+    /// Appends results of the next calls to the script.
     pub fn script(&mut self, faults: impl IntoIterator<Item = Fault>) {
         self.script.extend(faults);
     }
@@ -74,7 +74,7 @@ impl Provider {
         Report::of(&self.calls, self.settings.window)
     }
 
-    /// Forgets calls, script and outage, not what keys have used.
+    /// Removes calls, script and outage, but keeps the usage of keys.
     pub fn reset(&mut self) {
         self.script.clear();
         self.calls.clear();
@@ -90,9 +90,9 @@ impl Provider {
         let num_repeated = wanted.as_ref().map_or(0, |wanted| wanted.texts.iter().filter(is_repeated).count());
         let reply = match &wanted {
             Ok(wanted) => self.reply(now, request, wanted, tokens),
-            Err(error) => self.refusal(422, &format!("the body is not understood: {error}")),
+            Err(error) => self.refusal(422, &format!("the body is invalid: {error}")),
         };
-        let status = if let Reply::Answer { status, .. } = &reply { Some(*status) } else { None };
+        let status = if let Reply::Response { status, .. } = &reply { Some(*status) } else { None };
         let is_early = self.not_before.get(&key).is_some_and(|until| now < *until);
         self.note_wait(now, &key, &reply);
         self.calls.push(Call {
@@ -138,12 +138,12 @@ impl Provider {
         self.faulty(&fault, wanted, tokens)
     }
 
-    /// What a provider finds wrong with a request that it understands.
+    /// The refusal of a well-formed request, if real providers refuse it.
     fn objection(&self, wanted: &Wanted, tokens: u64) -> Option<Reply> {
         let Settings { shape, max_texts, max_tokens, max_text_tokens, .. } = self.settings;
         let too_large = |message: String| {
             let (status, body) = shape.too_large(&message);
-            Some(self.answer(status, body.to_string().into_bytes()))
+            Some(self.response(status, body.to_string().into_bytes()))
         };
         if wanted.texts.is_empty() || wanted.texts.iter().any(String::is_empty) {
             return Some(self.refusal(400, "input cannot be an empty string"));
@@ -173,23 +173,23 @@ impl Provider {
         let shape = self.settings.shape;
         match fault {
             Fault::Throttle { retry_after } => return self.throttle(retry_after.clone()),
-            Fault::Status(status) => return self.refusal(*status, "as the script says"),
+            Fault::Status(status) => return self.refusal(*status, "scripted"),
             Fault::TooLarge => {
                 let (status, body) = shape.too_large("too many tokens");
-                return self.answer(status, body.to_string().into_bytes());
+                return self.response(status, body.to_string().into_bytes());
             }
             Fault::HangUp | Fault::Outage { .. } => return Reply::HangUp,
             Fault::WrongContentType => {
                 let page = b"<html><body>It works!</body></html>".to_vec();
-                return with_header(self.answer(200, page), "content-type", "text/html");
+                return with_header(self.response(200, page), "content-type", "text/html");
             }
             _ => {}
         }
         let mut vectors = self.vectors(wanted);
         break_vectors(&mut vectors, fault);
-        let body = shape.answer(&vectors, wanted, tokens).into_bytes();
-        let mut reply = with_header(self.answer(200, body), "x-compute-tokens", &tokens.to_string());
-        if let Reply::Answer { body, after, is_cut, .. } = &mut reply {
+        let body = shape.body(&vectors, wanted, tokens).into_bytes();
+        let mut reply = with_header(self.response(200, body), "x-compute-tokens", &tokens.to_string());
+        if let Reply::Response { body, after, is_cut, .. } = &mut reply {
             match fault {
                 Fault::Slow { ms } => *after += Duration::from_millis(*ms),
                 Fault::TruncatedJson => {
@@ -220,17 +220,17 @@ impl Provider {
     }
 
     fn refusal(&self, status: u16, message: &str) -> Reply {
-        self.answer(status, self.settings.shape.error(message).to_string().into_bytes())
+        self.response(status, self.settings.shape.error(message).to_string().into_bytes())
     }
 
-    fn answer(&self, status: u16, body: Vec<u8>) -> Reply {
+    fn response(&self, status: u16, body: Vec<u8>) -> Reply {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        Reply::Answer { status, headers, body, after: self.settings.latency, is_cut: false }
+        Reply::Response { status, headers, body, after: self.settings.latency, is_cut: false }
     }
 
-    /// A 429 with seconds tells the key to wait. Where it said a date, the test has to look itself.
+    /// A 429 with seconds makes the key wait. For a date, the test has to check the wait itself.
     fn note_wait(&mut self, now: Duration, key: &str, reply: &Reply) {
-        let Reply::Answer { status: 429, headers, .. } = reply else { return };
+        let Reply::Response { status: 429, headers, .. } = reply else { return };
         let retry_after = headers.iter().find(|(name, _)| name == "retry-after");
         if let Some(seconds) = retry_after.and_then(|(_, value)| value.parse().ok()) {
             let until = self.not_before.entry(key.to_owned()).or_default();
@@ -252,7 +252,7 @@ fn break_vectors(vectors: &mut Vec<(usize, Vec<f32>)>, fault: &Fault) {
 }
 
 fn with_header(mut reply: Reply, name: &str, value: &str) -> Reply {
-    if let Reply::Answer { headers, .. } = &mut reply {
+    if let Reply::Response { headers, .. } = &mut reply {
         headers.retain(|(known, _)| known != name);
         headers.push((name.to_owned(), value.to_owned()));
     }
@@ -274,13 +274,13 @@ mod tests {
         let path = provider.settings.shape.path();
         let request = Request { path, key: Some(key), body: body.as_bytes() };
         match provider.handle(Duration::from_secs(at), request) {
-            Reply::Answer { status, .. } => status,
+            Reply::Response { status, .. } => status,
             Reply::HangUp => 0,
         }
     }
 
     #[test]
-    fn requests_that_real_providers_refuse_are_refused() {
+    fn invalid_requests_are_refused_like_real_ones() {
         let voyage = |input: &str, rest: &str| format!("{{\"input\":{input},\"model\":\"fake-embedding-1\"{rest}}}");
         for (body, expect) in [
             (voyage("[\"a\"]", ""), 200),
@@ -314,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_used_up_call_by_call() {
+    fn every_call_uses_one_fault_of_the_script() {
         let mut provider = Provider::new(Settings::new(Shape::Tei));
         provider.script([Fault::Status(500), Fault::None, Fault::Outage { ms: 2000 }]);
         let found: Vec<u16> = (0..6).map(|at| status(&mut provider, at, "k", "{\"inputs\":[\"a\"]}")).collect();
         assert_eq!(found, [500, 200, 0, 0, 200, 200]);
-        // What came to nothing before was not paid for; the three that came after the first vector were.
+        // A call without a vector is not paid for; the three calls after the first vector are.
         let repeated: Vec<usize> = provider.calls().iter().map(|call| call.num_repeated).collect();
         assert_eq!(repeated, [0, 0, 1, 1, 1, 1]);
         assert!(provider.is_script_used_up());

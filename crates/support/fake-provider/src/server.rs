@@ -1,4 +1,4 @@
-//! The provider behind a socket.
+//! The provider on a socket.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,8 +24,8 @@ use crate::provider::{Provider, Reply, Request};
 
 type Body = BoxBody<Bytes, std::io::Error>;
 
-/// Listens until it is dropped. `POST /fake/script` takes a list of faults, `GET /fake/report` and `GET /fake/calls` show
-/// what came, `POST /fake/reset` forgets it.
+/// Listens until it is dropped. `POST /fake/script` appends a list of faults, `GET /fake/report` and `GET
+/// /fake/calls` return the recorded calls, `POST /fake/reset` removes them.
 #[derive(Debug)]
 pub struct FakeServer {
     pub address: SocketAddr,
@@ -46,7 +46,7 @@ impl Drop for FakeServer {
 }
 
 impl FakeServer {
-    /// `address` may have port 0.
+    /// Port 0 chooses a free port.
     pub async fn start(address: SocketAddr, provider: Provider) -> Result<Self> {
         let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr()?;
@@ -63,7 +63,7 @@ impl FakeServer {
         self.shared.provider()
     }
 
-    /// The time by which calls are noted.
+    /// The clock for recorded calls.
     pub fn now(&self) -> Duration {
         self.shared.started.elapsed()
     }
@@ -89,13 +89,13 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// An error of a connection is the client's affair, or what the script wanted.
+/// Errors of a connection are ignored: they come from the client, or from the script.
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
-    let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+    let service = service_fn(move |request| respond(Arc::clone(&shared), request));
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// The error that ends a connection without an answer.
+/// The error that ends a connection without a reply.
 #[derive(Debug)]
 struct HungUp;
 
@@ -107,7 +107,7 @@ impl std::fmt::Display for HungUp {
 
 impl std::error::Error for HungUp {}
 
-async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Result<Response<Body>, HungUp> {
+async fn respond(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Result<Response<Body>, HungUp> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| HungUp)?.to_bytes();
     let path = head.uri.path();
@@ -118,7 +118,7 @@ async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Resul
     let reply = shared.provider().handle(shared.started.elapsed(), Request { path, key, body: &body });
     match reply {
         Reply::HangUp => Err(HungUp),
-        Reply::Answer { status, headers, body, after, is_cut } => {
+        Reply::Response { status, headers, body, after, is_cut } => {
             tokio::time::sleep(after).await;
             let mut response = Response::builder().status(status);
             for (name, value) in headers {
@@ -159,7 +159,7 @@ fn whole(body: Vec<u8>) -> Body {
     http_body_util::Full::new(Bytes::from(body)).map_err(|never: Infallible| match never {}).boxed()
 }
 
-/// The body, and then the end of the connection instead of the end of the body.
+/// The body, followed by the end of the connection instead of the end of the body.
 fn cut(body: Vec<u8>) -> Body {
     let frames = [Ok(Frame::data(Bytes::from(body))), Err(std::io::Error::other("cut"))];
     BodyExt::boxed(StreamBody::new(futures::stream::iter(frames)))
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::{Report, Settings, Shape};
 
-    async fn ask(server: &FakeServer, method: &str, path: &str, body: &str) -> Result<String> {
+    async fn request(server: &FakeServer, method: &str, path: &str, body: &str) -> Result<String> {
         let mut stream = TcpStream::connect(server.address).await?;
         let length = body.len();
         let head =
@@ -184,25 +184,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_test_in_another_process_scripts_and_reads_reports() -> Result<()> {
+    async fn other_processes_can_script_and_read_reports() -> Result<()> {
         let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(Settings::new(Shape::Tei))).await?;
         let script =
             r#"["none", {"throttle": {"retry_after": "7"}}, {"status": 500}, "hang_up", {"outage": {"ms": 5}}]"#;
-        assert!(ask(&server, "POST", "/fake/script", script).await?.contains("200 OK"));
+        assert!(request(&server, "POST", "/fake/script", script).await?.contains("200 OK"));
         for expect in ["200 OK", "retry-after: 7", "500 Internal"] {
-            let answer = ask(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?;
+            let answer = request(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?;
             assert!(answer.contains(expect), "{expect}: {answer}");
         }
-        assert_eq!(ask(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?, "");
-        let report = ask(&server, "GET", "/fake/report", "").await?;
+        assert_eq!(request(&server, "POST", "/embed", r#"{"inputs":["text"]}"#).await?, "");
+        let report = request(&server, "GET", "/fake/report", "").await?;
         let body = report.split("\r\n\r\n").nth(1).context("a body")?;
         let report: Report = serde_json::from_str(body)?;
         assert_eq!((report.num_calls, report.num_early, report.statuses[&0]), (4, 2, 1));
-        assert!(ask(&server, "GET", "/fake/calls", "").await?.contains("\"is_early\":true"));
-        assert!(ask(&server, "POST", "/fake/script", "[\"typo\"]").await?.contains("typo"));
-        ask(&server, "POST", "/fake/reset", "").await?;
+        assert!(request(&server, "GET", "/fake/calls", "").await?.contains("\"is_early\":true"));
+        assert!(request(&server, "POST", "/fake/script", "[\"typo\"]").await?.contains("typo"));
+        request(&server, "POST", "/fake/reset", "").await?;
         assert_eq!(server.provider().report().num_calls, 0);
-        assert!(ask(&server, "GET", "/fake/other", "").await?.contains("404"));
+        assert!(request(&server, "GET", "/fake/other", "").await?.contains("404"));
         Ok(())
     }
 }

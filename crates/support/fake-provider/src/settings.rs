@@ -1,4 +1,4 @@
-//! What the provider is like.
+//! Settings of the provider.
 
 use std::time::Duration;
 
@@ -9,17 +9,18 @@ pub struct Settings {
     pub shape: Shape,
     pub model: String,
     pub dimensions: usize,
-    /// The window of the limits; a minute of real providers may be a few seconds here. Counted in sixtieths.
+    /// The window of the limits; a minute of real providers may be a few seconds here. It is counted in
+    /// sixtieths.
     pub window: Duration,
-    /// In a window, for each key; refused requests count. None is no limit.
+    /// Limits of each key in a window; refused requests count. `None`: unlimited.
     pub requests: Option<u64>,
     pub tokens: Option<u64>,
-    /// In one request.
+    /// Limits of one request.
     pub max_texts: usize,
     pub max_tokens: u64,
-    /// In one text.
+    /// Limit of one text.
     pub max_text_tokens: u64,
-    /// Accepted keys; empty is any, also none.
+    /// Accepted keys; if empty, any key is accepted, also none.
     pub keys: Vec<String>,
     pub latency: Duration,
 }

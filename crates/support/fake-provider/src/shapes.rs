@@ -1,11 +1,11 @@
-//! The shapes of requests and answers, as strict as the providers are.
+//! The shapes of requests and replies, as strict as those of real providers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Whose API is spoken.
+/// The API that the provider imitates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Shape {
     Voyage,
@@ -13,13 +13,13 @@ pub enum Shape {
     Tei,
 }
 
-/// What a request asks for.
+/// A parsed request.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
     pub texts: Vec<String>,
     pub model: Option<String>,
     pub dimensions: Option<usize>,
-    /// Texts that are too long are cut.
+    /// True if texts that are too long are cut.
     pub truncates: bool,
     pub is_question: bool,
     pub as_base64: bool,
@@ -53,7 +53,7 @@ struct TeiBody {
     #[serde(default)]
     truncate: bool,
     #[serde(default = "yes")]
-    #[expect(dead_code, reason = "read to be accepted: vectors have length 1 anyway")]
+    #[expect(dead_code, reason = "accepted and ignored: vectors always have length 1")]
     normalize: bool,
 }
 
@@ -127,8 +127,8 @@ impl Shape {
         }
     }
 
-    /// The answer's body; `vectors` are pairs of index and vector.
-    pub(crate) fn answer(self, vectors: &[(usize, Vec<f32>)], wanted: &Wanted, tokens: u64) -> String {
+    /// The body of the reply; `vectors` are pairs of index and vector.
+    pub(crate) fn body(self, vectors: &[(usize, Vec<f32>)], wanted: &Wanted, tokens: u64) -> String {
         let elements = |vector: &[f32]| {
             let all: Vec<String> = vector.iter().map(|value| value.to_string()).collect();
             format!("[{}]", all.join(","))

@@ -1,6 +1,7 @@
-//! Tokens and vectors of texts: the same text has the same, on any machine.
+//! Tokens and vectors of texts: equal texts have equal ones, on any machine.
 
-/// Words of identifiers and numbers, and single other signs; spaces are free. A long word has a token for each four letters.
+/// Counts words of letters and digits, and every other character; spaces are free. A word has one token per
+/// four bytes.
 pub(crate) fn num_tokens(text: &str) -> u64 {
     let words: u64 = text
         .split(|character: char| !character.is_alphanumeric())
@@ -11,7 +12,7 @@ pub(crate) fn num_tokens(text: &str) -> u64 {
     words + signs.count() as u64
 }
 
-/// The first tokens of a text, about so many.
+/// A prefix of a text with at most this many tokens, and not many less.
 pub(crate) fn truncated(text: &str, max_tokens: u64) -> &str {
     let mut end = text.len();
     while num_tokens(&text[..end]) > max_tokens {
@@ -40,7 +41,7 @@ fn add(sum: &mut [f32], word: &str, weight: f32) {
     }
 }
 
-/// `parseConfig_file` is `parse`, `config`, `file`.
+/// `parseConfig_file` becomes `parse`, `config`, `file`.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

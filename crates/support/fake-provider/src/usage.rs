@@ -1,18 +1,18 @@
-//! What a key has used, counted in steps, as providers do.
+//! The usage of a key, counted in steps, as providers do.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A window is so many steps.
+/// Steps per window.
 const STEPS: u64 = 60;
 
-/// What was used counts until the whole step in which it was used is a window old: never shorter than a window.
+/// Usage counts until its whole step is a window old: never shorter than a window.
 #[derive(Default, Debug)]
 pub(crate) struct Usage {
     steps: BTreeMap<u64, (u64, u64)>,
 }
 
-/// The most in a window; none is no limit.
+/// Limits in a window; `None` means unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Limits {
     pub requests: Option<u64>,
@@ -25,7 +25,7 @@ impl Usage {
         *used = (used.0 + requests, used.1 + tokens);
     }
 
-    /// Whether a request of so many tokens fits, and if not, how long until it does.
+    /// Returns zero if a request of `tokens` tokens fits, otherwise the time until it does.
     pub(crate) fn wait(&mut self, now: Duration, window: Duration, limits: Limits, tokens: u64) -> Duration {
         let step = step_of(now, window);
         self.steps.retain(|at, _| at + STEPS >= step);
@@ -62,7 +62,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn a_step_counts_until_all_of_it_is_a_window_old() {
+    fn step_counts_until_it_is_completely_a_window_old() {
         let limits = Limits { requests: Some(2), tokens: Some(100) };
         let mut usage = Usage::default();
         usage.add(Duration::from_millis(900), MINUTE, 1, 60);

@@ -1,4 +1,4 @@
-//! One batch: called, tried again, split, shortened, until there is a vector for each text or an error.
+//! One batch: called, retried, split and shortened until every text has a vector or an error is certain.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,23 +9,23 @@ use cairn_ports::{EmbedderError, ErrorKind};
 
 use super::embedder::{HttpEmbedder, class_of};
 use super::gate::{Closed, Pass};
-use super::remainders::{Fellow, Told};
+use super::remainders::{CallOutcome, Member};
 use crate::batches::{MAX_CUTS, halves, shortened};
 use crate::control::{Class, Control};
-use crate::provider::{CallError, Outcome, max_answer_bytes, outcome_of, request_body};
+use crate::provider::{CallError, CallResult, call_result, max_reply_bytes, request_body};
 use crate::transport::TransportError;
 
 /// A call and its retries.
 const MAX_ATTEMPTS: u32 = 3;
 const FIRST_BACKOFF: Duration = Duration::from_millis(100);
 
-enum Called {
+enum BatchResult {
     Vectors(Vec<DenseVector>),
     TooLarge,
 }
 
 impl HttpEmbedder {
-    /// Vectors of the texts in `batch`, with their places. A remainder may share its call with others.
+    /// Vectors of the texts in `batch`, with their indexes. A remainder may share its call with others.
     pub(super) async fn batch(
         &self,
         input_type: InputType,
@@ -36,12 +36,12 @@ impl HttpEmbedder {
         let mut found = Vec::with_capacity(batch.len());
         let whole = batch.clone();
         let mut pending = vec![batch];
-        // Depth first: what no splitting and no cutting helps is known after a few calls.
+        // Depth first: a failure that neither splitting nor cutting can fix is found after a few calls.
         while let Some(batch) = pending.pop() {
             let may_share = is_remainder && batch == whole;
             match self.call(input_type, &texts[batch.clone()], may_share).await? {
-                Called::Vectors(vectors) => found.extend(batch.zip(vectors)),
-                Called::TooLarge => match halves(&batch) {
+                BatchResult::Vectors(vectors) => found.extend(batch.zip(vectors)),
+                BatchResult::TooLarge => match halves(&batch) {
                     Some((left, right)) => pending.extend([right, left]),
                     None => found.push((batch.start, self.shortening(input_type, &texts[batch.start]).await?)),
                 },
@@ -50,7 +50,7 @@ impl HttpEmbedder {
         Ok(found)
     }
 
-    /// A single text that is too long loses a third until it fits.
+    /// Cuts a third from a single text that is too long, until it fits.
     async fn shortening(&self, input_type: InputType, text: &str) -> Result<DenseVector, EmbedderError> {
         self.counts.truncated.add(1);
         let mut shorter = text;
@@ -59,11 +59,11 @@ impl HttpEmbedder {
             if shorter.trim().is_empty() {
                 break;
             }
-            if let Called::Vectors(vectors) = self.call(input_type, &[Cow::Borrowed(shorter)], false).await? {
+            if let BatchResult::Vectors(vectors) = self.call(input_type, &[Cow::Borrowed(shorter)], false).await? {
                 tracing::debug!(
                     from = text.len(),
                     to = shorter.len(),
-                    "a text was cut: the provider called it too long"
+                    "a text was cut: the provider rejected it as too long"
                 );
                 return vectors.into_iter().next().ok_or_else(|| self.error(ErrorKind::Invalid, 1));
             }
@@ -71,13 +71,13 @@ impl HttpEmbedder {
         Err(self.error(ErrorKind::TooLarge, 1))
     }
 
-    /// One call, and its retries as far as the budget goes.
+    /// One call, and its retries within the budget.
     async fn call(
         &self,
         input_type: InputType,
         texts: &[Cow<'_, str>],
         mut may_share: bool,
-    ) -> Result<Called, EmbedderError> {
+    ) -> Result<BatchResult, EmbedderError> {
         if !may_share {
             self.gate.control().new_call();
         }
@@ -88,20 +88,20 @@ impl HttpEmbedder {
             } else {
                 Some(self.attempt(input_type, texts).await?)
             };
-            let Some(outcome) = attempted else {
+            let Some(result) = attempted else {
                 may_share = false;
                 self.gate.control().new_call();
                 continue;
             };
-            match outcome {
-                Outcome::Answered { vectors, .. } => return Ok(Called::Vectors(vectors)),
-                Outcome::TooLarge => return Ok(Called::TooLarge),
-                // The gate waits, or says that it is too long.
-                Outcome::Throttled { .. } => {}
-                Outcome::Rejected { error } | Outcome::Refused { error } => {
+            match result {
+                CallResult::Answered { vectors, .. } => return Ok(BatchResult::Vectors(vectors)),
+                CallResult::TooLarge => return Ok(BatchResult::TooLarge),
+                // The gate waits, or returns an error if the wait is too long.
+                CallResult::Throttled { .. } => {}
+                CallResult::Rejected { error } | CallResult::Refused { error } => {
                     return Err(self.error(error.kind(), texts.len()).because(error));
                 }
-                Outcome::Failed { error, .. } => {
+                CallResult::Failed { error, .. } => {
                     num_failures += 1;
                     let now = self.gate.now();
                     if num_failures >= MAX_ATTEMPTS || !self.gate.control().take_retry(now) {
@@ -114,7 +114,7 @@ impl HttpEmbedder {
         }
     }
 
-    async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Outcome, EmbedderError> {
+    async fn attempt(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<CallResult, EmbedderError> {
         let class = class_of(input_type);
         let tokens = self.estimated(class, texts);
         let ask = |control: &mut Control, now| control.ask(now, tokens, class);
@@ -123,64 +123,65 @@ impl HttpEmbedder {
         self.post(pass, input_type, texts).await
     }
 
-    /// A call for all who wait and fit, or one of these that took this one along. None if it failed, and it is not known because of
-    /// whose texts: one caller's bad text fails no other.
-    async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<Outcome>, EmbedderError> {
+    /// One call for this remainder and all waiting ones that fit, or the call of another remainder that
+    /// included this one. `None` if that call failed and the failure may be caused by any of its texts: one
+    /// caller's bad text must not fail others.
+    async fn shared_attempt(&self, texts: &[Cow<'_, str>]) -> Result<Option<CallResult>, EmbedderError> {
         let (class, limits) = (Class::Passages, self.limits(Class::Passages));
         let tokens = self.estimated(class, texts);
-        let (pass, fellows) = loop {
+        let (pass, members) = loop {
             let owned = texts.iter().map(|text| text.clone().into_owned()).collect();
-            let (place, lift) = self.remainders.add(owned, tokens);
-            let mut fellows = Vec::new();
+            let (slot, ticket) = self.remainders.add(owned, tokens);
+            let mut members = Vec::new();
             let ask = |control: &mut Control, now| {
-                let (verdict, along) = place.take_along(limits, |tokens| control.ask(now, tokens, class));
-                fellows = along;
+                let (verdict, others) = slot.take_others(limits, |tokens| control.ask(now, tokens, class));
+                members = others;
                 verdict
             };
             let asked_at = self.gate.now();
-            let ride = tokio::select! {
+            let shared_call = tokio::select! {
                 biased;
-                ride = lift.taken() => ride,
+                shared_call = ticket.taken() => shared_call,
                 entered = self.gate.enter(class, &self.counts.waited_ms, ask) => {
-                    break (entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?, fellows);
+                    break (entered.map_err(|closed| self.error(kind_of(closed), texts.len()))?, members);
                 }
             };
             self.counts.waited_ms.add((self.gate.now() - asked_at).as_millis() as u64);
-            match ride.told().await {
-                Some(Told::Vectors(vectors)) => return Ok(Some(Outcome::Answered { vectors, tokens: None })),
-                Some(Told::Alone) => return Ok(None),
-                Some(Told::Again) | None => {}
+            match shared_call.outcome().await {
+                Some(CallOutcome::Vectors(vectors)) => return Ok(Some(CallResult::Answered { vectors, tokens: None })),
+                Some(CallOutcome::Alone) => return Ok(None),
+                Some(CallOutcome::Again) | None => {}
             }
         };
         self.gate.control().new_call();
-        let others = fellows.iter().flat_map(|fellow| &fellow.texts).map(|text| Cow::Borrowed(text.as_str()));
+        let others = members.iter().flat_map(|member| &member.texts).map(|text| Cow::Borrowed(text.as_str()));
         let all: Vec<Cow<'_, str>> = texts.iter().map(|text| Cow::Borrowed(text.as_ref())).chain(others).collect();
-        let outcome = self.post(pass, InputType::Passage, &all).await?;
-        Ok(self.tell_fellows(outcome, texts.len(), fellows))
+        let result = self.post(pass, InputType::Passage, &all).await?;
+        Ok(self.share_result(result, texts.len(), members))
     }
 
-    /// Tells the fellows what the call means for them. What it means for the first `num_own` texts is returned.
-    fn tell_fellows(&self, outcome: Outcome, num_own: usize, fellows: Vec<Fellow>) -> Option<Outcome> {
-        if fellows.is_empty() {
-            return Some(outcome);
+    /// Sends each member its part of the result. Returns the result for the first `num_own` texts.
+    fn share_result(&self, result: CallResult, num_own: usize, members: Vec<Member>) -> Option<CallResult> {
+        if members.is_empty() {
+            return Some(result);
         }
-        match outcome {
-            Outcome::Answered { mut vectors, tokens } => {
+        match result {
+            CallResult::Answered { mut vectors, tokens } => {
                 let mut others = vectors.split_off(num_own).into_iter();
-                for fellow in fellows {
-                    let of_fellow = others.by_ref().take(fellow.texts.len()).collect();
-                    if let Err((texts, Told::Vectors(unheard))) = fellow.tell(Told::Vectors(of_fellow)) {
-                        self.keep_vectors(texts.iter().map(String::as_str).zip(unheard));
+                for member in members {
+                    let of_member = others.by_ref().take(member.texts.len()).collect();
+                    if let Err((texts, CallOutcome::Vectors(unsent))) = member.send(CallOutcome::Vectors(of_member)) {
+                        self.keep_vectors(texts.iter().map(String::as_str).zip(unsent));
                     }
                 }
-                Some(Outcome::Answered { vectors, tokens })
+                Some(CallResult::Answered { vectors, tokens })
             }
-            outcome => {
-                let told = if is_about_texts(&outcome) { Told::Alone } else { Told::Again };
-                for fellow in fellows {
-                    let _heard = fellow.tell(told.clone());
+            result => {
+                let outcome = if may_depend_on_texts(&result) { CallOutcome::Alone } else { CallOutcome::Again };
+                for member in members {
+                    let _sent = member.send(outcome.clone());
                 }
-                (told == Told::Again).then_some(outcome)
+                (outcome == CallOutcome::Again).then_some(result)
             }
         }
     }
@@ -191,33 +192,33 @@ impl HttpEmbedder {
         pass: Pass<'_>,
         input_type: InputType,
         texts: &[Cow<'_, str>],
-    ) -> Result<Outcome, EmbedderError> {
-        // The pass may have taken long, and it is no call that the next owner knows of.
+    ) -> Result<CallResult, EmbedderError> {
+        // Waiting for the pass may have taken long, and a new owner of the key does not know of this call.
         if !self.is_held() {
-            return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key now"));
+            return Err(self.error(ErrorKind::Unavailable, texts.len()).because("another process owns the key"));
         }
         self.counts.calls.add(1);
         let body = request_body(&self.config, input_type, texts);
-        let post = self.transport.post(body, max_answer_bytes(&self.config, texts.len()));
+        let post = self.transport.post(body, max_reply_bytes(&self.config, texts.len()));
         let deadline = Duration::from_millis(self.config.call_timeout_ms);
-        let answer = match tokio::time::timeout(deadline, post).await {
-            Ok(answer) => answer.map_err(CallError::from),
+        let reply = match tokio::time::timeout(deadline, post).await {
+            Ok(reply) => reply.map_err(CallError::from),
             Err(_) => Err(CallError::Deadline(deadline)),
         };
-        let outcome = outcome_of(&self.config, texts.len(), answer);
-        pass.end(outcome.end());
-        self.count(&outcome, texts);
-        Ok(outcome)
+        let result = call_result(&self.config, texts.len(), reply);
+        pass.end(result.end());
+        self.count(&result, texts);
+        Ok(result)
     }
 
-    fn count(&self, outcome: &Outcome, texts: &[Cow<'_, str>]) {
-        match outcome {
-            Outcome::Answered { tokens, .. } => self.answered(texts, *tokens),
-            Outcome::TooLarge if texts.len() > 1 => self.counts.split.add(1),
-            Outcome::TooLarge | Outcome::Rejected { .. } => {}
-            Outcome::Throttled { .. } => self.counts.throttled.add(1),
-            Outcome::Refused { .. } => self.counts.refused.add(1),
-            Outcome::Failed { error, .. } => self.count_failure(error),
+    fn count(&self, result: &CallResult, texts: &[Cow<'_, str>]) {
+        match result {
+            CallResult::Answered { tokens, .. } => self.answered(texts, *tokens),
+            CallResult::TooLarge if texts.len() > 1 => self.counts.split.add(1),
+            CallResult::TooLarge | CallResult::Rejected { .. } => {}
+            CallResult::Throttled { .. } => self.counts.throttled.add(1),
+            CallResult::Refused { .. } => self.counts.refused.add(1),
+            CallResult::Failed { error, .. } => self.count_failure(error),
         }
     }
 
@@ -232,12 +233,13 @@ impl HttpEmbedder {
 
     fn count_failure(&self, error: &CallError) {
         self.counts.failed.add(1);
-        if matches!(error, CallError::Invalid(_) | CallError::NoAnswer(TransportError::TooLong { .. })) {
+        if matches!(error, CallError::Invalid(_) | CallError::NoReply(TransportError::TooLong { .. })) {
             self.counts.invalid.add(1);
         }
     }
 
-    /// Doubled with each failure, and different for calls that failed together: between half of it and all of it.
+    /// Doubled with each failure. Random between half of it and all of it, so that calls that failed together
+    /// do not retry together.
     fn backoff(&self, num_failures: u32) -> Duration {
         let full = FIRST_BACKOFF * 2u32.pow(num_failures.min(6));
         let spread = self.counts.calls.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -245,12 +247,13 @@ impl HttpEmbedder {
     }
 }
 
-/// Whether other texts may fare better. Who is busy, away or refuses the key does so whatever is sent.
-fn is_about_texts(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::TooLarge | Outcome::Rejected { .. } => true,
-        Outcome::Failed { error, .. } => error.kind() != ErrorKind::Unavailable,
-        Outcome::Answered { .. } | Outcome::Throttled { .. } | Outcome::Refused { .. } => false,
+/// True if the failure may depend on the texts. A provider that is busy, unreachable or refuses the key does
+/// so for all texts.
+fn may_depend_on_texts(result: &CallResult) -> bool {
+    match result {
+        CallResult::TooLarge | CallResult::Rejected { .. } => true,
+        CallResult::Failed { error, .. } => error.kind() != ErrorKind::Unavailable,
+        CallResult::Answered { .. } | CallResult::Throttled { .. } | CallResult::Refused { .. } => false,
     }
 }
 

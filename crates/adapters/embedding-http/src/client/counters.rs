@@ -1,35 +1,35 @@
-//! What calls have cost.
+//! Counters of calls and their cost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Since the start, but for the last four, which say how it stands now. Services make metrics of them.
+/// Counts since the start, except the last four, which are current values. Services export them as metrics.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct EmbedderCounters {
-    /// HTTP calls, retries among them.
+    /// HTTP calls, including retries.
     pub num_calls: u64,
     pub num_texts: u64,
-    /// As the provider counted them.
+    /// As counted by the provider.
     pub num_tokens: u64,
-    /// Answers 429.
+    /// Replies with status 429.
     pub num_throttled: u64,
     pub num_retries: u64,
     pub num_failed: u64,
-    /// Answers that could not be right; they are among the failed.
+    /// Invalid replies; they are included in the failed calls.
     pub num_invalid: u64,
-    /// Answers that refused the key, the model or the address: somebody has to change something.
+    /// Replies that refuse the key, the model or the address: the operator has to change the configuration.
     pub num_refused: u64,
-    /// Batches that the provider called too large.
+    /// Batches that the provider rejected as too large.
     pub num_split: u64,
     /// Texts that were cut because they were too long.
     pub num_truncated: u64,
     pub num_breaker_opened: u64,
-    /// Slept for the pace or because the provider said so, added up over all calls.
+    /// Time spent waiting for the pace or for the provider's `Retry-After`, summed over all calls.
     pub waited: Duration,
-    pub num_under_way: u64,
+    pub num_in_progress: u64,
     pub concurrency_limit: u64,
     pub is_broken: bool,
-    /// How long the provider still wants no call.
+    /// Remaining time for which the provider forbids calls.
     pub throttled_for: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The port.
+//! The port `Embedder` over HTTP.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use futures::stream::{StreamExt, TryStreamExt};
 use tokio::time::Instant;
 
 use super::counters::{Counts, EmbedderCounters};
-use super::gate::{Gate, Patience};
+use super::gate::{Gate, MaxWait};
 use super::kept::Kept;
 use super::remainders::Remainders;
 use crate::batches::{BatchLimits, TokenEstimator, batches, shortened};
@@ -19,12 +19,12 @@ use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
 use crate::transport::{ReqwestTransport, Timeouts, Transport};
 
-/// Providers refuse texts without any sign; this stands for them.
+/// Providers refuse texts without visible characters; this text reindexs them.
 const BLANK: &str = "(empty)";
 
 type IsHeld = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// Embeds with a provider. Clones nothing: share it behind an `Arc`, so that all callers of a key obey one limiter.
+/// Embeds with a provider. Share it behind an `Arc`, so that all users of a key share one limiter.
 pub struct HttpEmbedder {
     pub(super) config: EmbeddingHttpConfig,
     pub(super) transport: Arc<dyn Transport>,
@@ -34,7 +34,7 @@ pub struct HttpEmbedder {
     model: ModelId,
     estimator: Mutex<TokenEstimator>,
     kept: Mutex<Kept>,
-    /// Whether the key may be used at this moment. None where nobody else has it.
+    /// Returns whether the key may be used now. `None` if no other process can own it.
     is_held: Mutex<Option<IsHeld>>,
 }
 
@@ -45,18 +45,18 @@ impl HttpEmbedder {
         let fault = |fault: String| InvalidConfig { faults: vec![fault] };
         let key = config.api_key.as_ref().map(|reference| reference.read()).transpose();
         let key = key.map_err(|error| fault(error.to_string()))?;
-        let url = config.url().ok_or_else(|| fault("`url` is no URL".to_owned()))?;
+        let url = config.url().ok_or_else(|| fault("`url` is not a URL".to_owned()))?;
         let timeouts = Timeouts {
             connect: Duration::from_millis(config.connect_timeout_ms),
             read: Duration::from_millis(config.read_timeout_ms),
         };
         let transport = ReqwestTransport::new(url, key.as_ref(), timeouts);
         let transport =
-            transport.map_err(|error| fault(format!("no HTTP client can be built: {}", error.without_url())))?;
+            transport.map_err(|error| fault(format!("the HTTP client cannot be built: {}", error.without_url())))?;
         Self::over(config, share, Arc::new(transport))
     }
 
-    /// Over another way to the provider.
+    /// Uses another transport to the provider.
     pub fn over(
         config: EmbeddingHttpConfig,
         share: Share,
@@ -64,15 +64,15 @@ impl HttpEmbedder {
     ) -> Result<Self, InvalidConfig> {
         config.validate(share)?;
         let settings = config.control(share);
-        let questions = Duration::from_millis(config.max_question_wait_ms);
-        let passages = Duration::from_millis(config.max_wait_ms);
-        // Its own pace never makes a batch wait longer than a window, whatever else waits.
+        let question_wait = Duration::from_millis(config.max_question_wait_ms);
+        let passage_wait = Duration::from_millis(config.max_wait_ms);
+        // The own pace never delays a batch for longer than one window.
         let window = settings.quota.window + settings.quota.guard;
         let gate = Gate::new(
             Control::new(&settings, Duration::ZERO),
             Instant::now(),
-            Patience { in_all: questions, throttled: questions },
-            Patience { in_all: window + passages, throttled: passages },
+            MaxWait { total: question_wait, throttled: question_wait },
+            MaxWait { total: window + passage_wait, throttled: passage_wait },
         );
         let model = config.model_id();
         Ok(Self {
@@ -88,15 +88,16 @@ impl HttpEmbedder {
         })
     }
 
-    /// This process has become the key's owner: another may have used it until now. From here on no call is made while
-    /// `is_held` says no, not even by a process that stood still and does not know yet.
+    /// This process has become the owner of the key; another process may have used it until now. From now on
+    /// no call is made while `is_held` returns false, also in a process that was suspended and does not know
+    /// of its loss yet.
     pub fn take_over(&self, is_held: impl Fn() -> bool + Send + Sync + 'static) {
         *self.is_held.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(is_held));
         let now = self.gate.now();
         self.gate.control().take_over(now, self.config.takeover_wait());
     }
 
-    /// One small call that shows whether address, key, model and dimensions fit together. For the start of a service.
+    /// One small call that checks address, key, model and dimensions. For the start of a service.
     pub async fn check(&self) -> Result<(), EmbedderError> {
         self.embed(InputType::Query, &["check"]).await.map(drop)
     }
@@ -106,7 +107,7 @@ impl HttpEmbedder {
         let control = self.gate.control();
         EmbedderCounters {
             num_breaker_opened: control.num_breaker_opened(),
-            num_under_way: control.under_way() as u64,
+            num_in_progress: control.num_in_progress() as u64,
             concurrency_limit: control.concurrency_limit() as u64,
             is_broken: control.is_broken(),
             throttled_for: control.throttled_until().saturating_sub(now),
@@ -122,7 +123,7 @@ impl HttpEmbedder {
         self.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No text, and no batch of one text, is estimated at more than can ever go.
+    /// Estimates never exceed the largest possible call, neither for one text nor for a batch of one text.
     pub(super) fn estimated(&self, class: Class, texts: &[Cow<'_, str>]) -> u64 {
         let at_most = self.gate.control().at_most(class);
         let estimator = self.estimator();
@@ -133,12 +134,12 @@ impl HttpEmbedder {
         EmbedderError::new(kind, "embed", format!("{} ({num_texts} texts)", self.model.name))
     }
 
-    /// As the provider is to see it: with its prefix, never empty, never too long.
+    /// The text as it is sent: with its prefix, never empty, never too long.
     fn prepared<'a>(&self, input_type: InputType, text: &'a str) -> Cow<'a, str> {
         let prefix = self.config.prefix(input_type);
         let text = if text.trim().is_empty() { BLANK } else { text };
-        let room = self.config.max_text_bytes().saturating_sub(prefix.len());
-        let cut = shortened(text, room);
+        let max_bytes = self.config.max_text_bytes().saturating_sub(prefix.len());
+        let cut = shortened(text, max_bytes);
         if cut.len() < text.len() {
             self.counts.truncated.add(1);
             tracing::debug!(from = text.len(), to = cut.len(), "a text was cut: it is longer than the model reads");
@@ -183,7 +184,8 @@ impl Embedder for HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// Vectors of the texts, all by the provider. Those of passages are kept as they come, for one batch that fails fails all.
+    /// Vectors of the texts, all from the provider. Vectors of passages are kept as they arrive, because one
+    /// failed batch fails the whole request.
     async fn called(&self, input_type: InputType, texts: &[Cow<'_, str>]) -> Result<Vec<DenseVector>, EmbedderError> {
         let class = class_of(input_type);
         let tokens: Vec<u64> = texts.iter().map(|text| self.estimated(class, std::slice::from_ref(text))).collect();
@@ -191,14 +193,14 @@ impl HttpEmbedder {
             let is_remainder = class == Class::Passages && batch.end == texts.len();
             let found = self.batch(input_type, texts, batch, is_remainder).await?;
             if class == Class::Passages {
-                self.keep_vectors(found.iter().map(|(place, vector)| (texts[*place].as_ref(), vector.clone())));
+                self.keep_vectors(found.iter().map(|(index, vector)| (texts[*index].as_ref(), vector.clone())));
             }
             Ok(found)
         });
         let found: Vec<Vec<(usize, DenseVector)>> =
             futures::stream::iter(calls).buffer_unordered(self.num_at_once()).try_collect().await?;
         let mut found: Vec<(usize, DenseVector)> = found.into_iter().flatten().collect();
-        found.sort_by_key(|(place, _)| *place);
+        found.sort_by_key(|(index, _)| *index);
         Ok(found.into_iter().map(|(_, vector)| vector).collect())
     }
 

@@ -1,7 +1,7 @@
-//! The gate in front of the provider: calls wait here, in the order in which they came, until `Control` lets them go.
+//! The gate to the provider: calls wait here, in order of arrival, until `Control` allows them.
 //!
-//! Questions and passages queue apart, so at most one of each asks at a time: a large batch is not overtaken for ever by small
-//! ones, and a question does not stand behind passages.
+//! Questions and passages wait in separate queues, and only the first of each queue asks for permission. A
+//! large batch is therefore not overtaken for ever by small ones, and a question never waits behind passages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const LONGEST_JITTER: Duration = Duration::from_secs(5);
 pub(super) struct Gate {
     control: Mutex<Control>,
     origin: Instant,
-    /// A call has ended.
+    /// Notified when a call has ended.
     changed: Notify,
     questions: Queue,
     passages: Queue,
@@ -27,19 +27,19 @@ pub(super) struct Gate {
 #[derive(Debug)]
 struct Queue {
     turn: tokio::sync::Mutex<()>,
-    patience: Patience,
+    max_wait: MaxWait,
 }
 
-/// How long a call may wait.
+/// Longest waits of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Patience {
-    /// In all: for others, for the pace.
-    pub in_all: Duration,
-    /// When the provider said to wait.
+pub(super) struct MaxWait {
+    /// For everything: earlier calls in the queue, and the own pace.
+    pub total: Duration,
+    /// For a wait that the provider requested.
     pub throttled: Duration,
 }
 
-/// Why a call may not be made.
+/// Why a call is not allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Closed {
     Throttled { retry_after: Duration },
@@ -47,7 +47,7 @@ pub(super) enum Closed {
     TooMuch,
 }
 
-/// A call that may be made. What is dropped without an end was given up.
+/// Permission for one call. Dropping it without an end counts as cancelled.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
@@ -55,8 +55,8 @@ pub(super) struct Pass<'a> {
 }
 
 impl Gate {
-    pub(super) fn new(control: Control, origin: Instant, questions: Patience, passages: Patience) -> Self {
-        let queue = |patience| Queue { turn: tokio::sync::Mutex::new(()), patience };
+    pub(super) fn new(control: Control, origin: Instant, questions: MaxWait, passages: MaxWait) -> Self {
+        let queue = |max_wait| Queue { turn: tokio::sync::Mutex::new(()), max_wait };
         let (questions, passages) = (queue(questions), queue(passages));
         Self { control: Mutex::new(control), origin, changed: Notify::new(), questions, passages }
     }
@@ -69,7 +69,8 @@ impl Gate {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn, and then until `ask` says that the call may go: it is asked whenever that may have changed.
+    /// Waits for its turn, and then until `ask` allows the call; `ask` runs again whenever its result may
+    /// have changed.
     pub(super) async fn enter(
         &self,
         class: Class,
@@ -83,20 +84,20 @@ impl Gate {
         let asked_at = self.now();
         let in_turn = async {
             let _turn = queue.turn.lock().await;
-            self.wait(class, queue.patience, ask).await
+            self.wait(class, queue.max_wait, ask).await
         };
-        let entered = timeout(queue.patience.in_all, in_turn).await;
+        let entered = timeout(queue.max_wait.total, in_turn).await;
         waited_ms.add((self.now() - asked_at).as_millis() as u64);
-        entered.unwrap_or(Err(Closed::Throttled { retry_after: queue.patience.in_all.min(Duration::from_secs(10)) }))
+        entered.unwrap_or(Err(Closed::Throttled { retry_after: queue.max_wait.total.min(Duration::from_secs(10)) }))
     }
 
     async fn wait(
         &self,
         class: Class,
-        patience: Patience,
+        max_wait: MaxWait,
         mut ask: impl FnMut(&mut Control, Duration) -> Verdict,
     ) -> Result<Pass<'_>, Closed> {
-        let give_up_at = self.now() + patience.in_all;
+        let deadline = self.now() + max_wait.total;
         loop {
             let changed = self.changed.notified();
             let now = self.now();
@@ -105,12 +106,12 @@ impl Gate {
                 Verdict::Go(permit) => return Ok(Pass { gate: self, permit: Some(permit) }),
                 Verdict::TooMuch { .. } => return Err(Closed::TooMuch),
                 Verdict::Broken { until } => return Err(Closed::Broken { retry_after: until - now }),
-                Verdict::Throttled { until } if until > now + patience.throttled => {
+                Verdict::Throttled { until } if until > now + max_wait.throttled => {
                     return Err(Closed::Throttled { retry_after: until - now + jitter(class, until - now) });
                 }
                 Verdict::Throttled { until } => until + jitter(class, until - now),
                 Verdict::Wait { until } => until,
-                Verdict::Full => give_up_at,
+                Verdict::Full => deadline,
             };
             tokio::select! {
                 () = sleep_until(self.origin + until) => {}
@@ -120,8 +121,8 @@ impl Gate {
     }
 }
 
-/// Up to a tenth of the wait: those who were told to wait as long shall not come back at once. A question's asker waits for no more
-/// than was said.
+/// Up to a tenth of the wait, so that calls with the same wait do not all return at once. A question never
+/// waits longer than requested, because a caller waits for it.
 fn jitter(class: Class, wait: Duration) -> Duration {
     match class {
         Class::Questions => Duration::ZERO,
@@ -144,6 +145,6 @@ impl Pass<'_> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        self.settle(End::GivenUp);
+        self.settle(End::Cancelled);
     }
 }

@@ -1,19 +1,20 @@
-//! Vectors of batches whose fellows have failed: they are paid for, and the next attempt takes them from here.
+//! Vectors of successful batches in failed requests: they are paid for, and the next attempt takes them from
+//! here.
 
 use std::collections::{HashMap, VecDeque};
 
 use cairn_domain::DenseVector;
 
-/// At most; the oldest go first. A few megabytes.
-const MOST: usize = 8192;
+/// Most vectors; the oldest are removed first. A few megabytes.
+const MAX_VECTORS: usize = 8192;
 
 type Key = [u8; 32];
 
-/// By text. What was handed over is forgotten: its keeping is the caller's affair.
+/// Vectors by text. A vector that was returned is removed; the caller stores it.
 #[derive(Default, Debug)]
 pub(super) struct Kept {
     vectors: HashMap<Key, DenseVector>,
-    /// In the order in which they came; some are forgotten since.
+    /// Keys in order of insertion; some may be removed already.
     order: VecDeque<Key>,
 }
 
@@ -22,7 +23,7 @@ impl Kept {
         let key = key_of(text);
         self.vectors.insert(key, vector);
         self.order.push_back(key);
-        if self.order.len() > MOST
+        if self.order.len() > MAX_VECTORS
             && let Some(oldest) = self.order.pop_front()
         {
             self.vectors.remove(&oldest);
@@ -47,12 +48,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn number_of_kept_vectors_is_bounded() {
         let mut kept = Kept::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_VECTORS {
             kept.keep(&number.to_string(), DenseVector(vec![1]));
         }
-        assert_eq!((kept.vectors.len(), kept.order.len()), (MOST, MOST));
+        assert_eq!((kept.vectors.len(), kept.order.len()), (MAX_VECTORS, MAX_VECTORS));
         assert_eq!((kept.find("0"), kept.find("1")), (None, Some(DenseVector(vec![1]))));
         kept.forget("1");
         assert_eq!(kept.find("1"), None);

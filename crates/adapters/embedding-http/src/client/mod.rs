@@ -1,4 +1,4 @@
-//! The client: texts in, vectors out, by way of the gate and the transport.
+//! The client: texts in, vectors out, through the gate and the transport.
 
 mod batch;
 mod counters;

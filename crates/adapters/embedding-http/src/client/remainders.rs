@@ -1,8 +1,9 @@
-//! Remainders: what is left of a caller's texts when its full batches are made seldom fills a call. Those that wait for the gate
-//! at the same time share one.
+//! Remainders: the texts of a caller that remain after its full batches rarely fill a call. Remainders that
+//! wait for the gate at the same time share one call.
 //!
-//! Whoever's turn it is takes along who waits and fits, and calls for all. Nobody waits for company: where the gate is open a
-//! remainder goes alone, and where calls are scarce it finds others.
+//! The first remainder in the queue takes all waiting ones that fit, and makes the call for all of them. No
+//! remainder waits in order to share: if the gate is open, it makes its call alone; if calls are scarce,
+//! others wait already.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,22 +14,22 @@ use tokio::sync::oneshot;
 use crate::batches::BatchLimits;
 use crate::control::Verdict;
 
-/// What a shared call means for one of those who share it.
+/// The outcome of a shared call for one of its members.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Told {
+pub(super) enum CallOutcome {
     Vectors(Vec<DenseVector>),
-    /// Not because of the texts: to be asked for again, in whatever company.
+    /// The failure does not depend on the texts: try again, alone or shared.
     Again,
-    /// It may have been because of somebody's texts, and nobody knows whose.
+    /// The failure may depend on the texts of any member: try again alone.
     Alone,
 }
 
-/// Those that wait for the gate, in the order in which they came.
+/// The remainders that wait for the gate, in order of arrival.
 #[derive(Default, Debug)]
-pub(super) struct Remainders(Mutex<Line>);
+pub(super) struct Remainders(Mutex<Queue>);
 
 #[derive(Default, Debug)]
-struct Line {
+struct Queue {
     waiting: VecDeque<Remainder>,
     num_added: u64,
 }
@@ -38,91 +39,92 @@ struct Remainder {
     number: u64,
     texts: Vec<String>,
     tokens: u64,
-    taken: oneshot::Sender<oneshot::Receiver<Told>>,
+    taken: oneshot::Sender<oneshot::Receiver<CallOutcome>>,
 }
 
-/// One who was taken along. Dropped without a word, it asks again.
+/// A remainder in another's call. If it is dropped without an outcome, the remainder tries again.
 #[derive(Debug)]
-pub(super) struct Fellow {
+pub(super) struct Member {
     pub texts: Vec<String>,
-    answer: oneshot::Sender<Told>,
+    reply: oneshot::Sender<CallOutcome>,
 }
 
-impl Fellow {
-    /// Whoever has given up meanwhile hears nothing: what was to be told comes back, with the texts.
-    pub(super) fn tell(self, told: Told) -> Result<(), (Vec<String>, Told)> {
-        let Self { texts, answer } = self;
-        answer.send(told).map_err(|told| (texts, told))
+impl Member {
+    /// Returns the outcome and the texts if the member was cancelled in the meantime.
+    pub(super) fn send(self, outcome: CallOutcome) -> Result<(), (Vec<String>, CallOutcome)> {
+        let Self { texts, reply } = self;
+        reply.send(outcome).map_err(|outcome| (texts, outcome))
     }
 }
 
-/// A place in the line; leaves it when dropped.
+/// A position in the queue; dropping it leaves the queue.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    line: &'a Remainders,
+pub(super) struct QueueSlot<'a> {
+    queue: &'a Remainders,
     number: u64,
     num_texts: usize,
     tokens: u64,
 }
 
-/// Another's call, which may come and take this one along.
+/// Resolves if another call takes this remainder.
 #[derive(Debug)]
-pub(super) struct Lift(oneshot::Receiver<oneshot::Receiver<Told>>);
+pub(super) struct Ticket(oneshot::Receiver<oneshot::Receiver<CallOutcome>>);
 
-impl Lift {
-    /// Waits until it has come; what is then to be awaited is its end, and nothing else.
-    pub(super) async fn taken(self) -> Ride {
-        // The sender waits in the line as long as the place is held.
-        Ride(self.0.await.ok())
+impl Ticket {
+    /// Waits until another call takes the remainder; the caller then waits only for the end of that call.
+    pub(super) async fn taken(self) -> SharedCall {
+        // The sender stays in the queue as long as the slot exists.
+        SharedCall(self.0.await.ok())
     }
 }
 
-/// A call of another that this one shares.
+/// A call of another remainder that includes this one.
 #[derive(Debug)]
-pub(super) struct Ride(Option<oneshot::Receiver<Told>>);
+pub(super) struct SharedCall(Option<oneshot::Receiver<CallOutcome>>);
 
-impl Ride {
-    /// None if the call was given up.
-    pub(super) async fn told(self) -> Option<Told> {
+impl SharedCall {
+    /// The outcome of the call; `None` if it was cancelled.
+    pub(super) async fn outcome(self) -> Option<CallOutcome> {
         self.0?.await.ok()
     }
 }
 
 impl Remainders {
-    pub(super) fn add(&self, texts: Vec<String>, tokens: u64) -> (Place<'_>, Lift) {
-        let (taken_along, taken) = oneshot::channel();
+    pub(super) fn add(&self, texts: Vec<String>, tokens: u64) -> (QueueSlot<'_>, Ticket) {
+        let (sender, taken) = oneshot::channel();
         let num_texts = texts.len();
-        let mut line = self.line();
-        line.num_added += 1;
-        let number = line.num_added;
-        line.waiting.push_back(Remainder { number, texts, tokens, taken: taken_along });
-        (Place { line: self, number, num_texts, tokens }, Lift(taken))
+        let mut queue = self.queue();
+        queue.num_added += 1;
+        let number = queue.num_added;
+        queue.waiting.push_back(Remainder { number, texts, tokens, taken: sender });
+        (QueueSlot { queue: self, number, num_texts, tokens }, Ticket(taken))
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place<'_> {
-    /// Asks whether a call of so many tokens may go: with all who fit first, with one less, at last alone. If it may, those who come
-    /// along wait no more, and neither does this one. One that was taken along itself may not go any more.
-    pub(super) fn take_along(
+impl QueueSlot<'_> {
+    /// Calls `ask` with the tokens of a call: first with all waiting remainders that fit, then with one less
+    /// each time, last alone. If it is allowed, this remainder and the included ones leave the queue. A
+    /// remainder that was taken by another call gets `Full`.
+    pub(super) fn take_others(
         &self,
         limits: BatchLimits,
         mut ask: impl FnMut(u64) -> Verdict,
-    ) -> (Verdict, Vec<Fellow>) {
-        let mut line = self.line.line();
-        if !line.waiting.iter().any(|remainder| remainder.number == self.number) {
+    ) -> (Verdict, Vec<Member>) {
+        let mut queue = self.queue.queue();
+        if !queue.waiting.iter().any(|remainder| remainder.number == self.number) {
             return (Verdict::Full, Vec::new());
         }
-        let mut fitting = line.fitting(self.number, (self.num_texts, self.tokens), limits);
+        let mut fitting = queue.fitting(self.number, (self.num_texts, self.tokens), limits);
         loop {
             let verdict = ask(self.tokens + fitting.iter().map(|(_, tokens)| tokens).sum::<u64>());
             if let Verdict::Go(_) = verdict {
-                line.remove(self.number);
-                let fellows = fitting.into_iter().filter_map(|(number, _)| line.remove(number)?.taken_along());
-                return (verdict, fellows.collect());
+                queue.remove(self.number);
+                let members = fitting.into_iter().filter_map(|(number, _)| queue.remove(number)?.into_member());
+                return (verdict, members.collect());
             }
             if fitting.pop().is_none() {
                 return (verdict, Vec::new());
@@ -132,22 +134,23 @@ impl Place<'_> {
 }
 
 impl Remainder {
-    /// None if it has given up.
-    fn taken_along(self) -> Option<Fellow> {
-        let (answer, heard) = oneshot::channel();
-        self.taken.send(heard).ok()?;
-        Some(Fellow { texts: self.texts, answer })
+    /// `None` if it was cancelled.
+    fn into_member(self) -> Option<Member> {
+        let (reply, outcome) = oneshot::channel();
+        self.taken.send(outcome).ok()?;
+        Some(Member { texts: self.texts, reply })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
-        self.line.line().remove(self.number);
+        self.queue.queue().remove(self.number);
     }
 }
 
-impl Line {
-    /// Numbers and tokens of those that fit into one call with `first`, which has so many texts and tokens.
+impl Queue {
+    /// Numbers and tokens of the remainders that fit into one call with `first`, which has `texts` and
+    /// `tokens`.
     fn fitting(&self, first: u64, (mut texts, mut tokens): (usize, u64), limits: BatchLimits) -> Vec<(u64, u64)> {
         let mut fitting = Vec::new();
         for remainder in self.waiting.iter().filter(|remainder| remainder.number != first) {
@@ -179,8 +182,8 @@ mod tests {
         vec!["text".to_owned(); number]
     }
 
-    /// Which sizes were asked for until one of at most `most` tokens went, and how many texts came along with it.
-    fn taken(place: &Place<'_>, most: u64) -> (Vec<u64>, Vec<Fellow>) {
+    /// Takes members until a call has at most `most` tokens. Returns the requested sizes and the members.
+    fn taken(slot: &QueueSlot<'_>, most: u64) -> (Vec<u64>, Vec<Member>) {
         let window = Duration::from_secs(60);
         let quota = Quota {
             requests: None,
@@ -194,42 +197,42 @@ mod tests {
         let settings =
             ControlSettings { quota, concurrency: Some(9), max_concurrency: 9, max_retry_after: Duration::ZERO };
         let mut control = Control::new(&settings, Duration::ZERO);
-        let mut asked = Vec::new();
-        let (_, fellows) = place.take_along(LIMITS, |tokens| {
-            asked.push(tokens);
+        let mut requested = Vec::new();
+        let (_, members) = slot.take_others(LIMITS, |tokens| {
+            requested.push(tokens);
             if tokens > most { Verdict::Full } else { control.ask(Duration::ZERO, tokens, Class::Passages) }
         });
-        (asked, fellows)
+        (requested, members)
     }
 
     #[tokio::test]
-    async fn a_call_takes_along_who_waits_and_fits() {
-        let line = Remainders::default();
-        let (first, _) = line.add(texts(2), 4);
-        let others = [(1, 2), (1, 5), (4, 1), (3, 3), (1, 1)].map(|(num, tokens)| line.add(texts(num), tokens));
+    async fn call_takes_waiting_remainders_that_fit() {
+        let queue = Remainders::default();
+        let (first, _) = queue.add(texts(2), 4);
+        let others = [(1, 2), (1, 5), (4, 1), (3, 3), (1, 1)].map(|(num, tokens)| queue.add(texts(num), tokens));
         assert_eq!(taken(&first, 3).0, [9, 6, 4]);
-        let (asked, fellows) = taken(&first, 9);
-        assert_eq!(asked, [9]);
-        assert_eq!(fellows.iter().map(|fellow| fellow.texts.len()).collect::<Vec<_>>(), [1, 3]);
-        let [(taken_along, one), (waits, _), _, (_, other), _last] = others;
-        assert_eq!(taken(&taken_along, 9).0, [0_u64; 0], "it does not go a second time");
-        fellows.into_iter().for_each(|fellow| fellow.tell(Told::Alone).expect("it is awaited"));
-        let (one, other) = (one.taken().await.told().await, other.taken().await.told().await);
-        assert_eq!((one, other), (Some(Told::Alone), Some(Told::Alone)));
-        let (asked, fellows) = taken(&waits, 6);
-        assert_eq!((asked, fellows.len()), (vec![7, 6], 1), "who was taken along waits no more");
+        let (requested, members) = taken(&first, 9);
+        assert_eq!(requested, [9]);
+        assert_eq!(members.iter().map(|member| member.texts.len()).collect::<Vec<_>>(), [1, 3]);
+        let [(included, one), (waits, _), _, (_, other), _last] = others;
+        assert_eq!(taken(&included, 9).0, [0_u64; 0], "it is not sent a second time");
+        members.into_iter().for_each(|member| member.send(CallOutcome::Alone).expect("it is awaited"));
+        let (one, other) = (one.taken().await.outcome().await, other.taken().await.outcome().await);
+        assert_eq!((one, other), (Some(CallOutcome::Alone), Some(CallOutcome::Alone)));
+        let (requested, members) = taken(&waits, 6);
+        assert_eq!((requested, members.len()), (vec![7, 6], 1), "included remainders leave the queue");
     }
 
     #[tokio::test]
-    async fn who_gave_up_is_not_taken_along_and_who_is_left_asks_again() {
-        let line = Remainders::default();
-        let ((first, _), (second, lift)) = (line.add(texts(1), 1), line.add(texts(1), 1));
-        drop(line.add(texts(1), 1));
-        let (asked, fellows) = taken(&first, 9);
-        assert_eq!((asked, fellows.len()), (vec![2], 1));
-        drop(fellows);
-        assert_eq!(lift.taken().await.told().await, None);
+    async fn cancelled_remainder_is_skipped_and_dropped_member_retries() {
+        let queue = Remainders::default();
+        let ((first, _), (second, ticket)) = (queue.add(texts(1), 1), queue.add(texts(1), 1));
+        drop(queue.add(texts(1), 1));
+        let (requested, members) = taken(&first, 9);
+        assert_eq!((requested, members.len()), (vec![2], 1));
+        drop(members);
+        assert_eq!(ticket.taken().await.outcome().await, None);
         drop((first, second));
-        assert!(line.line().waiting.is_empty());
+        assert!(queue.queue().waiting.is_empty());
     }
 }

@@ -1,10 +1,10 @@
-//! What can be wrong with settings.
+//! Faults of the settings.
 
 use url::Url;
 
 use super::{EmbeddingHttpConfig, ProviderKind, Share};
 
-/// Settings that cannot be used, with all their faults.
+/// Invalid settings, with all their faults.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid settings of the embedding provider: {}", faults.join("; "))]
 pub struct InvalidConfig {
@@ -12,7 +12,7 @@ pub struct InvalidConfig {
 }
 
 impl EmbeddingHttpConfig {
-    /// Everything that is wrong, at once.
+    /// Reports all faults at once.
     pub fn validate(&self, share: Share) -> Result<(), InvalidConfig> {
         let mut faults = Vec::new();
         let mut check = |is_right: bool, fault: &str| {
@@ -32,27 +32,29 @@ impl EmbeddingHttpConfig {
             "timeouts must not be 0",
         );
         let needs_key = self.provider != ProviderKind::Tei && self.url.is_none();
-        check(!needs_key || self.api_key.is_some(), "`api_key` is missing: give `env` or `file`");
+        check(!needs_key || self.api_key.is_some(), "`api_key` is missing: set `env` or `file`");
         faults.extend(self.url_faults());
         faults.extend(self.quota_faults(share));
         if faults.is_empty() { Ok(()) } else { Err(InvalidConfig { faults }) }
     }
 
-    /// The address is not shown: it may hold a credential that was put there by mistake.
+    /// The messages do not show the address: it may contain a credential by mistake.
     fn url_faults(&self) -> Vec<String> {
-        let Some(text) = self.url_text() else { return vec!["`url` is missing: TEI has no usual address".to_owned()] };
-        let Ok(url) = Url::parse(text) else { return vec!["`url` is no URL".to_owned()] };
+        let Some(text) = self.url_text() else {
+            return vec!["`url` is missing: TEI has no default address".to_owned()];
+        };
+        let Ok(url) = Url::parse(text) else { return vec!["`url` is not a URL".to_owned()] };
         let mut faults = Vec::new();
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-            faults.push("`url` must hold no credentials and no query: use `api_key`".to_owned());
+            faults.push("`url` must not contain credentials or a query: use `api_key`".to_owned());
         }
         if self.provider == ProviderKind::Tei && url.path().trim_end_matches('/').ends_with("/v1/embeddings") {
-            faults.push("`url` of `tei` leads to its own route, `/embed`; `/v1/embeddings` is for `openai`".to_owned());
+            faults.push("`url` of `tei` must have the route `/embed`; `/v1/embeddings` is for `openai`".to_owned());
         }
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http => {}
-            "http" => faults.push("`url` is without TLS: use https, or set `allow_http`".to_owned()),
+            "http" => faults.push("`url` has no TLS: use https, or set `allow_http`".to_owned()),
             _ => faults.push("`url` must be https".to_owned()),
         }
         faults
@@ -70,21 +72,18 @@ impl EmbeddingHttpConfig {
         let is_limited = quota.requests_per_minute.is_some() && quota.tokens_per_minute.is_some();
         check(
             !is_public || is_limited,
-            "`quota.requests_per_minute` and `quota.tokens_per_minute` are missing: see the provider's page of your key",
+            "`quota.requests_per_minute` and `quota.tokens_per_minute` are missing: see the provider's page for the limits of your key",
         );
         check((1_000..=3_600_000).contains(&quota.window_ms), "`quota.window_ms` must be between 1000 and 3600000");
         check(quota.guard_ms <= quota.window_ms, "`quota.guard_ms` must not exceed the window");
         check(quota.headroom_percent <= 50, "`quota.headroom_percent` must not exceed 50");
         check(quota.questions_percent <= 90, "`quota.questions_percent` must not exceed 90");
-        check(
-            !matches!(share, Share::Questions { processes: 0 }),
-            "the questions' share must go to one process at least",
-        );
+        check(!matches!(share, Share::Questions { processes: 0 }), "the questions' share needs at least one process");
         let of_share = self.quota(share);
         for (limit, name) in [(of_share.requests, "requests_per_minute"), (of_share.tokens, "tokens_per_minute")] {
             check(
                 limit.is_none_or(|limit| (1..=u64::from(u32::MAX)).contains(&limit)),
-                &format!("`quota.{name}` leaves this process nothing, or is above 4294967295"),
+                &format!("`quota.{name}` must leave this process between 1 and 4294967295"),
             );
         }
         faults

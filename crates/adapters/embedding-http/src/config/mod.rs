@@ -13,7 +13,7 @@ use crate::batches::BatchLimits;
 pub use checks::InvalidConfig;
 pub use quota::{QuotaConfig, Share};
 
-/// Whose API is spoken.
+/// The API of the provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
@@ -22,7 +22,7 @@ pub enum ProviderKind {
     Tei,
 }
 
-/// How the provider is asked to write vectors. Both are understood whatever was asked.
+/// The requested format of vectors. Replies in both formats are accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Encoding {
@@ -35,36 +35,38 @@ pub enum Encoding {
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingHttpConfig {
     pub provider: ProviderKind,
-    /// The whole address that is posted to. Voyage and OpenAI have one of their own.
+    /// The full address for requests. Voyage and OpenAI have a default.
     pub url: Option<String>,
     pub model: String,
     pub dimensions: u16,
-    /// Told apart in the model's id, e.g. when the weights behind the same name change.
+    /// Part of the model's id, e.g. for new weights under the same name.
     #[serde(default)]
     pub revision: String,
     pub api_key: Option<SecretReference>,
-    /// Lets texts and key go over a connection without TLS.
+    /// Allows texts and key on a connection without TLS.
     #[serde(default)]
     pub allow_http: bool,
-    /// Vectors of length 1 are multiplied by this before rounding; 25 times the root of the dimensions if not set.
+    /// Vectors of length 1 are multiplied by this before rounding. Default: 25 times the square root of the
+    /// dimensions.
     pub scale: Option<u32>,
-    /// Put before texts, for models that were trained so. Voyage is told the input type instead.
+    /// Prefixes for texts, for models that were trained with them. Voyage gets the input type instead.
     #[serde(default)]
     pub passage_prefix: String,
     #[serde(default)]
     pub query_prefix: String,
     pub encoding: Option<Encoding>,
-    /// Asks OpenAI-compatible providers for the dimensions; not all models take it. Voyage is always asked.
+    /// Sends the dimensions to OpenAI-compatible providers; not all models accept them. Voyage always gets
+    /// them.
     #[serde(default)]
     pub send_dimensions: bool,
-    /// In one call. The provider's own limits if not set.
+    /// Limits of one call. Default: the limits of the provider.
     pub max_texts: Option<usize>,
     pub max_tokens: Option<u64>,
-    /// In one text; what is longer is cut.
+    /// Limit of one text; longer texts are cut.
     pub max_text_tokens: Option<u64>,
     #[serde(default)]
     pub quota: QuotaConfig,
-    /// Calls at once. If not set: adaptive for TEI, 8 for others.
+    /// Calls at once. Default: adaptive for TEI, 8 for others.
     pub concurrency: Option<usize>,
     #[serde(default = "timeout::call")]
     pub call_timeout_ms: u64,
@@ -72,13 +74,13 @@ pub struct EmbeddingHttpConfig {
     pub connect_timeout_ms: u64,
     #[serde(default = "timeout::read")]
     pub read_timeout_ms: u64,
-    /// A wait that the provider asks for is slept if it is not longer than this, and returned as `Throttled` if it is.
+    /// Longest wait requested by the provider that is slept here; a longer one is returned as `Throttled`.
     #[serde(default = "timeout::wait")]
     pub max_wait_ms: u64,
-    /// The same for questions, whose askers are waiting.
+    /// The same limit for questions, because callers wait for them.
     #[serde(default = "timeout::question_wait")]
     pub max_question_wait_ms: u64,
-    /// A longer `Retry-After` is taken for this.
+    /// A longer `Retry-After` is reduced to this.
     #[serde(default = "timeout::retry_after")]
     pub max_retry_after_ms: u64,
 }
@@ -109,11 +111,11 @@ mod timeout {
     }
 }
 
-/// No text is longer than this many bytes for each token that it may have; the provider refuses what is denser.
+/// No text has more than this many bytes per allowed token; the provider refuses denser texts.
 const BYTES_PER_TOKEN: u64 = 3;
 
 impl EmbeddingHttpConfig {
-    /// Names the model and everything else that the vectors depend on.
+    /// An id of the model and of all settings that change its vectors.
     pub fn model_id(&self) -> ModelId {
         let keep = |character: char| {
             if character.is_ascii_alphanumeric() || "._-".contains(character) { character } else { '-' }
@@ -175,7 +177,7 @@ impl EmbeddingHttpConfig {
         self.max_text_tokens.unwrap_or(usual)
     }
 
-    /// Longer texts are cut before they are sent, so that the same text is always cut in the same place.
+    /// Longer texts are cut before they are sent, so that a text is always cut at the same position.
     pub(crate) fn max_text_bytes(&self) -> usize {
         usize::try_from(self.max_text_tokens() * BYTES_PER_TOKEN).unwrap_or(usize::MAX)
     }
@@ -204,7 +206,7 @@ mod tests {
         api_key = { env = 'VOYAGE_API_KEY' }\n[quota]\nrequests_per_minute = 2000\ntokens_per_minute = 3000000\n";
 
     #[test]
-    fn little_has_to_be_said() {
+    fn few_settings_are_required() {
         let config = parse(VOYAGE).expect("settings");
         config.validate(Share::Whole).expect("valid");
         assert_eq!((config.scale(), config.batch_limits().texts), (800, 128));
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(config.model_id().dimensions, 1024);
         let tei = "provider = 'tei'\nmodel = 'BAAI/bge-m3'\ndimensions = 1024\nurl = 'http://tei:80/embed'\nallow_http = true";
         let other_route = parse(&tei.replace("/embed", "/v1/embeddings/")).expect("settings");
-        let faults = other_route.validate(Share::Whole).expect_err("it speaks another language").faults;
+        let faults = other_route.validate(Share::Whole).expect_err("the route of another API").faults;
         assert!(faults.len() == 1 && faults[0].contains("/embed"), "{faults:?}");
         let tei = parse(tei).expect("settings");
         tei.validate(Share::Whole).expect("valid");
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shares_of_a_key_are_the_whole_of_it() {
+    fn shares_of_a_key_add_up_to_its_quota() {
         let config = parse(VOYAGE).expect("settings");
         let limits = |share| (config.quota(share).requests, config.quota(share).tokens);
         assert_eq!(limits(Share::Whole), (Some(2000), Some(3_000_000)));
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn other_settings_are_another_model_if_vectors_depend_on_them() {
+    fn settings_that_change_vectors_change_the_model_id() {
         let base = parse(VOYAGE).expect("settings");
         for other in ["revision = '2'", "query_prefix = 'q: '", "scale = 700", "max_text_tokens = 100"] {
             let other = parse(&format!("{other}\n{VOYAGE}")).expect("settings");

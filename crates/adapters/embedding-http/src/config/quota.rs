@@ -1,4 +1,4 @@
-//! A key's quota, and what part of it a process may use.
+//! The quota of a key, and the part that a process may use.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use serde::Deserialize;
 use super::{EmbeddingHttpConfig, ProviderKind};
 use crate::control::{ControlSettings, Quota};
 
-/// What the key may use.
+/// The quota of the key.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuotaConfig {
-    /// As the provider states them; not set means not limited.
+    /// Limits as stated by the provider; not set means unlimited.
     pub requests_per_minute: Option<u64>,
     pub tokens_per_minute: Option<u64>,
-    /// Another length of the window that both count for.
+    /// Length of the window for both limits.
     pub window_ms: u64,
     /// How much longer than the window the provider may count.
     pub guard_ms: u64,
-    /// Left unused, for texts with more tokens than estimated.
+    /// Unused part, for texts with more tokens than estimated.
     pub headroom_percent: u8,
-    /// Kept for questions.
+    /// Part reserved for questions.
     pub questions_percent: u8,
-    /// How long a process that becomes the key's owner makes no call. Safe however short, if the owner before is really
-    /// gone: see `control::Limiter::take_over`. One window if not set.
+    /// How long a new owner of the key makes no call. Any value is safe if the previous owner has really
+    /// ended: see `control::Limiter::take_over`. Default: one window.
     pub takeover_wait_ms: Option<u64>,
 }
 
@@ -41,14 +41,14 @@ impl Default for QuotaConfig {
     }
 }
 
-/// What part of the key's quota a process may use.
+/// The part of the key's quota that a process may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Share {
-    /// All of it: passages leave the questions' share alone, questions may use everything.
+    /// All of it: passages do not use the questions' share, questions may use everything.
     Whole,
-    /// All but the questions' share, which other processes use.
+    /// Everything except the questions' share, which other processes use.
     Passages,
-    /// The questions' share, divided among so many processes.
+    /// The questions' share, divided among this number of processes.
     Questions { processes: u32 },
 }
 
@@ -68,11 +68,11 @@ impl EmbeddingHttpConfig {
     }
 
     pub(super) fn quota(&self, share: Share) -> Quota {
-        let questions = u64::from(self.quota.questions_percent);
+        let questions_percent = u64::from(self.quota.questions_percent);
         let of = |limit: u64| match share {
             Share::Whole => limit,
-            Share::Passages => limit - limit * questions / 100,
-            Share::Questions { processes } => limit * questions / 100 / u64::from(processes.max(1)),
+            Share::Passages => limit - limit * questions_percent / 100,
+            Share::Questions { processes } => limit * questions_percent / 100 / u64::from(processes.max(1)),
         };
         Quota {
             requests: self.quota.requests_per_minute.map(of),

@@ -1,13 +1,13 @@
-//! The breaker: a provider that does not work is not called but by one probe now and then.
+//! The breaker: while a provider fails, it gets only one probe per interval.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Failures are looked at over this time.
+/// The time span for counting failures.
 const SPAN: Duration = Duration::from_secs(30);
-/// Fewer calls than this in the span say nothing about its share of failures.
+/// With fewer calls in the span, the share of failures is not representative.
 const MIN_CALLS: usize = 20;
-const FAILURES_IN_A_ROW: u32 = 5;
+const MAX_CONSECUTIVE_FAILURES: u32 = 5;
 pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Breaker {
     state: State,
     /// Ends of calls in the span, and whether they failed.
     ends: VecDeque<(Duration, bool)>,
-    failures_in_a_row: u32,
+    consecutive_failures: u32,
     num_opened: u64,
 }
 
@@ -25,21 +25,21 @@ enum State {
     Open { probe_at: Duration },
 }
 
-/// What a call says about the provider.
+/// The state of the provider as shown by a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Health {
-    /// It answered what it should, or that it has too much to do.
+    /// It replied correctly, or that it is busy.
     Works,
     Fails,
-    /// It refuses the key or the model: nothing will get better by itself.
+    /// It refuses the key or the model: waiting does not help.
     Refuses,
-    /// The call was given up before it could say anything.
+    /// The call was cancelled before it had a result.
     Unknown,
 }
 
 impl Breaker {
     pub(super) fn new() -> Self {
-        Self { state: State::Closed, ends: VecDeque::new(), failures_in_a_row: 0, num_opened: 0 }
+        Self { state: State::Closed, ends: VecDeque::new(), consecutive_failures: 0, num_opened: 0 }
     }
 
     pub(super) fn num_opened(&self) -> u64 {
@@ -58,15 +58,15 @@ impl Breaker {
         }
     }
 
-    /// A call is made. While the breaker is open it is the probe, and the next one is an interval away, whatever becomes
-    /// of this one.
+    /// A call begins. While the breaker is open, the call is the probe; the next one is an interval later,
+    /// whatever the result.
     pub(super) fn begin(&mut self, now: Duration) {
         if self.is_open() {
             self.state = State::Open { probe_at: now + PROBE_INTERVAL };
         }
     }
 
-    /// A call has ended. While the breaker is open any call that works closes it: the provider is back.
+    /// A call has ended. While the breaker is open, any call that works closes it.
     pub(super) fn end(&mut self, now: Duration, health: Health) {
         match health {
             Health::Unknown => {}
@@ -76,13 +76,13 @@ impl Breaker {
                     self.state = State::Closed;
                 }
                 self.note(now, false);
-                self.failures_in_a_row = 0;
+                self.consecutive_failures = 0;
             }
             Health::Refuses => self.open(now),
             Health::Fails => {
                 self.note(now, true);
-                self.failures_in_a_row += 1;
-                if self.failures_in_a_row >= FAILURES_IN_A_ROW || self.half_failed() {
+                self.consecutive_failures += 1;
+                if self.consecutive_failures >= MAX_CONSECUTIVE_FAILURES || self.half_failed() {
                     self.open(now);
                 }
             }
@@ -117,7 +117,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// Plays ends of calls, one a second: `+` works, `-` fails, `!` refuses, `?` given up.
+    /// Applies ends of calls, one per second: `+` works, `-` fails, `!` refuses, `?` is cancelled.
     fn breaker_after(calls: &str) -> Breaker {
         let mut breaker = Breaker::new();
         for (second, call) in calls.chars().enumerate() {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_by_share_by_a_row_or_by_a_refusal() {
+    fn breaker_opens_by_share_by_sequence_or_by_refusal() {
         let check = |calls: &str, expect: bool| assert_eq!(breaker_after(calls).is_open(), expect, "{calls}");
         check("----", false);
         check("-----", true);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_long_ago_do_not_count() {
+    fn old_failures_do_not_count() {
         let mut breaker = breaker_after("--+--+--+--+--+--+");
         breaker.end(at(100), Health::Fails);
         breaker.end(at(100), Health::Fails);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_each_ten_seconds_until_one_works() {
+    fn open_breaker_allows_one_probe_per_interval() {
         let mut breaker = breaker_after("!");
         assert_eq!(breaker.ready_at(at(3)), at(10));
         breaker.begin(at(12));
@@ -165,13 +165,13 @@ mod tests {
         assert_eq!(breaker.ready_at(at(13)), at(22));
         breaker.begin(at(22));
         breaker.end(at(22), Health::Unknown);
-        assert_eq!(breaker.ready_at(at(23)), at(32), "a probe that was given up is one");
+        assert_eq!(breaker.ready_at(at(23)), at(32), "a cancelled probe counts");
         breaker.begin(at(32));
         breaker.end(at(33), Health::Works);
         assert_eq!((breaker.ready_at(at(33)), breaker.num_opened()), (at(33), 1));
         for second in 34..38 {
             breaker.end(at(second), Health::Fails);
         }
-        assert!(!breaker.is_open(), "the failures of before are forgotten");
+        assert!(!breaker.is_open(), "earlier failures are removed");
     }
 }

@@ -1,17 +1,17 @@
-//! The retry budget: retries are a small share of calls, so that an outage does not multiply them.
+//! The retry budget: retries are a small share of calls, so that an outage does not multiply the calls.
 
 use std::time::Duration;
 
-/// In hundredths of a retry: what a call earns, what time earns, what can be saved, and what a retry costs.
+/// In hundredths of a retry: income per call, income per interval, largest balance, and price of a retry.
 const PER_CALL: u64 = 10;
 const INTERVAL: Duration = Duration::from_secs(10);
 const PER_INTERVAL: u64 = 100;
-const MOST: u64 = 1000;
+const MAX_BALANCE: u64 = 1000;
 const RETRY: u64 = 100;
-/// What there is before the first call.
+/// Balance before the first call.
 const FIRST: u64 = 300;
 
-/// One retry per ten calls, and one each ten seconds for those that call seldom; at most ten are saved up.
+/// One retry per ten calls, and one per ten seconds for callers with few calls; at most ten are saved.
 #[derive(Debug)]
 pub(super) struct RetryBudget {
     balance: u64,
@@ -23,15 +23,15 @@ impl RetryBudget {
         Self { balance: FIRST, earned_until: now }
     }
 
-    /// A call that is no retry.
+    /// Records a call that is not a retry.
     pub(super) fn call(&mut self) {
-        self.balance = (self.balance + PER_CALL).min(MOST);
+        self.balance = (self.balance + PER_CALL).min(MAX_BALANCE);
     }
 
     pub(super) fn take_retry(&mut self, now: Duration) -> bool {
         let num_intervals = (now.saturating_sub(self.earned_until).as_nanos() / INTERVAL.as_nanos()) as u32;
         self.earned_until += INTERVAL * num_intervals;
-        self.balance = (self.balance + PER_INTERVAL * u64::from(num_intervals)).min(MOST);
+        self.balance = (self.balance + PER_INTERVAL * u64::from(num_intervals)).min(MAX_BALANCE);
         let is_enough = self.balance >= RETRY;
         if is_enough {
             self.balance -= RETRY;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retries_are_a_tenth_of_calls_and_one_in_ten_seconds() {
+    fn budget_earns_by_calls_and_by_time() {
         for (num_calls, seconds, expect) in [(1000, 0, 103), (0, 0, 3), (0, 9, 3), (0, 60, 9), (100, 60, 19)] {
             let mut budget = RetryBudget::new(Duration::ZERO);
             let mut num_retries = 0;
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_bounded() {
+    fn balance_is_bounded() {
         let mut budget = RetryBudget::new(Duration::ZERO);
         (0..100_000).for_each(|_| budget.call());
         let now = Duration::from_secs(1_000_000);

@@ -1,9 +1,10 @@
-//! How many calls are under way at once: a fixed number, or as many as the provider's answer times show to be useful.
+//! The number of calls at once: fixed, or adapted to the response times of the provider.
 //!
-//! The adaptive rule is that of Vector's adaptive request concurrency, with its constants: when the limit was reached and
-//! answers came no slower than they used to, one more; when they came slower than deviation explains, or the provider
-//! said that it is overloaded, a tenth less. Decisions are made once per round trip. (Vector also takes a tenth away when answers
-//! come exactly as they used to and the limit was not reached; here that is no reason.)
+//! The adaptive rule and its constants are those of Vector's adaptive request concurrency. If the limit was
+//! reached and responses were no slower than before, the limit grows by one. If responses were slower than
+//! their deviation explains, or the provider reported overload, it shrinks by a tenth. There is one decision
+//! per round trip. (Vector also shrinks the limit if response times are unchanged and the limit was not
+//! reached; this code does not.)
 
 use std::time::Duration;
 
@@ -14,27 +15,27 @@ const DECREASE_RATIO: f64 = 0.9;
 #[derive(Debug)]
 pub(super) struct Concurrency {
     limit: usize,
-    under_way: usize,
+    num_in_progress: usize,
     adaptation: Option<Adaptation>,
 }
 
 #[derive(Debug)]
 struct Adaptation {
     max: usize,
-    /// Mean and variance of round trips of the past, in seconds; none before the first.
+    /// Mean and variance of past round trips, in seconds; `None` before the first.
     past: Option<(f64, f64)>,
     next_update: Duration,
     /// Sum and number of round trips since the last decision.
     current: (Duration, u32),
     had_back_pressure: bool,
     reached_limit: bool,
-    /// There was nothing to do: the first round trips after that are short and say nothing.
+    /// No call was in progress: the next round trips are short and not representative.
     was_idle: bool,
 }
 
 impl Concurrency {
     pub(super) fn fixed(limit: usize) -> Self {
-        Self { limit: limit.max(1), under_way: 0, adaptation: None }
+        Self { limit: limit.max(1), num_in_progress: 0, adaptation: None }
     }
 
     /// Starts with one call at a time.
@@ -48,33 +49,33 @@ impl Concurrency {
             reached_limit: false,
             was_idle: false,
         };
-        Self { limit: 1, under_way: 0, adaptation: Some(adaptation) }
+        Self { limit: 1, num_in_progress: 0, adaptation: Some(adaptation) }
     }
 
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    pub(super) fn under_way(&self) -> usize {
-        self.under_way
+    pub(super) fn num_in_progress(&self) -> usize {
+        self.num_in_progress
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.under_way >= self.limit
+        self.num_in_progress >= self.limit
     }
 
     pub(super) fn begin(&mut self) {
-        self.under_way += 1;
+        self.num_in_progress += 1;
         if let Some(adaptation) = &mut self.adaptation {
-            adaptation.reached_limit |= self.under_way >= self.limit;
+            adaptation.reached_limit |= self.num_in_progress >= self.limit;
         }
     }
 
-    /// A call has ended. `round_trip` is given for calls that the provider has worked on.
+    /// A call has ended. `round_trip` is set if the provider has processed it.
     pub(super) fn end(&mut self, now: Duration, round_trip: Option<Duration>, is_back_pressure: bool) {
-        self.under_way = self.under_way.saturating_sub(1);
+        self.num_in_progress = self.num_in_progress.saturating_sub(1);
         if let Some(adaptation) = &mut self.adaptation {
-            adaptation.was_idle |= self.under_way == 0 && self.limit > 1;
+            adaptation.was_idle |= self.num_in_progress == 0 && self.limit > 1;
             self.limit = adaptation.limit_after(self.limit, now, round_trip, is_back_pressure);
         }
     }
@@ -136,8 +137,8 @@ mod tests {
 
     const SERVICE: Duration = Duration::from_millis(50);
 
-    /// A stand-in that works on `capacity` calls at once; more wait for their turn. Answers 429 beyond `queue`.
-    /// Gives the mean limit over the last half of `num_calls`.
+    /// A fake provider that processes `capacity` calls at once and queues others. It returns 429 for more
+    /// than `queue` calls. Returns the mean limit over the last half of `num_calls`.
     fn mean_limit(capacity: usize, queue: usize, num_calls: u32) -> f64 {
         let mut concurrency = Concurrency::adaptive(200);
         let mut now = Duration::ZERO;
@@ -146,13 +147,13 @@ mod tests {
         let (mut sum, mut num) = (0.0, 0.0);
         for call in 0..num_calls {
             while concurrency.is_full() {
-                let std::cmp::Reverse((end, begin, refused)) = ends.pop().expect("calls are under way");
+                let std::cmp::Reverse((end, begin, refused)) = ends.pop().expect("calls in progress");
                 now = end;
                 let round_trip = if refused { None } else { Some(end - begin) };
                 concurrency.end(now, round_trip, refused);
             }
             concurrency.begin();
-            let refused = concurrency.under_way() > queue;
+            let refused = concurrency.num_in_progress() > queue;
             let slot = free_at.iter_mut().min().expect("a slot");
             let end = if refused { now + SERVICE / 10 } else { now.max(*slot) + SERVICE };
             if !refused {
@@ -168,16 +169,16 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_the_knee_of_a_stand_in() {
+    fn limit_settles_at_the_capacity() {
         for (capacity, queue) in [(1, 200), (8, 200), (8, 10), (40, 200)] {
             let mean = mean_limit(capacity, queue, 60_000);
-            let knee = capacity as f64;
-            assert!((knee * 0.8..=knee * 1.5 + 1.0).contains(&mean), "capacity {capacity}, {queue}: {mean}");
+            let expected = capacity as f64;
+            assert!((expected * 0.8..=expected * 1.5 + 1.0).contains(&mean), "capacity {capacity}, {queue}: {mean}");
         }
     }
 
     #[test]
-    fn it_does_not_grow_without_being_reached_nor_above_the_maximum() {
+    fn limit_grows_only_if_reached_and_below_the_maximum() {
         let mut idle = Concurrency::adaptive(200);
         let mut busy = Concurrency::adaptive(4);
         for call in 1..1000 {
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn back_pressure_costs_a_tenth() {
+    fn back_pressure_reduces_the_limit_by_a_tenth() {
         let mut concurrency = Concurrency::adaptive(200);
         concurrency.limit = 100;
         for call in 1..=3 {
@@ -204,6 +205,6 @@ mod tests {
         let mut fixed = Concurrency::fixed(3);
         fixed.begin();
         fixed.end(SERVICE, None, true);
-        assert_eq!((fixed.limit(), fixed.under_way()), (3, 0));
+        assert_eq!((fixed.limit(), fixed.num_in_progress()), (3, 0));
     }
 }

@@ -1,35 +1,36 @@
-//! When a call may be made: requests and tokens are both below the provider's limits in any window.
+//! Decides when a call may be made: requests and tokens stay below the provider's limits in any window.
 //!
-//! A share of the quota is kept for questions: passages are counted twice, against the whole and against what is left
-//! without that share, and obey both. Questions obey the whole only, so what passages leave is theirs too.
+//! A share of the quota is reserved for questions. Passages are counted twice, against the whole quota and
+//! against the quota without that share, and must fit both. Questions must only fit the whole quota, so they
+//! can also use what passages leave.
 //!
-//! Holds, if no call uses more tokens than it asked for: in any window, as the provider sees it, no more than the
-//! limits are used, whatever the order of asks, ends, throttles and cancelled calls. A call that used more makes later ones
-//! wait; `Quota::headroom_percent` is there for that.
+//! Guarantee, if no call uses more tokens than requested: in any window, as the provider counts it, the
+//! limits are not exceeded, for any order of requests, ends, throttles and cancelled calls. A call that used
+//! more delays later ones; `Quota::headroom_percent` covers this.
 
 use std::time::Duration;
 
 use super::meter::Meter;
 
-/// What a key may use, as the provider states it.
+/// The quota of a key, as stated by the provider.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quota {
-    /// None: not limited.
+    /// `None`: unlimited.
     pub requests: Option<u64>,
     pub tokens: Option<u64>,
-    /// The provider's window; usually a minute.
+    /// The window of the provider; usually one minute.
     pub window: Duration,
-    /// How much longer than stated the provider may count, e.g. because it counts in whole seconds.
+    /// How much longer than stated the provider may count, e.g. because it counts whole seconds.
     pub guard: Duration,
-    /// Left unused, for texts with more tokens than estimated.
+    /// Unused part, for texts with more tokens than estimated.
     pub headroom_percent: u8,
-    /// Of the quota, kept for questions.
+    /// Percentage of the quota that is reserved for questions.
     pub questions_percent: u8,
-    /// No text is estimated at more tokens than this: at least as much may go at once.
+    /// No text is estimated at more tokens: at least this number is always allowed at once.
     pub largest_text: u64,
 }
 
-/// What the texts of a call are.
+/// The kind of the texts of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     Questions,
@@ -37,26 +38,26 @@ pub enum Class {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// Call now, and say with the ticket how it ended.
-    Now(Ticket),
-    /// Ask again then, or when another call has ended.
+pub enum Grant {
+    /// The call may be made now; settle the reservation at its end.
+    Now(Reservation),
+    /// Ask again at this time, or when another call has ended.
     At(Duration),
-    /// Can never pass: ask for no more than so many tokens at once.
+    /// Never possible: request at most this number of tokens at once.
     TooMuch { at_most: u64 },
 }
 
 /// A call that was allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ticket(pub(super) u64);
+pub struct Reservation(pub(super) u64);
 
 #[derive(Debug)]
 pub struct Limiter {
-    /// For all calls, and for passages alone.
+    /// For all calls, and for passages only.
     whole: Meters,
     passages: Meters,
     throttled_until: Duration,
-    num_tickets: u64,
+    num_reservations: u64,
 }
 
 #[derive(Debug)]
@@ -76,21 +77,21 @@ impl Meters {
         requests.max(tokens)
     }
 
-    fn take(&mut self, now: Duration, ticket: u64, tokens: u64) {
+    fn take(&mut self, now: Duration, reservation: u64, tokens: u64) {
         if let Some(meter) = &mut self.requests {
-            meter.take(now, ticket, 1);
+            meter.take(now, reservation, 1);
         }
         if let Some(meter) = &mut self.tokens {
-            meter.take(now, ticket, tokens);
+            meter.take(now, reservation, tokens);
         }
     }
 
-    fn settle(&mut self, now: Duration, ticket: u64, tokens: Option<u64>) {
+    fn settle(&mut self, now: Duration, reservation: u64, tokens: Option<u64>) {
         if let Some(meter) = &mut self.requests {
-            meter.settle(now, ticket, None);
+            meter.settle(now, reservation, None);
         }
         if let Some(meter) = &mut self.tokens {
-            meter.settle(now, ticket, tokens);
+            meter.settle(now, reservation, tokens);
         }
     }
 
@@ -100,13 +101,13 @@ impl Meters {
 }
 
 impl Limiter {
-    /// As if nothing had been used before.
+    /// A limiter without earlier usage.
     pub fn new(quota: &Quota) -> Self {
         let window = quota.window + quota.guard;
         let meter = |limit: u64, burst: u64| Some(Meter::new(limit, window, burst));
         let usable = |limit: u64| percent(limit, 100 - quota.headroom_percent);
         let left = |limit: u64| percent(usable(limit), 100 - quota.questions_percent);
-        // A quarter of a second's worth of a minute's requests, a 25th of its tokens: small against the
+        // A quarter of a second of the requests of a minute, and 1/25 of its tokens: small compared with the
         // limit, and large enough for full batches.
         let requests_burst = |limit: u64| left(limit) / 240;
         let tokens_burst = |limit: u64| (left(limit) / 25).max(quota.largest_text);
@@ -121,7 +122,7 @@ impl Limiter {
                 tokens: quota.tokens.and_then(|limit| meter(left(limit), tokens_burst(limit))),
             },
             throttled_until: Duration::ZERO,
-            num_tickets: 0,
+            num_reservations: 0,
         }
     }
 
@@ -133,21 +134,21 @@ impl Limiter {
         }
     }
 
-    pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Answer {
+    pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Grant {
         let at_most = self.at_most(class);
         if tokens > at_most {
-            return Answer::TooMuch { at_most };
+            return Grant::TooMuch { at_most };
         }
         let ready_at = self.ready_at(now, tokens, class);
         if ready_at > now {
-            return Answer::At(ready_at);
+            return Grant::At(ready_at);
         }
-        let ticket = self.next_ticket();
-        self.whole.take(now, ticket, tokens);
+        let reservation = self.next_reservation();
+        self.whole.take(now, reservation, tokens);
         if class == Class::Passages {
-            self.passages.take(now, ticket, tokens);
+            self.passages.take(now, reservation, tokens);
         }
-        Answer::Now(Ticket(ticket))
+        Grant::Now(Reservation(reservation))
     }
 
     fn ready_at(&mut self, now: Duration, tokens: u64, class: Class) -> Duration {
@@ -158,42 +159,43 @@ impl Limiter {
         ready_at
     }
 
-    /// A call has ended, however it ended; `tokens` is what the provider says that it used. Without that the estimate
-    /// stays: providers count failed calls too.
-    pub fn settle(&mut self, now: Duration, ticket: Ticket, tokens: Option<u64>) {
-        self.whole.settle(now, ticket.0, tokens);
-        self.passages.settle(now, ticket.0, tokens);
+    /// A call has ended in any way; `tokens` is the usage that the provider reported. Without a report the
+    /// estimate stays, because providers also count failed calls.
+    pub fn settle(&mut self, now: Duration, reservation: Reservation, tokens: Option<u64>) {
+        self.whole.settle(now, reservation.0, tokens);
+        self.passages.settle(now, reservation.0, tokens);
     }
 
-    /// The provider said to wait.
+    /// The provider requested a wait.
     pub fn throttled(&mut self, until: Duration) {
         self.throttled_until = self.throttled_until.max(until);
     }
 
-    /// In the past if the provider did not say so.
+    /// In the past if the provider requested no wait.
     pub fn throttled_until(&self) -> Duration {
         self.throttled_until
     }
 
-    /// Another process owned the key until `now`, with the same quota. Nothing may go for `wait`, and then everything is as
-    /// if the window before had been used up. Its even pace makes that enough: however short `wait` is, what that process
-    /// used and what goes from here on stay below the limit together, if it really ended at `now`.
+    /// Another process owned the key until `now`, with the same quota. No call is allowed for `wait`;
+    /// afterwards the limiter acts as if the previous window was used completely. The even pace makes this
+    /// sufficient for any `wait`: the usage of that process and the usage from now on together stay below the
+    /// limit, if that process really ended at `now`.
     pub fn take_over(&mut self, now: Duration, wait: Duration) {
         let bursts = self.whole.all().chain(self.passages.all()).map(|meter| meter.burst_time());
         let start = now + bursts.max().unwrap_or_default().max(wait);
         self.throttled(now + wait);
-        let num_tickets = &mut self.num_tickets;
+        let num_reservations = &mut self.num_reservations;
         for meter in self.whole.all().chain(self.passages.all()) {
             meter.exhaust(start, || {
-                *num_tickets += 1;
-                *num_tickets
+                *num_reservations += 1;
+                *num_reservations
             });
         }
     }
 
-    fn next_ticket(&mut self) -> u64 {
-        self.num_tickets += 1;
-        self.num_tickets
+    fn next_reservation(&mut self) -> u64 {
+        self.num_reservations += 1;
+        self.num_reservations
     }
 }
 

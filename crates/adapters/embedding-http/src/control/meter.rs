@@ -1,9 +1,10 @@
-//! One quantity, requests or tokens, of which at most so many may be used in any window.
+//! One quantity, requests or tokens, with a limit in any window.
 //!
-//! Two things together: a *pace* makes the flow even, because providers look at shorter periods than they state, and
-//! a *ledger* of what was used keeps the sum of any window below the limit, whatever corrections come. Something used
-//! counts from its call's beginning to one window after its end: the provider counted it somewhere in between, so no
-//! delay on the way can put more into one of its windows than the ledger saw.
+//! It combines two mechanisms. A *pace* makes the flow even, because providers check shorter periods than
+//! they state. A *ledger* of the usage keeps the sum of any window below the limit, also after corrections.
+//! Usage counts from the begin of its call until one window after the end of the call. The provider counted
+//! it at some time in between, so no network delay can put more usage into one of its windows than into the
+//! ledger.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -15,9 +16,9 @@ pub(super) struct Meter {
     limit: u64,
     window: Duration,
     pace: Pace,
-    /// What calls under way have taken, by ticket.
-    under_way: HashMap<u64, u64>,
-    /// What ended calls have used, by the time from which it counts no more.
+    /// Amounts of calls in progress, by reservation.
+    in_progress: HashMap<u64, u64>,
+    /// Amounts of ended calls, by the time until which they count.
     used: BTreeMap<(Duration, u64), u64>,
     sum: u64,
 }
@@ -26,10 +27,10 @@ impl Meter {
     pub(super) fn new(limit: u64, window: Duration, burst: u64) -> Self {
         let (limit, burst) = (limit.max(1), burst.clamp(1, limit.max(1)));
         let pace = Pace::new(limit, window, burst);
-        Self { limit, window, pace, under_way: HashMap::new(), used: BTreeMap::new(), sum: 0 }
+        Self { limit, window, pace, in_progress: HashMap::new(), used: BTreeMap::new(), sum: 0 }
     }
 
-    /// The most that can be asked for at once.
+    /// The largest amount that can be requested at once.
     pub(super) fn at_most(&self) -> u64 {
         self.pace.burst()
     }
@@ -41,10 +42,10 @@ impl Meter {
     /// When `amount` may be taken if nothing else happens. A call that ends may make it earlier.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         self.forget(now);
-        self.pace.ready_at(now, amount).max(self.room_at(now, amount))
+        self.pace.ready_at(now, amount).max(self.capacity_at(now, amount))
     }
 
-    fn room_at(&self, now: Duration, amount: u64) -> Duration {
+    fn capacity_at(&self, now: Duration, amount: u64) -> Duration {
         let mut excess = (self.sum + amount).saturating_sub(self.limit);
         for ((until, _), used) in &self.used {
             if excess == 0 {
@@ -55,31 +56,31 @@ impl Meter {
                 return *until;
             }
         }
-        // The rest is under way: what ends now counts for one window more.
+        // The rest is in progress: a call that ends now counts for one more window.
         if excess == 0 { now } else { now + self.window }
     }
 
-    pub(super) fn take(&mut self, now: Duration, ticket: u64, amount: u64) {
+    pub(super) fn take(&mut self, now: Duration, reservation: u64, amount: u64) {
         self.pace.take(now, amount);
-        self.under_way.insert(ticket, amount);
+        self.in_progress.insert(reservation, amount);
         self.sum += amount;
     }
 
-    /// A call has ended; `actual` is what the provider says that it used, if it says so.
-    pub(super) fn settle(&mut self, now: Duration, ticket: u64, actual: Option<u64>) {
-        let Some(taken) = self.under_way.remove(&ticket) else { return };
+    /// A call has ended; `actual` is the usage that the provider reported, if any.
+    pub(super) fn settle(&mut self, now: Duration, reservation: u64, actual: Option<u64>) {
+        let Some(taken) = self.in_progress.remove(&reservation) else { return };
         let actual = actual.unwrap_or(taken);
         self.pace.correct(taken, actual);
         self.sum = self.sum - taken + actual;
-        self.used.insert((now + self.window, ticket), actual);
+        self.used.insert((now + self.window, reservation), actual);
     }
 
-    /// As if the window that ends at `at` had been used up evenly, by calls that are not known here.
-    pub(super) fn exhaust(&mut self, at: Duration, mut ticket: impl FnMut() -> u64) {
+    /// Acts as if the window that ends at `at` was used evenly and completely, by unknown calls.
+    pub(super) fn exhaust(&mut self, at: Duration, mut reservation: impl FnMut() -> u64) {
         const SLICES: u64 = 60;
         for slice in 1..=SLICES {
             let amount = self.limit * slice / SLICES - self.limit * (slice - 1) / SLICES;
-            self.used.insert((at + self.window * slice as u32 / SLICES as u32, ticket()), amount);
+            self.used.insert((at + self.window * slice as u32 / SLICES as u32, reservation()), amount);
             self.sum += amount;
         }
     }
@@ -100,17 +101,17 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_call_counts_until_one_window_after_its_end() {
+    fn call_counts_until_one_window_after_its_end() {
         let mut meter = Meter::new(10, 10 * SECOND, 10);
         meter.take(Duration::ZERO, 1, 10);
-        assert_eq!(meter.ready_at(5 * SECOND, 1), 15 * SECOND, "still under way");
+        assert_eq!(meter.ready_at(5 * SECOND, 1), 15 * SECOND, "still in progress");
         meter.settle(7 * SECOND, 1, None);
         assert_eq!(meter.ready_at(8 * SECOND, 1), 17 * SECOND);
         assert_eq!(meter.ready_at(17 * SECOND, 10), 17 * SECOND);
     }
 
     #[test]
-    fn what_the_provider_counted_takes_the_place_of_the_estimate() {
+    fn reported_usage_replaces_the_estimate() {
         let mut meter = Meter::new(10, 10 * SECOND, 10);
         meter.take(Duration::ZERO, 1, 8);
         meter.settle(SECOND, 1, Some(3));
@@ -123,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn an_exhausted_meter_comes_back_evenly() {
+    fn exhausted_meter_recovers_evenly() {
         let mut meter = Meter::new(60, 60 * SECOND, 6);
-        let mut tickets = 0..;
-        meter.exhaust(10 * SECOND, || tickets.next().unwrap_or_default());
+        let mut reservations = 0..;
+        meter.exhaust(10 * SECOND, || reservations.next().unwrap_or_default());
         assert_eq!(meter.ready_at(10 * SECOND, 1), 11 * SECOND);
         assert_eq!(meter.ready_at(10 * SECOND, 6), 16 * SECOND);
     }

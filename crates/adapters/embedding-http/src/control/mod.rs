@@ -1,7 +1,8 @@
-//! When to call, and when not to: one state machine over limiter, breaker, retry budget and concurrency.
+//! Decides when to call: one state machine over limiter, breaker, retry budget and concurrency.
 //!
-//! `Control` does no I/O and reads no clock. Its caller asks, makes the call if it may, and says how the call ended, also
-//! when it was given up. What it says about waiting is never a sleep: the caller decides whether it has the time.
+//! `Control` does no I/O and reads no clock. Its caller asks, makes the call if it is allowed, and reports
+//! its end, also if the call was cancelled. `Control` never sleeps: it returns how long to wait, and the
+//! caller decides whether to do so.
 
 mod breaker;
 mod budget;
@@ -15,36 +16,36 @@ use std::time::Duration;
 use breaker::{Breaker, Health};
 use budget::RetryBudget;
 use concurrency::Concurrency;
-pub use limiter::{Answer, Class, Limiter, Quota, Ticket};
+pub use limiter::{Class, Grant, Limiter, Quota, Reservation};
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// A sound answer, and the tokens that the provider counted, if it says so.
+    /// A valid reply, and the tokens that the provider counted, if it reports them.
     Answered { tokens: Option<u64> },
-    /// The provider refuses these texts, not us: too large, not acceptable.
+    /// The provider refuses these texts, not the caller: too large, or not acceptable.
     Rejected,
-    /// Too many calls: wait so long, if the provider says how long.
+    /// Too many calls: wait this long, if the provider states it.
     Throttled { retry_after: Option<Duration> },
-    /// No answer, an error of the provider, or an answer that cannot be right. Some providers say how long to wait.
+    /// No reply, an error of the provider, or an invalid reply. Some providers state how long to wait.
     Failed { retry_after: Option<Duration> },
     /// The provider refuses the key, the model or the address.
     Refused,
-    /// The caller went away before the end.
-    GivenUp,
+    /// The call was cancelled.
+    Cancelled,
 }
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Go(Permit),
-    /// By our own pace, a matter of course; or for the end of a probe.
+    /// A normal wait for the own pace, or for the end of a probe.
     Wait {
         until: Duration,
     },
-    /// As many calls are under way as may be: ask again when one has ended.
+    /// The maximum number of calls is in progress: ask again when one has ended.
     Full,
-    /// The provider said to wait, or another owner had the key until now.
+    /// The provider requested a wait, or the previous owner had the key until now.
     Throttled {
         until: Duration,
     },
@@ -52,26 +53,26 @@ pub enum Verdict {
     Broken {
         until: Duration,
     },
-    /// More tokens than can ever go at once.
+    /// More tokens than can ever be allowed at once.
     TooMuch {
         at_most: u64,
     },
 }
 
-/// A call that is under way.
+/// A call in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Permit {
-    ticket: Ticket,
+    reservation: Reservation,
     began_at: Duration,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ControlSettings {
     pub quota: Quota,
-    /// None: as many calls at once as prove useful, at most `max_concurrency`.
+    /// `None`: adapted to the provider, at most `max_concurrency`.
     pub concurrency: Option<usize>,
     pub max_concurrency: usize,
-    /// No provider is believed that says to wait longer than this.
+    /// Longer waits requested by the provider are reduced to this.
     pub max_retry_after: Duration,
 }
 
@@ -82,10 +83,10 @@ pub struct Control {
     retries: RetryBudget,
     concurrency: Concurrency,
     max_retry_after: Duration,
-    throttled_in_a_row: u32,
+    consecutive_throttles: u32,
 }
 
-/// After a 429 that does not say how long to wait; doubled with each in a row.
+/// The wait after a 429 without `Retry-After`; it doubles with each consecutive one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -101,17 +102,17 @@ impl Control {
             retries: RetryBudget::new(now),
             concurrency,
             max_retry_after: settings.max_retry_after,
-            throttled_in_a_row: 0,
+            consecutive_throttles: 0,
         }
     }
 
-    /// May a call of so many tokens be made now?
+    /// Asks whether a call with `tokens` may be made now.
     pub fn ask(&mut self, now: Duration, tokens: u64, class: Class) -> Verdict {
         let probe_at = self.breaker.ready_at(now);
         if probe_at > now {
-            // Its end may show that the provider is back. Who did not wait for it would give up the probe beside him: the
-            // batches of one part stand and fall together.
-            let is_probed = self.concurrency.under_way() > 0;
+            // The end of the probe may show that the provider works again. The batches of one part fail
+            // together, so a batch that did not wait would cancel the probe.
+            let is_probed = self.concurrency.num_in_progress() > 0;
             return if is_probed { Verdict::Wait { until: probe_at } } else { Verdict::Broken { until: probe_at } };
         }
         let throttled_until = self.limiter.throttled_until();
@@ -122,12 +123,12 @@ impl Control {
             return Verdict::Full;
         }
         match self.limiter.ask(now, tokens, class) {
-            Answer::At(until) => Verdict::Wait { until },
-            Answer::TooMuch { at_most } => Verdict::TooMuch { at_most },
-            Answer::Now(ticket) => {
+            Grant::At(until) => Verdict::Wait { until },
+            Grant::TooMuch { at_most } => Verdict::TooMuch { at_most },
+            Grant::Now(reservation) => {
                 self.breaker.begin(now);
                 self.concurrency.begin();
-                Verdict::Go(Permit { ticket, began_at: now })
+                Verdict::Go(Permit { reservation, began_at: now })
             }
         }
     }
@@ -135,7 +136,7 @@ impl Control {
     /// The call of `permit` has ended.
     pub fn end(&mut self, now: Duration, permit: Permit, end: End) {
         let tokens = if let End::Answered { tokens } = end { tokens } else { None };
-        self.limiter.settle(now, permit.ticket, tokens);
+        self.limiter.settle(now, permit.reservation, tokens);
         self.breaker.end(now, health(end));
         let round_trip = matches!(end, End::Answered { .. }).then(|| now.saturating_sub(permit.began_at));
         let is_back_pressure = matches!(end, End::Throttled { .. } | End::Failed { .. });
@@ -143,26 +144,27 @@ impl Control {
         match end {
             End::Throttled { retry_after } => self.throttle(now, retry_after),
             End::Failed { retry_after: Some(wait) } => self.limiter.throttled(now + wait.min(self.max_retry_after)),
-            End::Answered { .. } => self.throttled_in_a_row = 0,
+            End::Answered { .. } => self.consecutive_throttles = 0,
             _ => {}
         }
     }
 
-    /// What the provider says is obeyed; where it says nothing, or says so again and again, the wait doubles.
+    /// The wait requested by the provider is kept. If it requests none, or requests one repeatedly, the wait
+    /// doubles.
     fn throttle(&mut self, now: Duration, retry_after: Option<Duration>) {
-        let doubled = FIRST_WAIT * 2u32.pow(self.throttled_in_a_row.min(6));
-        let own = if retry_after.is_some() && self.throttled_in_a_row == 0 { Duration::ZERO } else { doubled };
-        self.throttled_in_a_row += 1;
-        let said = retry_after.unwrap_or_default().min(self.max_retry_after);
-        self.limiter.throttled(now + said.max(own.min(LONGEST_WAIT)));
+        let doubled = FIRST_WAIT * 2u32.pow(self.consecutive_throttles.min(6));
+        let own = if retry_after.is_some() && self.consecutive_throttles == 0 { Duration::ZERO } else { doubled };
+        self.consecutive_throttles += 1;
+        let requested = retry_after.unwrap_or_default().min(self.max_retry_after);
+        self.limiter.throttled(now + requested.max(own.min(LONGEST_WAIT)));
     }
 
-    /// A call that is no retry is about to be asked for.
+    /// Records a new call that is not a retry.
     pub fn new_call(&mut self) {
         self.retries.call();
     }
 
-    /// May a failed call be tried again? Takes from the budget if so.
+    /// Asks whether a failed call may be retried; takes the retry from the budget if so.
     pub fn take_retry(&mut self, now: Duration) -> bool {
         self.retries.take_retry(now)
     }
@@ -177,7 +179,7 @@ impl Control {
         self.limiter.at_most(class)
     }
 
-    /// In the past if the provider does not say to wait.
+    /// In the past if the provider requests no wait.
     pub fn throttled_until(&self) -> Duration {
         self.limiter.throttled_until()
     }
@@ -186,8 +188,8 @@ impl Control {
         self.concurrency.limit()
     }
 
-    pub fn under_way(&self) -> usize {
-        self.concurrency.under_way()
+    pub fn num_in_progress(&self) -> usize {
+        self.concurrency.num_in_progress()
     }
 
     pub fn is_broken(&self) -> bool {
@@ -204,7 +206,7 @@ fn health(end: End) -> Health {
         End::Answered { .. } | End::Rejected | End::Throttled { .. } => Health::Works,
         End::Failed { .. } => Health::Fails,
         End::Refused => Health::Refuses,
-        End::GivenUp => Health::Unknown,
+        End::Cancelled => Health::Unknown,
     }
 }
 
@@ -240,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Ends a call at `now` with a 429, and gives how long no call may be made.
+    /// Ends a call at `now` with a 429, and returns how long no call may be made.
     fn wait_after(control: &mut Control, now: Duration, retry_after: Option<u64>) -> u64 {
         let permit = go(control, now);
         control.end(now, permit, End::Throttled { retry_after: retry_after.map(seconds) });
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_obeyed_and_one_that_says_nothing_is_left_longer_each_time() {
+    fn requested_waits_are_kept_and_others_double() {
         let mut control = control(1);
         let waits =
             [(None, 1), (None, 2), (Some(9), 9), (Some(0), 8), (None, 16), (None, 32), (None, 60), (Some(999), 600)];
@@ -262,11 +264,11 @@ mod tests {
         }
         let permit = go(&mut control, now);
         control.end(now, permit, End::Answered { tokens: Some(1) });
-        assert_eq!(wait_after(&mut control, now, Some(0)), 0, "an answer forgives, and none is asked for");
+        assert_eq!(wait_after(&mut control, now, Some(0)), 0, "a reply resets the wait, and none is requested");
     }
 
     #[test]
-    fn every_reason_not_to_call_has_its_verdict() {
+    fn every_refusal_has_its_verdict() {
         let mut control = control(2);
         assert_eq!(control.ask(seconds(0), 101, Class::Passages), Verdict::TooMuch { at_most: 100 });
         let permits = [go(&mut control, seconds(0)), go(&mut control, seconds(0))];
@@ -277,14 +279,14 @@ mod tests {
         assert_eq!(control.ask(seconds(1), 1, Class::Questions), Verdict::Broken { until: seconds(11) });
         let probe = go(&mut control, seconds(11));
         assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Wait { until: seconds(21) });
-        control.end(seconds(11), probe, End::GivenUp);
+        control.end(seconds(11), probe, End::Cancelled);
         assert_eq!(control.ask(seconds(11), 1, Class::Passages), Verdict::Broken { until: seconds(21) });
-        assert!(control.is_broken() && control.under_way() == 0);
+        assert!(control.is_broken() && control.num_in_progress() == 0);
     }
 
-    /// The consumer of a standby is told to pause; it does not hold a delivery for a minute.
+    /// The consumer of a standby pauses; it does not hold a delivery for a minute.
     #[test]
-    fn a_standby_is_throttled_for_its_wait() {
+    fn standby_is_throttled_for_its_wait() {
         let mut control = control(1);
         control.take_over(seconds(5), seconds(60));
         assert_eq!(control.ask(seconds(6), 1, Class::Passages), Verdict::Throttled { until: seconds(65) });
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_may_say_how_long_to_wait() {
+    fn failure_may_request_a_wait() {
         let mut control = control(1);
         let permit = go(&mut control, seconds(0));
         control.end(seconds(0), permit, End::Failed { retry_after: Some(seconds(7)) });

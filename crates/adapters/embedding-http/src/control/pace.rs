@@ -1,7 +1,7 @@
 //! Pace: an even flow with a small burst, by `governor`'s generic cell rate algorithm.
 //!
-//! The time is given with each question, and the state is kept here, so that a question can be asked without taking
-//! anything, and what was taken can be corrected afterwards.
+//! The caller passes the time, and this module keeps the state. A query can therefore leave the state
+//! unchanged, and taken amounts can be corrected afterwards.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use governor::nanos::Nanos;
 use governor::state::{NotKeyed, StateStore};
 use governor::{Quota, RateLimiter};
 
-/// When the next cell is due by the average rate: the algorithm's whole state.
+/// When the next cell is due by the average rate: the complete state of the algorithm.
 #[derive(Clone, Default, Debug)]
 struct DueAt(Arc<AtomicU64>);
 
 impl StateStore for DueAt {
     type Key = NotKeyed;
 
-    /// The pace has one owner (`&mut`), so there is nothing to compare with.
+    /// The pace has one owner (`&mut`), so no comparison is needed.
     fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, measure: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
@@ -32,11 +32,11 @@ impl StateStore for DueAt {
     }
 }
 
-/// The time that the caller gave.
+/// The time that the caller passed.
 #[derive(Clone, Default, Debug)]
-struct AskedAt(Arc<AtomicU64>);
+struct GivenTime(Arc<AtomicU64>);
 
-impl Clock for AskedAt {
+impl Clock for GivenTime {
     type Instant = Nanos;
 
     fn now(&self) -> Nanos {
@@ -46,35 +46,35 @@ impl Clock for AskedAt {
 
 #[derive(Debug)]
 pub(super) struct Pace {
-    limiter: RateLimiter<NotKeyed, DueAt, AskedAt, NoOpMiddleware<Nanos>>,
+    limiter: RateLimiter<NotKeyed, DueAt, GivenTime, NoOpMiddleware<Nanos>>,
     due_at: DueAt,
-    asked_at: AskedAt,
-    /// Between two cells, in nanoseconds.
+    given_time: GivenTime,
+    /// Time between two cells, in nanoseconds.
     cell: u64,
     burst: NonZeroU32,
 }
 
 impl Pace {
-    /// At most `amount` in `period` on average and `burst` at once. Starts with the whole burst.
+    /// At most `amount` in `period` on average, and `burst` at once. It starts with the whole burst.
     pub(super) fn new(amount: u64, period: Duration, burst: u64) -> Self {
         let cell = nanoseconds(period).div_ceil(amount.max(1)).max(1);
         let burst = NonZeroU32::new(u32::try_from(burst).unwrap_or(u32::MAX)).unwrap_or(NonZeroU32::MIN);
         let quota = Quota::with_period(Duration::from_nanos(cell)).unwrap_or(Quota::per_second(burst));
-        let (due_at, asked_at) = (DueAt::default(), AskedAt::default());
-        let limiter = RateLimiter::new(quota.allow_burst(burst), due_at.clone(), asked_at.clone());
-        Self { limiter, due_at, asked_at, cell, burst }
+        let (due_at, given_time) = (DueAt::default(), GivenTime::default());
+        let limiter = RateLimiter::new(quota.allow_burst(burst), due_at.clone(), given_time.clone());
+        Self { limiter, due_at, given_time, cell, burst }
     }
 
     pub(super) fn burst(&self) -> u64 {
         u64::from(self.burst.get())
     }
 
-    /// How long the burst takes to come back.
+    /// How long the burst takes to recover.
     pub(super) fn burst_time(&self) -> Duration {
         Duration::from_nanos(self.cell.saturating_mul(self.burst()))
     }
 
-    /// When `amount` may go, `now` at the earliest. More than the burst counts as the burst.
+    /// When `amount` may be taken, `now` at the earliest. More than the burst counts as the burst.
     pub(super) fn ready_at(&mut self, now: Duration, amount: u64) -> Duration {
         let before = self.due_at.0.load(Ordering::Relaxed);
         let ready_at = self.check(now, amount);
@@ -82,13 +82,13 @@ impl Pace {
         ready_at
     }
 
-    /// Takes what `ready_at` has allowed.
+    /// Takes an amount that `ready_at` has allowed.
     pub(super) fn take(&mut self, now: Duration, amount: u64) {
         self.check(now, amount);
     }
 
     fn check(&mut self, now: Duration, amount: u64) -> Duration {
-        self.asked_at.0.store(nanoseconds(now), Ordering::Relaxed);
+        self.given_time.0.store(nanoseconds(now), Ordering::Relaxed);
         let cells = u32::try_from(amount).unwrap_or(u32::MAX).min(self.burst.get());
         let Some(cells) = NonZeroU32::new(cells) else { return now };
         match self.limiter.check_n(cells) {
@@ -98,7 +98,7 @@ impl Pace {
         }
     }
 
-    /// Puts `actual` in the place of `taken`.
+    /// Replaces `taken` by `actual`.
     pub(super) fn correct(&mut self, taken: u64, actual: u64) {
         let due_at = self.due_at.0.load(Ordering::Relaxed);
         let corrected = if actual > taken {
@@ -121,7 +121,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn asking_takes_nothing() {
+    fn queries_take_nothing() {
         let mut pace = Pace::new(60, 60 * SECOND, 2);
         for _ in 0..5 {
             assert_eq!(pace.ready_at(SECOND, 2), SECOND);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_corrected_both_ways() {
+    fn taken_amount_is_corrected_both_ways() {
         let mut pace = Pace::new(60, 60 * SECOND, 10);
         pace.take(SECOND, 10);
         pace.correct(10, 4);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_burst_never_waits_for_ever() {
+    fn amounts_above_the_burst_end() {
         let mut pace = Pace::new(60, 60 * SECOND, 3);
         assert_eq!(pace.ready_at(SECOND, 1_000_000), SECOND);
         pace.take(SECOND, 1_000_000);

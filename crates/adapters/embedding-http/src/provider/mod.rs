@@ -1,10 +1,10 @@
-//! What providers are told and what they answer.
+//! Requests to providers and their replies.
 
-mod answer;
-mod outcome;
+mod call_result;
+mod reply;
 mod request;
 mod vector;
 mod wait;
 
-pub(crate) use outcome::{CallError, Outcome, outcome_of};
-pub(crate) use request::{max_answer_bytes, request_body};
+pub(crate) use call_result::{CallError, CallResult, call_result};
+pub(crate) use request::{max_reply_bytes, request_body};

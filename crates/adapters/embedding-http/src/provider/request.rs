@@ -45,7 +45,7 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
                 InputType::Query => "query",
                 InputType::Passage => "document",
             },
-            // A text that is too long is refused, so that it is known that it was cut.
+            // The provider refuses a text that is too long, so that cuts are counted here.
             truncation: false,
             output_dimension: config.dimensions,
             encoding_format: is_base64.then_some("base64"),
@@ -56,15 +56,16 @@ pub(crate) fn request_body(config: &EmbeddingHttpConfig, input_type: InputType, 
             encoding_format: if is_base64 { "base64" } else { "float" },
             dimensions: config.send_dimensions.then_some(config.dimensions),
         }),
-        // Its models often take 512 tokens only: refusals would cost more than they tell.
+        // Models of TEI often accept only 512 tokens: refusals would cost more calls than the count of cuts
+        // is worth.
         ProviderKind::Tei => serde_json::to_vec(&TeiBody { inputs: texts, truncate: true, normalize: true }),
     };
-    // Strings and numbers can always be written.
+    // Serialising strings and numbers cannot fail.
     body.unwrap_or_default()
 }
 
-/// More than any sound answer has: a number in decimal takes at most so many bytes.
-pub(crate) fn max_answer_bytes(config: &EmbeddingHttpConfig, num_texts: usize) -> usize {
+/// An upper bound for a valid reply: a decimal number has at most `PER_NUMBER` bytes.
+pub(crate) fn max_reply_bytes(config: &EmbeddingHttpConfig, num_texts: usize) -> usize {
     const PER_NUMBER: usize = 32;
     const AROUND: usize = 64 * 1024;
     num_texts * (usize::from(config.dimensions) * PER_NUMBER + 256) + AROUND

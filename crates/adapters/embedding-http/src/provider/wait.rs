@@ -1,31 +1,31 @@
-//! How long a provider says to wait.
+//! The wait that a provider requests.
 
 use std::time::{Duration, SystemTime};
 
-use crate::transport::HttpAnswer;
+use crate::transport::HttpReply;
 
-/// From `Retry-After` (seconds or a date), or else the larger of the resets of exhausted limits. A date is taken against the
-/// provider's own `Date`, so that clocks need not agree; `now` is used if there is none.
-pub(super) fn wait_of(answer: &HttpAnswer, now: SystemTime) -> Option<Duration> {
-    let milliseconds = answer.header("retry-after-ms").and_then(|value| seconds(value).map(|wait| wait / 1000));
-    let retry_after =
-        answer.header("retry-after").and_then(|value| seconds(value).or_else(|| until(value, answer, now)));
+/// From `Retry-After` (seconds or a date), otherwise the larger of the resets of exhausted limits. A date is
+/// compared with the provider's own `Date`, so that clocks need not agree; `now` is used if the header is
+/// missing.
+pub(super) fn wait_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
+    let milliseconds = reply.header("retry-after-ms").and_then(|value| seconds(value).map(|wait| wait / 1000));
+    let retry_after = reply.header("retry-after").and_then(|value| seconds(value).or_else(|| until(value, reply, now)));
     milliseconds.or(retry_after).or_else(|| {
-        let resets = ["requests", "tokens"].map(|what| reset_of(answer, what));
+        let resets = ["requests", "tokens"].map(|what| reset_of(reply, what));
         resets.into_iter().flatten().max()
     })
 }
 
-fn until(date: &str, answer: &HttpAnswer, now: SystemTime) -> Option<Duration> {
+fn until(date: &str, reply: &HttpReply, now: SystemTime) -> Option<Duration> {
     let date = httpdate::parse_http_date(date).ok()?;
-    let now = answer.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
+    let now = reply.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-fn reset_of(answer: &HttpAnswer, what: &str) -> Option<Duration> {
-    let remaining = answer.header(&format!("x-ratelimit-remaining-{what}"));
+fn reset_of(reply: &HttpReply, what: &str) -> Option<Duration> {
+    let remaining = reply.header(&format!("x-ratelimit-remaining-{what}"));
     let is_exhausted = remaining.is_none_or(|remaining| remaining.trim() == "0");
-    let reset = answer.header(&format!("x-ratelimit-reset-{what}"))?;
+    let reset = reply.header(&format!("x-ratelimit-reset-{what}"))?;
     if is_exhausted { duration(reset) } else { None }
 }
 
@@ -60,12 +60,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_read_in_all_their_forms() {
+    fn waits_are_read_in_all_forms() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
         let check = |headers: &[(&str, &str)], expect: Option<u64>| {
             let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            let answer = HttpAnswer { status: 429, headers, body: Vec::new() };
-            assert_eq!(wait_of(&answer, now), expect.map(Duration::from_millis), "{:?}", answer.headers);
+            let reply = HttpReply { status: 429, headers, body: Vec::new() };
+            assert_eq!(wait_of(&reply, now), expect.map(Duration::from_millis), "{:?}", reply.headers);
         };
         let date = "Sun, 06 Nov 1994 08:49:37 GMT";
         check(&[], None);

@@ -1,4 +1,4 @@
-//! The port's contract, in all three shapes, over sockets.
+//! The conformance suite of the port, in all three shapes, over sockets.
 
 use anyhow::Result;
 use cairn_conformance::{embedder, suite};
@@ -8,7 +8,7 @@ use cairn_ports::Embedder;
 
 use crate::virtual_time::config;
 
-async fn keeps_the_contract(shape: Shape) -> Result<()> {
+async fn passes_the_suite(shape: Shape) -> Result<()> {
     let server = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(Settings::new(shape))).await?;
     let open = async || {
         let mut config = config(shape);
@@ -21,15 +21,15 @@ async fn keeps_the_contract(shape: Shape) -> Result<()> {
 
 #[tokio::test]
 async fn voyage() -> Result<()> {
-    keeps_the_contract(Shape::Voyage).await
+    passes_the_suite(Shape::Voyage).await
 }
 
 #[tokio::test]
 async fn openai_compatible() -> Result<()> {
-    keeps_the_contract(Shape::Openai).await
+    passes_the_suite(Shape::Openai).await
 }
 
 #[tokio::test]
 async fn text_embeddings_inference() -> Result<()> {
-    keeps_the_contract(Shape::Tei).await
+    passes_the_suite(Shape::Tei).await
 }

@@ -1,4 +1,5 @@
-//! What a provider can do wrong, in virtual time: nothing wrong is returned, waits are kept, and what can heal heals.
+//! Faults of a provider, in virtual time: no wrong vector is returned, waits are kept, and the client
+//! recovers if possible.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ async fn embed(embedder: &HttpEmbedder, num_texts: usize) -> Result<Vec<DenseVec
     embedder.embed(InputType::Passage, &as_strs(&texts(0, num_texts))).await
 }
 
-/// The vectors of an undisturbed provider, and what the same call gives after the faults.
+/// The vectors of a provider without faults, and the result of the same call after the faults.
 async fn after(shape: Shape, faults: &[Fault]) -> (Vec<DenseVector>, Result<Vec<DenseVector>, EmbedderError>) {
     let undisturbed = embed(&provider(shape).embedder(config(shape)), 5).await.expect("no fault");
     let disturbed = provider(shape);
@@ -30,7 +31,7 @@ async fn after(shape: Shape, faults: &[Fault]) -> (Vec<DenseVector>, Result<Vec<
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_single_fault_heals() {
+async fn client_recovers_from_a_single_fault() {
     let faults = [
         Fault::Status(500),
         Fault::Status(503),
@@ -53,26 +54,26 @@ async fn a_single_fault_heals() {
     for shape in SHAPES {
         for fault in &faults {
             let (undisturbed, found) = after(shape, std::slice::from_ref(fault)).await;
-            assert_eq!(found.expect("it heals"), undisturbed, "{shape:?} {fault:?}");
+            assert_eq!(found.expect("the client recovers"), undisturbed, "{shape:?} {fault:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn indexes_say_the_order_where_there_are_any() {
+async fn indexes_decide_the_order_if_present() {
     for shape in [Shape::Voyage, Shape::Openai] {
         for (fault, num_calls) in [(Fault::SwappedOrder, 1), (Fault::RepeatedIndex, 2)] {
             let (undisturbed, disturbed) = (provider(shape), provider(shape));
             disturbed.provider().script([fault]);
             let expect = embed(&undisturbed.embedder(config(shape)), 5).await.expect("no fault");
-            assert_eq!(embed(&disturbed.embedder(config(shape)), 5).await.expect("it heals"), expect);
+            assert_eq!(embed(&disturbed.embedder(config(shape)), 5).await.expect("the client recovers"), expect);
             assert_eq!(disturbed.provider().calls().len(), num_calls, "{shape:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_heal_is_an_error_with_its_kind_and_nothing_is_returned() {
+async fn lasting_faults_are_errors_of_their_kind() {
     let three_times = |fault: &Fault| vec![fault.clone(); 3];
     for (fault, expect) in [
         (Fault::Status(500), ErrorKind::ConnectionLost),
@@ -87,7 +88,7 @@ async fn what_does_not_heal_is_an_error_with_its_kind_and_nothing_is_returned() 
     ] {
         let disturbed = provider(Shape::Voyage);
         let embedder = disturbed.embedder(config(Shape::Voyage));
-        // Calls before earn the retries.
+        // Earlier calls earn the retries.
         for _ in 0..20 {
             embed(&embedder, 1).await.expect("no fault");
         }
@@ -96,12 +97,12 @@ async fn what_does_not_heal_is_an_error_with_its_kind_and_nothing_is_returned() 
         assert_eq!(error.kind, expect, "{fault:?}");
         assert!(disturbed.provider().is_script_used_up(), "{fault:?}");
         assert_eq!((embedder.counters().num_retries, embedder.counters().num_failed), (2, 3), "{fault:?}");
-        assert_eq!(embed(&embedder, 5).await.expect("healed").len(), 5);
+        assert_eq!(embed(&embedder, 5).await.expect("recovered").len(), 5);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_retried_is_called_once() {
+async fn errors_without_retry_are_called_once() {
     for (status, expect) in [
         (400, ErrorKind::Invalid),
         (422, ErrorKind::Invalid),
@@ -116,18 +117,18 @@ async fn what_is_not_retried_is_called_once() {
     }
 }
 
-/// A long wait is not slept: it is returned, and until it is over no call is made.
+/// A long wait is not slept: it is returned, and no call is made until it ends.
 #[tokio::test(start_paused = true)]
-async fn a_long_wait_is_returned_as_throttled() {
+async fn long_wait_is_returned_as_throttled() {
     let disturbed = provider(Shape::Voyage);
     disturbed.provider().script([Fault::Throttle { retry_after: Some("7".to_owned()) }]);
     let embedder = disturbed.embedder(config(Shape::Voyage));
-    // A tenth longer than was said at most.
-    let throttled_for = async |said_ms: u64| {
-        let error = embed(&embedder, 5).await.expect_err("seven seconds are long");
+    // The wait is at most a tenth longer than requested.
+    let throttled_for = async |requested_ms: u64| {
+        let error = embed(&embedder, 5).await.expect_err("seven seconds are too long");
         let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
-        let said = Duration::from_millis(said_ms);
-        assert!(wait >= said && wait <= said + said / 10, "{wait:?} for {said:?}");
+        let requested = Duration::from_millis(requested_ms);
+        assert!(wait >= requested && wait <= requested + requested / 10, "{wait:?} for {requested:?}");
         wait
     };
     throttled_for(7_000).await;
@@ -137,14 +138,14 @@ async fn a_long_wait_is_returned_as_throttled() {
     tokio::time::advance(wait).await;
     embed(&embedder, 5).await.expect("the wait is over");
     assert_eq!(disturbed.provider().report().num_early, 0);
-    // A question's asker is waiting: two seconds are long.
+    // A caller waits for a question: two seconds are too long.
     disturbed.provider().script([Fault::Throttle { retry_after: Some("3".to_owned()) }]);
-    let error = embedder.embed(InputType::Query, &["q"]).await.expect_err("three seconds are long");
+    let error = embedder.embed(InputType::Query, &["q"]).await.expect_err("three seconds are too long");
     assert!(matches!(error.kind, ErrorKind::Throttled { retry_after: Some(_) }), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_key_opens_the_breaker_at_once_and_probes_are_seldom() {
+async fn refused_key_opens_the_breaker_at_once() {
     let disturbed = provider(Shape::Voyage);
     disturbed.provider().script(vec![Fault::Status(401); 4]);
     let embedder = disturbed.embedder(config(Shape::Voyage));
@@ -160,7 +161,7 @@ async fn a_refused_key_opens_the_breaker_at_once_and_probes_are_seldom() {
     assert!((40..=43).contains(&took), "{took}");
 }
 
-/// 429 says that the provider works: however many come, they never open the breaker.
+/// 429 shows that the provider works: no number of them opens the breaker.
 #[tokio::test(start_paused = true)]
 async fn throttling_never_opens_the_breaker() {
     let disturbed = provider(Shape::Voyage);
@@ -174,10 +175,10 @@ async fn throttling_never_opens_the_breaker() {
     assert_eq!((counters.num_throttled, counters.num_breaker_opened, counters.num_retries), (60, 0, 0));
 }
 
-/// The whole list of the fault case, one after the other, at a consumer that pauses when it is told to: every part is
-/// embedded as an undisturbed provider would, no call is early, and no failure counts as an attempt that should not.
+/// All faults of the fault case, one after the other, with a consumer that pauses when requested. Every part
+/// gets the vectors of a provider without faults, no call is early, and only real failures count as attempts.
 #[tokio::test(start_paused = true)]
-async fn all_faults_one_after_the_other_cost_no_part() {
+async fn successive_faults_lose_no_part() {
     for shape in SHAPES {
         let disturbed = provider(shape);
         let retry_after = Some("7".to_owned());
@@ -215,7 +216,7 @@ async fn all_faults_one_after_the_other_cost_no_part() {
     }
 }
 
-/// What a consumer does with an error; whether it was to be paused for.
+/// Handles an error like a consumer; returns whether the error requested a pause.
 async fn pause(error: EmbedderError) -> bool {
     match error.kind {
         ErrorKind::Throttled { retry_after } => {

@@ -1,11 +1,12 @@
-//! What the limiter promises, under any interleaving of asks, ends, throttles, cancelled calls and changes of owner.
+//! The guarantees of the limiter, for any order of requests, ends, throttles, cancelled calls and changes of
+//! owner.
 //!
-//! The provider is modelled as strictly as one can be: it counts each call somewhere between its beginning and its end,
-//! wherever that hurts most, and looks at every window.
+//! The model of the provider is as strict as possible: it counts each call at the worst time between begin
+//! and end, and checks every window.
 
 use std::time::Duration;
 
-use cairn_embedding_http::control::{Answer, Class, Limiter, Quota, Ticket};
+use cairn_embedding_http::control::{Class, Grant, Limiter, Quota, Reservation};
 use proptest::prelude::*;
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -22,12 +23,12 @@ fn quota(requests: u64, tokens: u64, questions_percent: u8) -> Quota {
     }
 }
 
-/// What the provider saw: when it counted a call, and its tokens.
+/// The calls that the provider counted: time and tokens.
 #[derive(Clone, Default, Debug)]
 struct Seen(Vec<(Duration, u64)>);
 
 impl Seen {
-    /// The most requests and tokens in any window, open at its beginning and closed at its end.
+    /// The most requests and tokens in any window. A window excludes its begin and includes its end.
     fn most(&self) -> (u64, u64) {
         let mut calls = self.0.clone();
         calls.sort_unstable();
@@ -44,32 +45,32 @@ impl Seen {
     }
 }
 
-/// A call that was begun: what it will have used, and where between beginning and end the provider counts it.
+/// A call in progress: its final usage, and whether the provider counts it at its begin or at its end.
 #[derive(Clone, Debug)]
-struct UnderWay {
-    ticket: Ticket,
+struct CallInProgress {
+    reservation: Reservation,
     began_at: Duration,
     ends_at: Duration,
     uses: u64,
     arrives_late: bool,
-    says_tokens: bool,
+    reports_tokens: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A call of so many tokens of which so many percent are used; its length in ms.
+    /// A call of `tokens` tokens, of which `percent_used` percent are used.
     Call {
         class: Class,
         tokens: u64,
         percent_used: u64,
         length_ms: u64,
         arrives_late: bool,
-        says_tokens: bool,
+        reports_tokens: bool,
     },
-    /// So many ms pass.
+    /// This many milliseconds pass.
     Pass(u64),
     Throttle(u64),
-    /// The owner dies, with its calls under way; another takes over after so many ms.
+    /// The owner dies with its calls in progress; another takes over after this time.
     Die {
         wait_ms: u64,
     },
@@ -78,13 +79,13 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let class = prop_oneof![3 => Just(Class::Passages), 1 => Just(Class::Questions)];
     let call = (class, 1..400u64, 0..=100u64, 0..5_000u64, any::<bool>(), any::<bool>()).prop_map(
-        |(class, tokens, percent_used, length_ms, arrives_late, says_tokens)| Step::Call {
+        |(class, tokens, percent_used, length_ms, arrives_late, reports_tokens)| Step::Call {
             class,
             tokens,
             percent_used,
             length_ms,
             arrives_late,
-            says_tokens,
+            reports_tokens,
         },
     );
     let step = prop_oneof![
@@ -96,12 +97,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..400)
 }
 
-/// Plays the steps; a call that has to wait does so, unless it can never pass.
+/// Runs the steps; a call waits if it has to, unless it can never be allowed.
 struct Play {
     limiter: Limiter,
     quota: Quota,
     now: Duration,
-    under_way: Vec<UnderWay>,
+    in_progress: Vec<CallInProgress>,
     seen: Seen,
     throttled_until: Duration,
 }
@@ -110,22 +111,22 @@ impl Play {
     fn new(quota: Quota) -> Self {
         let limiter = Limiter::new(&quota);
         let seen = Seen::default();
-        Self { limiter, quota, now: Duration::ZERO, under_way: Vec::new(), seen, throttled_until: Duration::ZERO }
+        Self { limiter, quota, now: Duration::ZERO, in_progress: Vec::new(), seen, throttled_until: Duration::ZERO }
     }
 
     fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
         match step {
-            Step::Call { class, tokens, percent_used, length_ms, arrives_late, says_tokens } => {
+            Step::Call { class, tokens, percent_used, length_ms, arrives_late, reports_tokens } => {
                 let tokens = (*tokens).min(self.limiter.at_most(*class));
-                let ticket = self.wait_for(tokens, *class)?;
+                let reservation = self.wait_for(tokens, *class)?;
                 prop_assert!(self.now >= self.throttled_until, "allowed while throttled");
-                self.under_way.push(UnderWay {
-                    ticket,
+                self.in_progress.push(CallInProgress {
+                    reservation,
                     began_at: self.now,
                     ends_at: self.now + Duration::from_millis(*length_ms),
                     uses: tokens * percent_used / 100,
                     arrives_late: *arrives_late,
-                    says_tokens: *says_tokens,
+                    reports_tokens: *reports_tokens,
                 });
             }
             Step::Pass(ms) => self.pass_to(self.now + Duration::from_millis(*ms)),
@@ -137,7 +138,7 @@ impl Play {
                 self.limiter = Limiter::new(&self.quota);
                 self.limiter.take_over(self.now, Duration::from_millis(*wait_ms));
                 self.throttled_until = self.now + Duration::from_millis(*wait_ms);
-                for call in std::mem::take(&mut self.under_way) {
+                for call in std::mem::take(&mut self.in_progress) {
                     self.seen.0.push((call.began_at, call.uses));
                 }
             }
@@ -145,32 +146,32 @@ impl Play {
         Ok(())
     }
 
-    fn wait_for(&mut self, tokens: u64, class: Class) -> Result<Ticket, TestCaseError> {
+    fn wait_for(&mut self, tokens: u64, class: Class) -> Result<Reservation, TestCaseError> {
         for _ in 0..10_000 {
             match self.limiter.ask(self.now, tokens, class) {
-                Answer::Now(ticket) => return Ok(ticket),
-                Answer::TooMuch { at_most } => prop_assert!(false, "{tokens} of {at_most} can never pass"),
-                Answer::At(instant) => {
-                    prop_assert!(instant > self.now, "told to ask again at once");
-                    let next_end = self.under_way.iter().map(|call| call.ends_at).min();
+                Grant::Now(reservation) => return Ok(reservation),
+                Grant::TooMuch { at_most } => prop_assert!(false, "{tokens} of {at_most} can never pass"),
+                Grant::At(instant) => {
+                    prop_assert!(instant > self.now, "the wait is empty");
+                    let next_end = self.in_progress.iter().map(|call| call.ends_at).min();
                     self.pass_to(next_end.map_or(instant, |end| end.min(instant)).max(self.now));
                 }
             }
         }
-        prop_assert!(false, "waits for ever");
+        prop_assert!(false, "the call waits for ever");
         unreachable!("the assertion above fails")
     }
 
     fn pass_to(&mut self, instant: Duration) {
         self.now = self.now.max(instant);
-        let (ended, under_way) =
-            std::mem::take(&mut self.under_way).into_iter().partition(|call| call.ends_at <= self.now);
-        self.under_way = under_way;
-        let mut ended: Vec<UnderWay> = ended;
+        let (ended, in_progress) =
+            std::mem::take(&mut self.in_progress).into_iter().partition(|call| call.ends_at <= self.now);
+        self.in_progress = in_progress;
+        let mut ended: Vec<CallInProgress> = ended;
         ended.sort_by_key(|call| call.ends_at);
         for call in ended {
-            // What the provider does not say counts as asked for, so that is what it may have been.
-            self.limiter.settle(call.ends_at, call.ticket, call.says_tokens.then_some(call.uses));
+            // Without a report the requested amount counts, so this may be the usage.
+            self.limiter.settle(call.ends_at, call.reservation, call.reports_tokens.then_some(call.uses));
             self.seen.0.push((if call.arrives_late { call.ends_at } else { call.began_at }, call.uses));
         }
     }
@@ -180,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_interleaving_exceeds_any_window(
+    fn no_order_of_events_exceeds_any_window(
         steps in steps(),
         requests in prop_oneof![Just(3u64), Just(60), Just(300)],
         tokens in prop_oneof![Just(500u64), Just(5_000), Just(100_000)],
@@ -196,11 +197,12 @@ proptest! {
     }
 }
 
-/// Calls of one class, back to back for ten windows; the share of the tighter limit that was used after the first.
+/// Calls of one class, back to back for ten windows. Returns the used share of the tighter limit after the
+/// first window.
 fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 {
     let mut play = Play::new(quota.clone());
     while play.now < 11 * WINDOW {
-        let call = Step::Call { class, tokens, percent_used: 95, length_ms, arrives_late: true, says_tokens: true };
+        let call = Step::Call { class, tokens, percent_used: 95, length_ms, arrives_late: true, reports_tokens: true };
         play.step(&call).expect("no call waits for ever");
     }
     let late: Vec<&(Duration, u64)> = play.seen.0.iter().filter(|(at, _)| *at > WINDOW && *at <= 11 * WINDOW).collect();
@@ -210,7 +212,7 @@ fn utilisation(quota: &Quota, class: Class, tokens: u64, length_ms: u64) -> f64 
 }
 
 #[test]
-fn nearly_the_whole_quota_is_used_when_there_is_always_work() {
+fn constant_work_uses_nearly_the_whole_quota() {
     for (requests, tokens, batch) in [(60, 10_000_000, 100), (2_000, 3_000_000, 90_000), (300, 10_000, 380)] {
         let with = |questions_percent| quota(requests, tokens, questions_percent);
         let whole = utilisation(&with(0), Class::Passages, batch, 300);
@@ -222,7 +224,8 @@ fn nearly_the_whole_quota_is_used_when_there_is_always_work() {
     }
 }
 
-/// While passages always wait, a question goes at once or at the next slot, and passages still get their share.
+/// While passages always wait, a question is allowed at once or at the next slot, and passages still get
+/// their share.
 #[test]
 fn questions_do_not_wait_behind_passages() {
     let mut limiter = Limiter::new(&quota(600, 1_000_000, 10));
@@ -231,18 +234,18 @@ fn questions_do_not_wait_behind_passages() {
     for now in (0..600_000).map(Duration::from_millis) {
         if passages_at <= now {
             match limiter.ask(now, 1_000, Class::Passages) {
-                Answer::Now(ticket) => {
-                    limiter.settle(now, ticket, None);
+                Grant::Now(reservation) => {
+                    limiter.settle(now, reservation, None);
                     num_passages += 1;
                 }
-                Answer::At(instant) => passages_at = instant,
-                Answer::TooMuch { at_most } => panic!("{at_most}"),
+                Grant::At(instant) => passages_at = instant,
+                Grant::TooMuch { at_most } => panic!("{at_most}"),
             }
         }
         if asked_at <= now
-            && let Answer::Now(ticket) = limiter.ask(now, 20, Class::Questions)
+            && let Grant::Now(reservation) = limiter.ask(now, 20, Class::Questions)
         {
-            limiter.settle(now, ticket, None);
+            limiter.settle(now, reservation, None);
             longest = longest.max(now - asked_at);
             asked_at += Duration::from_millis(1_300);
         }
@@ -251,9 +254,10 @@ fn questions_do_not_wait_behind_passages() {
     assert!(num_passages >= 5_000, "{num_passages} of 5,400");
 }
 
-/// The hardest cases: an owner that was idle, then used its burst and its pace to the last moment, and a greedy standby.
+/// The hardest cases: an owner that was idle and then uses its burst and its pace to the last moment, and a
+/// greedy standby.
 #[test]
-fn a_change_of_owner_exceeds_no_window() {
+fn change_of_owner_exceeds_no_window() {
     for (busy_seconds, wait_ms, tokens) in
         every_case(&[1, 5, 30, 59, 90], &[0, 1, 3_000, 20_000, 59_000], &[100, 900, 2_000])
     {
@@ -267,7 +271,7 @@ fn a_change_of_owner_exceeds_no_window() {
                         percent_used: 100,
                         length_ms: 0,
                         arrives_late: false,
-                        says_tokens: true,
+                        reports_tokens: true,
                     };
                     play.step(&call).expect("no call waits for ever");
                     play.pass_to(play.now);
@@ -292,12 +296,12 @@ fn every_case(busy: &[u64], waits: &[u64], tokens: &[u64]) -> Vec<(u64, u64, u64
 }
 
 #[test]
-fn a_standby_goes_on_where_the_dead_owner_stopped() {
+fn standby_continues_the_usage_of_the_dead_owner() {
     for (wait, earliest, latest) in [(0, 0, 3), (10, 10, 13), (60, 60, 63)] {
         let mut limiter = Limiter::new(&quota(60, 1_000_000, 0));
         limiter.take_over(Duration::from_secs(100), Duration::from_secs(wait));
-        let Answer::At(first) = limiter.ask(Duration::from_secs(100), 1_000, Class::Passages) else {
-            panic!("the key was used up");
+        let Grant::At(first) = limiter.ask(Duration::from_secs(100), 1_000, Class::Passages) else {
+            panic!("the quota was used up");
         };
         let first = (first - Duration::from_secs(100)).as_secs();
         assert!((earliest..=latest).contains(&first), "{wait}: {first}");

@@ -1,5 +1,5 @@
-//! The adapter from outside: its limiter under any interleaving, the client against the strict fake provider, over
-//! sockets and in virtual time.
+//! Integration tests: the limiter under any order of events, and the client with the strict fake provider,
+//! over sockets and in virtual time.
 
 mod conformance;
 mod faults;

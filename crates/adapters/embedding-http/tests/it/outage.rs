@@ -1,4 +1,4 @@
-//! An outage of five minutes: it costs no part and few calls, and is soon over when it is over.
+//! An outage of five minutes: no part fails, few calls are made, and work continues soon after its end.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ const CALLS_A_MINUTE: u64 = 120;
 struct Work {
     provider: VirtualProvider,
     took: Duration,
-    /// Failures that would have counted as attempts of their part.
+    /// Failures that count as attempts of their part.
     num_attempts: u32,
 }
 
-/// A provider with a quota, an embedder, and consumers that embed `num_parts` of `part_texts` with it.
+/// Runs consumers that embed `num_parts` parts of `part_texts` texts with one provider that has a quota.
 async fn work(faults: Vec<Fault>, num_parts: usize, part_texts: usize) -> Work {
     let settings = Settings {
         requests: Some(CALLS_A_MINUTE),
@@ -49,7 +49,7 @@ async fn work(faults: Vec<Fault>, num_parts: usize, part_texts: usize) -> Work {
     Work { took: provider.now(), provider, num_attempts }
 }
 
-/// Embeds a part as a consumer does, and gives the number of attempts that would have counted.
+/// Embeds a part like a consumer; returns the number of attempts that count.
 async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> u32 {
     let texts = texts(part * 10, part_texts);
     let mut num_attempts = 0;
@@ -71,8 +71,8 @@ async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outage_costs_no_part_and_few_calls() {
-    // Full calls; and parts of which three share one.
+async fn outage_loses_no_part_and_costs_few_calls() {
+    // Full calls, and parts of which three share one call.
     for (num_parts, part_texts, num_calls) in [(1_200, 10, 1_200..=1_200), (3_600, 3, 1_200..=1_250)] {
         disturbed(num_parts, part_texts, num_calls).await;
     }
@@ -90,7 +90,7 @@ async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusiv
     assert!(extra * 10 <= before.num_calls, "{extra} extra calls: {after:?}");
     assert!(
         disturbed.num_attempts <= 8,
-        "{}: once the breaker is open nothing counts as an attempt",
+        "{}: no call counts as an attempt while the breaker is open",
         disturbed.num_attempts
     );
     assert!(!after.statuses.contains_key(&429), "{after:?}");
@@ -99,9 +99,10 @@ async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusiv
     assert!(lost <= OUTAGE + Duration::from_secs(30), "{lost:?}");
 }
 
-/// The batches of one part go together: those that may not be called do not end the probe that shows that the provider is back.
+/// The batches of one part run together: a batch that may not call does not cancel the probe of another
+/// batch.
 #[tokio::test(start_paused = true)]
-async fn a_part_of_many_batches_finds_the_provider_again() {
+async fn part_of_many_batches_recovers_after_an_outage() {
     let provider =
         VirtualProvider::new(Settings { latency: Duration::from_millis(200), ..Settings::new(Shape::Voyage) });
     provider.provider().script([
@@ -117,15 +118,16 @@ async fn a_part_of_many_batches_finds_the_provider_again() {
     tokio::time::timeout(OUTAGE * 2, embed_part(&embedder, 0, 10)).await.expect("the part is embedded");
     let took = provider.now();
     println!("embedded after {took:?}");
-    // What came before the outage is not paid for again.
+    // Vectors from before the outage are not paid for again.
     let statuses = provider.provider().report().statuses;
     assert_eq!(statuses[&200], 10, "{statuses:?}");
     assert!(took < OUTAGE + Duration::from_secs(30), "{took:?}");
 }
 
-/// During the outage: what opened the breaker, its retries, and one probe each ten seconds. After it: the full rate.
+/// During the outage: the calls that opened the breaker, their retries, and one probe per ten seconds. After
+/// it: the full rate.
 #[tokio::test(start_paused = true)]
-async fn calls_are_few_in_the_outage_and_at_full_rate_soon_after() {
+async fn calls_are_few_in_an_outage_and_full_rate_after() {
     let mut faults = vec![Fault::None; 300];
     faults.push(Fault::Outage { ms: OUTAGE.as_millis() as u64 });
     let disturbed = work(faults, 1_200, 10).await;

@@ -1,4 +1,5 @@
-//! The key's quota over changes of owner: five minutes, three processes, both classes, the active one killed twice.
+//! The quota of a key over changes of owner: five minutes, three processes, both classes; the active process
+//! is killed twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::virtual_time::{VirtualProvider, as_strs, config, quota, texts};
 const TOKENS: u64 = 120_000;
 const REQUESTS: u64 = 300;
 
-/// Passages without end, from several consumers.
+/// Embeds passages without end, from several consumers.
 fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     for consumer in 0..3 {
         let embedder = Arc::clone(embedder);
@@ -31,20 +32,20 @@ fn passages(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     }
 }
 
-/// About as many questions as their share allows.
+/// Embeds about as many questions as their share allows.
 fn questions(tasks: &mut JoinSet<()>, embedder: &Arc<HttpEmbedder>) {
     let embedder = Arc::clone(embedder);
     tasks.spawn(async move {
         let question = "how is the sum of left and right computed? ".repeat(18);
         loop {
-            // A question may come too late to be of use; its asker asks again.
+            // A question may fail because it waited too long; a real caller would ask again.
             let _ = embedder.embed(InputType::Query, &[&question]).await;
             sleep(Duration::from_millis(450)).await;
         }
     });
 }
 
-fn at_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
+fn start_work(embedder: &Arc<HttpEmbedder>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     passages(&mut tasks, embedder);
     questions(&mut tasks, embedder);
@@ -55,7 +56,7 @@ fn settings(takeover_wait_ms: u64) -> QuotaConfig {
     QuotaConfig { takeover_wait_ms: Some(takeover_wait_ms), ..quota(REQUESTS, TOKENS) }
 }
 
-/// Five minutes with two kills; the share of the tokens that was used, and the provider.
+/// Five minutes with two kills. Returns the used share of the tokens, and the provider.
 async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
     let limits = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });
@@ -66,9 +67,9 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
         if owner > 0 {
             embedder.take_over(|| true);
         }
-        let tasks = at_work(&embedder);
+        let tasks = start_work(&embedder);
         sleep(Duration::from_secs(100)).await;
-        // Killed: calls under way are counted by the provider, and nobody knows of them.
+        // Killed: the provider counts the calls in progress, but no process knows of them.
         drop(tasks);
     }
     let used: u64 = provider.provider().calls().iter().map(|call| call.tokens).sum();
@@ -76,7 +77,7 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_quota_is_used_up_and_never_exceeded_though_the_owner_is_killed_twice() {
+async fn quota_is_used_and_kept_over_two_kills_of_the_owner() {
     let (share, provider) = five_minutes(0).await;
     let report = provider.provider().report();
     assert!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "{report:?}");
@@ -89,7 +90,7 @@ async fn the_quota_is_used_up_and_never_exceeded_though_the_owner_is_killed_twic
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_standby_may_also_wait_a_whole_window() {
+async fn standby_may_wait_a_whole_window() {
     let (share, provider) = five_minutes(60_000).await;
     let report = provider.provider().report();
     println!("{share:.3} of the tokens used; {report:?}");
@@ -97,11 +98,11 @@ async fn a_standby_may_also_wait_a_whole_window() {
     assert!((0.5..0.65).contains(&share), "{share}");
 }
 
-/// Passages from the key's owner, questions from a process of their own: neither knows of the other, and together they are
-/// below the limit.
+/// Passages from the owner of the key, questions from another process: neither knows of the other, and
+/// together they stay below the limit.
 #[tokio::test(start_paused = true)]
-async fn shares_of_processes_that_do_not_know_each_other_add_up() {
-    // The questions' share of the requests must be enough for their share of the tokens.
+async fn shares_of_independent_processes_add_up() {
+    // The questions' share of the requests must be sufficient for their share of the tokens.
     let requests = 3 * REQUESTS;
     let limits = Settings { requests: Some(requests), tokens: Some(TOKENS), ..Settings::new(Shape::Voyage) };
     let provider = VirtualProvider::new(Settings { latency: Duration::from_millis(300), ..limits });
@@ -125,8 +126,8 @@ async fn shares_of_processes_that_do_not_know_each_other_add_up() {
     assert!(share >= 0.9, "{share}");
 }
 
-/// The same limiter over real sockets and real time, in a window of three seconds: whatever the machine is busy with, no window
-/// is exceeded.
+/// The same limiter over real sockets in real time, with a window of three seconds: no window is exceeded,
+/// also on a busy machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
     let window = Duration::from_secs(3);
@@ -141,7 +142,7 @@ async fn no_window_is_exceeded_over_sockets() -> anyhow::Result<()> {
         if owner > 0 {
             embedder.take_over(|| true);
         }
-        let tasks = at_work(&embedder);
+        let tasks = start_work(&embedder);
         sleep(window * 2).await;
         drop(tasks);
     }

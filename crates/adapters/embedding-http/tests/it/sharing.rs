@@ -1,11 +1,11 @@
-//! Callers with few texts share calls, and nothing else: each gets its own vectors, and its own errors.
+//! Callers with few texts share calls, and nothing else: each gets its own vectors and its own errors.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, InputType};
-use cairn_embedding_http::{EmbeddingHttpConfig, HttpAnswer, HttpEmbedder, Share, Transport, TransportError};
+use cairn_embedding_http::{EmbeddingHttpConfig, HttpEmbedder, HttpReply, Share, Transport, TransportError};
 use cairn_fake_provider::{Fault, Settings, Shape};
 use cairn_ports::{Embedder, EmbedderError, ErrorKind};
 use futures::future::join_all;
@@ -21,7 +21,7 @@ fn provider(shape: Shape) -> VirtualProvider {
     VirtualProvider::new(Settings { latency: Duration::from_millis(200), ..Settings::new(shape) })
 }
 
-/// A call a second.
+/// One call per second.
 fn scarce(shape: Shape) -> EmbeddingHttpConfig {
     EmbeddingHttpConfig { quota: quota(60, 10_000_000), ..config(shape) }
 }
@@ -38,27 +38,28 @@ async fn undisturbed(shape: Shape, num_callers: usize) -> Vec<Vec<DenseVector>> 
 }
 
 fn vectors(found: Vec<Result<Vec<DenseVector>, EmbedderError>>) -> Vec<Vec<DenseVector>> {
-    found.into_iter().map(|vectors| vectors.expect("nobody fails")).collect()
+    found.into_iter().map(|vectors| vectors.expect("no caller fails")).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_calls_are_scarce_they_are_filled() {
+async fn scarce_calls_are_filled() {
     for shape in SHAPES {
         let provider = provider(shape);
         let embedder = provider.embedder(scarce(shape));
         let found = join_all((0..100).map(|number| embed(&embedder, number))).await;
         assert_eq!(vectors(found), undisturbed(shape, 100).await, "{shape:?}");
         let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
-        // The first does not wait for company; of the others ten have room in a call.
+        // The first remainder does not wait for others; of the others, ten fit into one call.
         let expect: Vec<usize> = [3].into_iter().chain([30; 9]).chain([27]).collect();
         assert_eq!(sizes, expect, "{shape:?}");
         assert_eq!(embedder.counters().num_texts, 300);
     }
 }
 
-/// Also where a call takes longer than the next has to wait: who shares one asks for no other meanwhile.
+/// This also holds if a call takes longer than the wait for the next: a remainder in a shared call requests
+/// no other.
 #[tokio::test(start_paused = true)]
-async fn each_text_is_sent_once() {
+async fn every_text_is_sent_once() {
     let slow = Settings { latency: Duration::from_secs(3), ..Settings::new(Shape::Voyage) };
     let two_at_once = EmbeddingHttpConfig { concurrency: Some(2), ..config(Shape::Voyage) };
     for (settings, expect) in [(scarce(Shape::Voyage), [3, 30].as_slice()), (two_at_once, &[3, 3, 27])] {
@@ -71,9 +72,9 @@ async fn each_text_is_sent_once() {
     }
 }
 
-/// Nobody's text is at fault: they stay together, and try again as one.
+/// The failure does not depend on texts: the remainders stay together and retry as one call.
 #[tokio::test(start_paused = true)]
-async fn who_shares_a_call_to_a_provider_that_is_away_stays_together() {
+async fn shared_call_is_retried_together_in_an_outage() {
     let provider = provider(Shape::Voyage);
     provider.provider().script([Fault::None, Fault::Status(503), Fault::Status(502), Fault::None]);
     let embedder = provider.embedder(scarce(Shape::Voyage));
@@ -83,9 +84,9 @@ async fn who_shares_a_call_to_a_provider_that_is_away_stays_together() {
     assert_eq!((sizes[0], sizes[1], sizes.len()), (3, 30, 4), "{sizes:?}");
 }
 
-/// A large part's full calls are no company, what is left of it is.
+/// The full calls of a large part are not shared, its remainder is.
 #[tokio::test(start_paused = true)]
-async fn what_is_left_of_a_large_part_is_company() {
+async fn remainder_of_a_large_part_shares_a_call() {
     let provider = provider(Shape::Voyage);
     let embedder = provider.embedder(scarce(Shape::Voyage));
     let (large, small) = (texts(0, 70), texts(1_000, 5));
@@ -97,9 +98,9 @@ async fn what_is_left_of_a_large_part_is_company() {
     assert_eq!(sizes, [32, 32, 11]);
 }
 
-/// Where calls are not scarce nobody waits, and nothing is shared.
+/// If calls are not scarce, no remainder waits, and no call is shared.
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_company() {
+async fn remainder_never_waits_in_order_to_share() {
     let provider = provider(Shape::Voyage);
     let embedder = provider.embedder(config(Shape::Voyage));
     join_all((0..8).map(|number| embed(&embedder, number))).await;
@@ -107,29 +108,29 @@ async fn nobody_waits_for_company() {
     assert!(provider.now() < Duration::from_millis(300), "{:?}", provider.now());
 }
 
-/// Answers what the fake answers, but not to calls with a text that holds a certain word.
+/// Replies like the fake provider, except to calls with a text that contains a certain word.
 struct Picky {
     provider: VirtualProvider,
     word: &'static str,
-    /// None: hangs up.
+    /// `None`: closes the connection.
     status: Option<u16>,
 }
 
 #[async_trait]
 impl Transport for Picky {
-    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpAnswer, TransportError> {
+    async fn post(&self, body: Vec<u8>, max_bytes: usize) -> Result<HttpReply, TransportError> {
         let is_bad = String::from_utf8_lossy(&body).contains(self.word);
         let answer = self.provider.post(body, max_bytes).await?;
         match (is_bad, self.status) {
             (false, _) => Ok(answer),
-            (true, Some(status)) => Ok(HttpAnswer { status, headers: Vec::new(), body: Vec::new() }),
+            (true, Some(status)) => Ok(HttpReply { status, headers: Vec::new(), body: Vec::new() }),
             (true, None) => Err(TransportError::Lost(None)),
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bad_text_fails_its_own_caller_only() {
+async fn bad_text_fails_only_its_own_caller() {
     for (status, kind) in
         [(Some(400), ErrorKind::Invalid), (Some(500), ErrorKind::ConnectionLost), (None, ErrorKind::ConnectionLost)]
     {
@@ -147,7 +148,7 @@ async fn a_bad_text_fails_its_own_caller_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_the_provider_asks_for_holds_for_all_who_share() {
+async fn requested_wait_applies_to_all_members() {
     let provider = provider(Shape::Voyage);
     let wait = |seconds: &str| Fault::Throttle { retry_after: Some(seconds.to_owned()) };
     provider.provider().script([Fault::None, wait("4"), wait("3"), Fault::None]);
@@ -157,7 +158,7 @@ async fn a_wait_that_the_provider_asks_for_holds_for_all_who_share() {
     let report = provider.provider().report();
     assert_eq!((report.num_calls, report.num_early), (4, 0), "{report:?}");
     sleep(Duration::from_secs(2)).await;
-    // A longer one is everybody's to wait for.
+    // A longer wait applies to all callers.
     provider.provider().script([Fault::None, wait("60")]);
     let found = join_all((11..22).map(|number| embed(&embedder, number))).await;
     let num_throttled = found.iter().filter(|found| found.is_err()).count();
@@ -167,14 +168,15 @@ async fn a_wait_that_the_provider_asks_for_holds_for_all_who_share() {
     }
 }
 
-/// Callers of all sizes come and give up at any time, and the provider does what it likes: whoever stays gets its own vectors, and
-/// no call is larger than may be.
+/// Callers of all sizes start and cancel at any time, and the provider has random faults. Every caller that
+/// stays gets its own vectors, and no call exceeds the limits.
 #[tokio::test(start_paused = true)]
-async fn whoever_stays_gets_its_own_vectors() {
+async fn every_waiting_caller_gets_its_own_vectors() {
     for seed in 0..60 {
         let random = &mut StdRng::seed_from_u64(seed);
         let shape = SHAPES[random.random_range(0..3)];
-        // Half of the time calls of more than ten texts are too large, which the settings do not know.
+        // In half of the cases, calls of more than ten texts are too large, and the settings do not contain
+        // this limit.
         let max_tokens = if seed % 2 == 0 { 500 } else { 16_000 };
         let latency = Duration::from_millis(200);
         let provider = VirtualProvider::new(Settings { latency, max_tokens, ..Settings::new(shape) });
@@ -222,6 +224,6 @@ async fn whoever_stays_gets_its_own_vectors() {
         }
         let largest = provider.provider().calls().iter().map(|call| call.num_texts).max();
         assert!(largest <= limits.max_texts, "seed {seed}: {largest:?}");
-        assert_eq!(embedder.counters().num_under_way, 0, "seed {seed}");
+        assert_eq!(embedder.counters().num_in_progress, 0, "seed {seed}");
     }
 }

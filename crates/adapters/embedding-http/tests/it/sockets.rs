@@ -1,4 +1,5 @@
-//! What only a socket shows: connections that end, answers without end, redirects, and where the key goes.
+//! Behaviour that only a socket shows: lost connections, endless replies, redirects, and the destination of
+//! the key.
 
 use std::net::SocketAddr;
 
@@ -16,7 +17,7 @@ use crate::virtual_time::config;
 
 const KEY: &str = "sk-very-secret";
 
-/// An embedder for an address, with a key in a file that lives as long as the test.
+/// An embedder for an address, with a key in a temporary file.
 fn embedder(address: SocketAddr, change: impl FnOnce(&mut EmbeddingHttpConfig)) -> Result<HttpEmbedder> {
     let mut file = tempfile::NamedTempFile::new()?;
     file.write_all(KEY.as_bytes())?;
@@ -31,7 +32,7 @@ async fn fake(settings: Settings) -> Result<FakeServer> {
     FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await
 }
 
-/// Answers every connection with the same bytes, and then nothing more until the other side ends it.
+/// Sends the same bytes on every connection, and then nothing until the client closes it.
 async fn raw(answer: impl Into<Vec<u8>>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -56,7 +57,7 @@ async fn error_of(embedder: &HttpEmbedder) -> (ErrorKind, String) {
 }
 
 #[tokio::test]
-async fn connections_that_end_are_tried_again() -> Result<()> {
+async fn lost_connections_are_retried() -> Result<()> {
     let server = fake(Settings::new(Shape::Openai)).await?;
     server.provider().script([Fault::HangUp, Fault::None, Fault::TruncatedJson]);
     let embedder = embedder(server.address, |_| {})?;
@@ -68,11 +69,11 @@ async fn connections_that_end_are_tried_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_key_goes_to_the_provider_and_nowhere_else() -> Result<()> {
+async fn key_is_sent_only_to_the_provider() -> Result<()> {
     let server = fake(Settings { keys: vec![KEY.to_owned()], ..Settings::new(Shape::Openai) }).await?;
     embedder(server.address, |_| {})?.check().await?;
     assert_eq!(server.provider().calls()[0].key, KEY);
-    // This one's answer repeats the key that it refuses, as some do.
+    // This server's reply repeats the key that it refuses, as some providers do.
     let other = fake(Settings { keys: vec!["other".to_owned()], ..Settings::new(Shape::Openai) }).await?;
     let (kind, message) = error_of(&embedder(other.address, |_| {})?).await;
     assert_eq!(kind, ErrorKind::Unavailable);
@@ -90,7 +91,7 @@ async fn redirects_are_not_followed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn answers_without_end_are_cut_off() -> Result<()> {
+async fn endless_replies_are_rejected() -> Result<()> {
     let mut answer = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000000\r\n\r\n".to_vec();
     answer.extend(std::iter::repeat_n(b' ', 1 << 20));
     let (kind, message) = error_of(&embedder(raw(answer).await?, |_| {})?).await;
@@ -100,7 +101,7 @@ async fn answers_without_end_are_cut_off() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_provider_that_does_not_answer_is_left_at_the_deadline() -> Result<()> {
+async fn silent_provider_times_out() -> Result<()> {
     let address = raw("").await?;
     for (call_ms, read_ms) in [(200, 30_000), (30_000, 200)] {
         let embedder = embedder(address, |settings| {
@@ -114,7 +115,7 @@ async fn a_provider_that_does_not_answer_is_left_at_the_deadline() -> Result<()>
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_unavailable() -> Result<()> {
+async fn unreachable_provider_is_unavailable() -> Result<()> {
     let address = {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         listener.local_addr()?

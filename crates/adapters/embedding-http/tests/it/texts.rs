@@ -15,7 +15,7 @@ async fn vectors(settings: Settings, texts: &[&str]) -> (Vec<DenseVector>, u64, 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_that_is_too_large_is_split_until_it_fits() {
+async fn too_large_batch_is_split_until_it_fits() {
     for shape in [Shape::Voyage, Shape::Openai, Shape::Tei] {
         let texts = texts(0, 100);
         let whole = vectors(Settings::new(shape), &as_strs(&texts)).await;
@@ -31,7 +31,7 @@ async fn a_batch_that_is_too_large_is_split_until_it_fits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_that_is_too_long_is_cut_and_counted_and_does_not_disturb_its_neighbours() {
+async fn too_long_text_is_cut_and_counted_alone() {
     let long = "数 ".repeat(7_000);
     let texts = ["short", &long, "other"];
     for shape in [Shape::Voyage, Shape::Openai] {
@@ -45,7 +45,7 @@ async fn a_text_that_is_too_long_is_cut_and_counted_and_does_not_disturb_its_nei
 }
 
 #[tokio::test(start_paused = true)]
-async fn among_many_texts_the_one_that_is_too_long_is_found() {
+async fn one_too_long_text_among_many_is_found() {
     let mut many = texts(0, 1_000);
     many[700] = "word ".repeat(3_000);
     let sizes = Settings { max_texts: 2_048, max_tokens: 1_000_000, ..Settings::new(Shape::Openai) };
@@ -55,7 +55,7 @@ async fn among_many_texts_the_one_that_is_too_long_is_found() {
     let embedder = provider.embedder(settings);
     let found = embedder.embed(InputType::Passage, &as_strs(&many)).await.expect("vectors");
     let counters = embedder.counters();
-    // In one batch: each half of it that holds the text is halved.
+    // In one batch: each half that contains the text is halved again.
     assert!((9..=10).contains(&counters.num_split) && counters.num_truncated == 1, "{counters:?}");
     let [first, last] = [&many[0], &many[999]].map(|text| vec![text.as_str()]);
     let alone = async |texts: Vec<&str>| vectors(Settings::new(Shape::Openai), &texts).await.0;
@@ -63,7 +63,7 @@ async fn among_many_texts_the_one_that_is_too_long_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_that_never_fits_is_too_large() {
+async fn text_that_never_fits_is_too_large() {
     let provider = VirtualProvider::new(Settings { max_text_tokens: 0, ..Settings::new(Shape::Openai) });
     let embedder = provider.embedder(config(Shape::Openai));
     let error = embedder.embed(InputType::Passage, &["text of some length"]).await.expect_err("it never fits");
@@ -71,7 +71,8 @@ async fn a_text_that_never_fits_is_too_large() {
     assert!(embedder.counters().num_calls <= 9, "{:?}", embedder.counters());
 }
 
-/// A quota that is smaller than the provider's batches: batches shrink before they ask, and nothing waits for ever.
+/// The quota is smaller than the provider's batches: batches shrink before they are requested, and no call
+/// waits for ever.
 #[tokio::test(start_paused = true)]
 async fn batches_fit_the_quota() {
     let provider = VirtualProvider::new(Settings { tokens: Some(5_000), ..Settings::new(Shape::Voyage) });
@@ -80,14 +81,14 @@ async fn batches_fit_the_quota() {
     settings.max_text_tokens = Some(300);
     let embedder = provider.embedder(settings);
     let texts = texts(0, 300);
-    let found = embedder.embed(InputType::Passage, &as_strs(&texts)).await.expect("patience");
+    let found = embedder.embed(InputType::Passage, &as_strs(&texts)).await.expect("vectors");
     let report = provider.provider().report();
     assert_eq!((found.len(), report.statuses.get(&429)), (300, None));
     assert!(report.most_tokens <= 5_000 && provider.now().as_secs() < 240, "{report:?} {:?}", provider.now());
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_and_passages_are_told_apart() {
+async fn questions_and_passages_are_distinguished() {
     for shape in [Shape::Voyage, Shape::Openai, Shape::Tei] {
         let provider = VirtualProvider::new(Settings::new(shape));
         let embedder = provider.embedder(config(shape));

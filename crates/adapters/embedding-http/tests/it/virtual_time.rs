@@ -1,12 +1,12 @@
-//! The fake provider without a socket, in tokio's virtual time: minutes pass in milliseconds, and nothing depends on how
-//! busy the machine is.
+//! The fake provider without a socket, in tokio's virtual time: minutes pass in milliseconds, and the load of
+//! the machine has no influence.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_embedding_http::{
-    EmbeddingHttpConfig, HttpAnswer, HttpEmbedder, QuotaConfig, Share, Transport, TransportError,
+    EmbeddingHttpConfig, HttpEmbedder, HttpReply, QuotaConfig, Share, Transport, TransportError,
 };
 use cairn_fake_provider::{Provider, Reply, Request, Settings, Shape};
 use tokio::sync::Semaphore;
@@ -16,10 +16,10 @@ use tokio::time::{Instant, sleep};
 pub(crate) struct VirtualProvider {
     provider: Arc<Mutex<Provider>>,
     origin: Instant,
-    /// Calls that are worked on at once; others wait for their turn.
+    /// Calls that are processed at once; others wait.
     slots: Arc<Semaphore>,
-    /// From here to the provider, and back.
-    way: Duration,
+    /// Time from the client to the provider, and back.
+    network_delay: Duration,
 }
 
 impl VirtualProvider {
@@ -32,7 +32,7 @@ impl VirtualProvider {
             provider: Arc::new(Mutex::new(Provider::new(settings))),
             origin: Instant::now(),
             slots: Arc::new(Semaphore::new(slots)),
-            way: Duration::from_millis(20),
+            network_delay: Duration::from_millis(20),
         }
     }
 
@@ -55,20 +55,20 @@ impl VirtualProvider {
 
 #[async_trait]
 impl Transport for VirtualProvider {
-    async fn post(&self, body: Vec<u8>, _max_bytes: usize) -> Result<HttpAnswer, TransportError> {
-        sleep(self.way).await;
+    async fn post(&self, body: Vec<u8>, _max_bytes: usize) -> Result<HttpReply, TransportError> {
+        sleep(self.network_delay).await;
         let _slot = self.slots.acquire().await;
         let path = if body.starts_with(b"{\"inputs\"") { "/embed" } else { "/v1/embeddings" };
         let reply = self.provider().handle(self.now(), Request { path, key: Some("k"), body: &body });
-        let Reply::Answer { status, headers, body, after, is_cut } = reply else {
+        let Reply::Response { status, headers, body, after, is_cut } = reply else {
             return Err(TransportError::Lost(None));
         };
-        sleep(after + self.way).await;
-        if is_cut { Err(TransportError::Lost(None)) } else { Ok(HttpAnswer { status, headers, body }) }
+        sleep(after + self.network_delay).await;
+        if is_cut { Err(TransportError::Lost(None)) } else { Ok(HttpReply { status, headers, body }) }
     }
 }
 
-/// Settings that fit the fake.
+/// Settings that fit the fake provider.
 pub(crate) fn config(shape: Shape) -> EmbeddingHttpConfig {
     let (provider, path) = match shape {
         Shape::Voyage => ("voyage", "v1/embeddings"),

@@ -1,4 +1,4 @@
-//! Waits that the provider asks for, and how many calls are worth having under way.
+//! Waits that the provider requests, and the number of calls at once.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use cairn_ports::{Embedder, ErrorKind};
 
 use crate::virtual_time::{VirtualProvider, config};
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 fn scattered(seed: u64) -> impl Iterator<Item = u64> {
     (seed..).map(|number| {
         let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -17,17 +17,17 @@ fn scattered(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_call_is_earlier_than_the_provider_said() {
+async fn no_call_is_earlier_than_requested() {
     let provider = VirtualProvider::new(Settings::new(Shape::Voyage));
     for wait in scattered(1).take(200) {
         let retry_after = Some((wait % 90).to_string());
         provider.provider().script([Fault::Throttle { retry_after }, Fault::None]);
     }
     let embedder = provider.embedder(config(Shape::Voyage));
-    let (mut num_answers, mut num_returned) = (0, 0);
-    while num_answers < 200 {
+    let (mut num_replies, mut num_returned) = (0, 0);
+    while num_replies < 200 {
         match embedder.embed(InputType::Passage, &["text"]).await {
-            Ok(_) => num_answers += 1,
+            Ok(_) => num_replies += 1,
             Err(error) => {
                 let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error}") };
                 assert!(wait > Duration::from_secs(5), "a short wait is slept: {wait:?}");
@@ -40,11 +40,11 @@ async fn no_call_is_earlier_than_the_provider_said() {
     assert_eq!((report.num_early, report.statuses[&429], report.num_calls), (0, 200, 400));
     assert!(num_returned > 150, "{num_returned}");
     let limit = Duration::from_secs(200 * 90 * 11 / 10);
-    assert!(provider.now() < limit, "waits are not much longer than asked for");
+    assert!(provider.now() < limit, "waits are not much longer than requested");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_without_end_is_clamped() {
+async fn endless_wait_is_clamped() {
     let provider = VirtualProvider::new(Settings::new(Shape::Voyage));
     provider.provider().script([Fault::Throttle { retry_after: Some("999999999".to_owned()) }]);
     let embedder = provider.embedder(config(Shape::Voyage));
@@ -53,9 +53,10 @@ async fn a_wait_without_end_is_clamped() {
     assert!((600..=605).contains(&wait.as_secs()), "{wait:?}");
 }
 
-/// A provider that works on eight calls at once: the limit settles around eight, not at the two hundred that are asked.
+/// A provider that processes eight calls at once: the limit settles around eight, not at the two hundred
+/// requested calls.
 #[tokio::test(start_paused = true)]
-async fn adaptive_concurrency_finds_what_the_provider_can_do() {
+async fn adaptive_concurrency_finds_the_capacity() {
     let settings = Settings { latency: Duration::from_millis(50), max_texts: 1, ..Settings::new(Shape::Tei) };
     let provider = VirtualProvider::with_slots(settings, 8);
     let mut settings = config(Shape::Tei);
@@ -75,9 +76,10 @@ async fn adaptive_concurrency_finds_what_the_provider_can_do() {
     assert!((5.0..=12.0).contains(&mean), "{mean}: {limits:?}");
 }
 
-/// A third of all calls fails, too few for the breaker: retries stay a tenth of the calls, and a few for the time.
+/// A third of all calls fails, too few for the breaker: retries stay at a tenth of the calls, plus the
+/// earnings by time.
 #[tokio::test(start_paused = true)]
-async fn retries_are_few_though_many_calls_fail() {
+async fn retries_stay_few_when_many_calls_fail() {
     let provider =
         VirtualProvider::new(Settings { latency: Duration::from_millis(60), ..Settings::new(Shape::Voyage) });
     for _ in 0..200 {
@@ -96,17 +98,17 @@ async fn retries_are_few_though_many_calls_fail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_given_up_frees_its_place() {
+async fn cancelled_call_frees_its_slot() {
     let provider = VirtualProvider::new(Settings { latency: Duration::from_secs(10), ..Settings::new(Shape::Voyage) });
     let mut settings = config(Shape::Voyage);
     settings.concurrency = Some(1);
     let embedder = provider.embedder(settings);
     for _ in 0..3 {
-        let given_up =
+        let cancelled =
             tokio::time::timeout(Duration::from_secs(1), embedder.embed(InputType::Passage, &["text"])).await;
-        assert!(given_up.is_err());
+        assert!(cancelled.is_err());
     }
-    assert_eq!(embedder.counters().num_under_way, 0);
-    embedder.embed(InputType::Passage, &["text"]).await.expect("nobody is in the way");
+    assert_eq!(embedder.counters().num_in_progress, 0);
+    embedder.embed(InputType::Passage, &["text"]).await.expect("the slot is free");
     assert_eq!((embedder.counters().num_calls, provider.provider().calls().len()), (4, 4));
 }
