@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cairn_embedding_http::control::{Answer, Class, Limiter, Quota, Ticket};
+use cairn_embedding_http::control::{Class, Grant, Limiter, Quota, Reservation};
 
 use crate::mutants::Mutant;
 use crate::schedule::{START_MS, Schedule};
@@ -64,7 +64,7 @@ async fn embed(key: &Arc<Key>) {
         let class = if key.schedule.random(4) == 0 { Class::Questions } else { Class::Passages };
         let (tokens, asked) = key.ask(class);
         match asked {
-            Ok((ticket, owner)) => key.call(ticket, owner, tokens).await,
+            Ok((reservation, owner)) => key.call(reservation, owner, tokens).await,
             Err(until) => {
                 let now_ms = key.schedule.now() - START_MS;
                 let wait_ms = until.as_micros().div_ceil(1000) as i64 - now_ms;
@@ -84,15 +84,15 @@ impl Key {
         Duration::from_millis((self.schedule.now() - START_MS) as u64)
     }
 
-    fn ask(&self, class: Class) -> (u64, Result<(Ticket, u64), Duration>) {
+    fn ask(&self, class: Class) -> (u64, Result<(Reservation, u64), Duration>) {
         let now = self.now();
         self.with(|state| {
             let at_most = state.limiter.at_most(class);
             let tokens = (at_most / 2 + self.schedule.random(at_most)).clamp(1, at_most);
             let answer = match state.limiter.ask(now, tokens, class) {
-                Answer::Now(ticket) => Ok((ticket, state.owner)),
-                Answer::At(until) => Err(until),
-                Answer::TooMuch { .. } => {
+                Grant::Now(reservation) => Ok((reservation, state.owner)),
+                Grant::At(until) => Err(until),
+                Grant::TooMuch { .. } => {
                     self.schedule.violate(format!("{tokens} tokens can never pass, though {at_most} may"));
                     Err(now + Duration::from_secs(1))
                 }
@@ -101,7 +101,7 @@ impl Key {
         })
     }
 
-    async fn call(&self, ticket: Ticket, owner: u64, tokens: u64) {
+    async fn call(&self, reservation: Reservation, owner: u64, tokens: u64) {
         let length_ms = self.schedule.random(800);
         let counted_after_ms = self.schedule.random(length_ms + 1);
         self.schedule.sleep(counted_after_ms).await;
@@ -115,7 +115,7 @@ impl Key {
         let now = self.now();
         self.with(|state| {
             if state.owner == owner {
-                state.limiter.settle(now, ticket, Some(tokens));
+                state.limiter.settle(now, reservation, Some(tokens));
             }
         });
     }
