@@ -5,12 +5,12 @@
 //! trying: a connection to a free port of that range can meet itself. So ports are drawn from below that range and
 //! tried by binding.
 
-use std::collections::HashSet;
-use std::fs;
+use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rand::RngExt;
 use tokio::net::TcpStream;
 use url::Url;
@@ -20,7 +20,7 @@ const LOWEST: u16 = 12_000;
 const USUAL_END: u16 = 32_768;
 const DRAWS: usize = 1000;
 
-/// Ports that nobody listens on now and that this process has not given out before.
+/// Ports that no process listens on, and that no other test of this machine holds. They are held until this process ends.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {
@@ -30,11 +30,21 @@ pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
 }
 
 fn free_port() -> Result<u16> {
-    static GIVEN_OUT: LazyLock<Mutex<HashSet<u16>>> = LazyLock::new(Mutex::default);
+    static HELD: Mutex<Vec<File>> = Mutex::new(Vec::new());
     let end = first_outgoing_port().filter(|end| *end > LOWEST + 1000).unwrap_or(USUAL_END);
-    let mut given_out = GIVEN_OUT.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut draws = (0..DRAWS).map(|_| rand::rng().random_range(LOWEST..end));
-    draws.find(|port| is_free(*port) && given_out.insert(*port)).context("no port is free on 127.0.0.1")
+    let folder = env::temp_dir().join("cairn-test-ports");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    for _ in 0..DRAWS {
+        let port = rand::rng().random_range(LOWEST..end);
+        let lock = File::create(folder.join(port.to_string())).context("cannot create the lock of a port")?;
+        // The lock ends with the process, however it ends. A second lock by this process is refused too.
+        if lock.try_lock().is_ok() && is_free(port) {
+            held.push(lock);
+            return Ok(port);
+        }
+    }
+    bail!("no port is free on 127.0.0.1")
 }
 
 fn first_outgoing_port() -> Option<u16> {
@@ -62,6 +72,8 @@ pub(crate) async fn answers(port: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
