@@ -4,19 +4,20 @@
 //! `*` and `?` stay within one part and `**` crosses parts. A pattern that ends in a slash, and one without any
 //! wildcard, also stands for everything below the directory of that name, as people expect of `docs` and `docs/`.
 
+use cairn_redaction::{Untrusted, quoted};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Bounds on what a repository can make us compile.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
 
-/// A pattern that cannot be compiled. Nothing was read yet.
+/// A pattern that cannot be compiled. It is reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid pattern `{pattern}` in `{field}`: {message}")]
+#[error("invalid pattern {pattern} in {field}: {message}")]
 pub struct InvalidPattern {
-    /// The setting it stands in, e.g. `exclude`, or the ignore file and line, e.g. `src/.cairnignore:3`.
+    /// The setting that contains the pattern, e.g. `` `exclude` ``, or the ignore file and its line, e.g. `«src/.cairnignore» line 3`.
     pub field: String,
-    pub pattern: String,
+    pub pattern: Untrusted,
     pub message: String,
 }
 
@@ -45,7 +46,7 @@ impl Patterns {
                     paths.extend(globs.paths.into_iter().map(|glob| (glob, index)));
                 }
                 Err(message) => {
-                    faults.push(InvalidPattern { field: field.to_owned(), pattern: shown(pattern), message });
+                    faults.push(InvalidPattern { field: format!("`{field}`"), pattern: quoted(pattern), message });
                 }
             }
         }
@@ -54,7 +55,7 @@ impl Patterns {
         }
         let compile = |globs: Vec<(globset::Glob, usize)>| {
             Globs::compile(&globs).map_err(|(index, message)| {
-                vec![InvalidPattern { field: field.to_owned(), pattern: shown(&patterns[index]), message }]
+                vec![InvalidPattern { field: format!("`{field}`"), pattern: quoted(&patterns[index]), message }]
             })
         };
         Ok(Self { patterns: patterns.to_vec(), names: compile(names)?, paths: compile(paths)? })
@@ -151,11 +152,6 @@ fn glob(text: &str) -> Result<globset::Glob, String> {
         .map_err(|error| error.kind().to_string())
 }
 
-/// The pattern as it may stand in a message.
-fn shown(pattern: &str) -> String {
-    pattern.chars().take(200).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,8 +205,8 @@ mod tests {
             let patterns = ["ok".to_owned(), pattern.to_owned(), "[".to_owned()];
             let faults = Patterns::compile("exclude", &patterns).err().expect("refused");
             assert_eq!(faults.len(), 2, "{pattern}: {faults:?}");
-            assert_eq!((faults[0].field.as_str(), faults[1].pattern.as_str()), ("exclude", "["));
-            assert!(pattern.starts_with(&faults[0].pattern));
+            assert_eq!((faults[0].field.as_str(), faults[1].pattern.as_str()), ("`exclude`", "["));
+            assert_eq!(faults[0].pattern, quoted(pattern));
         };
         for pattern in ["[", "a[z-a]", "{a,b", "a}", "", "/", "  ", "!src", "../x", "a\\", &"x".repeat(2_000)] {
             check(pattern);

@@ -27,7 +27,10 @@ pub struct RuleSettings {
     pub generated: GeneratedPolicy,
 }
 
-/// Settings that cannot be compiled: all their faults at once. Nothing was read yet.
+/// More faults are only counted in a message: a repository can contain any number of them.
+const MAX_SHOWN_FAULTS: usize = 5;
+
+/// Settings that cannot be compiled, with all their faults. They are reported before any file is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules {
     pub patterns: Vec<InvalidPattern>,
@@ -38,9 +41,13 @@ impl std::error::Error for InvalidRules {}
 
 impl fmt::Display for InvalidRules {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let patterns = self.patterns.iter().map(ToString::to_string);
-        let faults: Vec<String> = patterns.chain(self.file_size.map(|error| error.to_string())).collect();
-        formatter.write_str(&faults.join("; "))
+        let mut faults: Vec<String> = self.file_size.iter().map(ToString::to_string).collect();
+        faults.extend(self.patterns.iter().take(MAX_SHOWN_FAULTS).map(ToString::to_string));
+        formatter.write_str(&faults.join("; "))?;
+        match self.patterns.len().saturating_sub(MAX_SHOWN_FAULTS) {
+            0 => Ok(()),
+            num_others => write!(formatter, "; and {num_others} more"),
+        }
     }
 }
 
@@ -314,6 +321,15 @@ mod tests {
     }
 
     #[test]
+    fn message_of_many_faults_is_bounded() {
+        let settings = RuleSettings { exclude: vec!["[".to_owned(); 900], ..RuleSettings::default() };
+        let error = Rules::compile(&settings, |_: &RepoPath| false).err().expect("refused");
+        assert_eq!(error.patterns.len(), 900);
+        let message = error.to_string();
+        assert!(message.len() < 500 && message.ends_with("; and 895 more"), "{message}");
+    }
+
+    #[test]
     fn every_fault_is_reported_before_anything_is_read() {
         let settings = RuleSettings {
             include: strings(&["["]),
@@ -324,10 +340,10 @@ mod tests {
         };
         let error = Rules::compile(&settings, |_: &RepoPath| false).err().expect("refused");
         let fields: Vec<&str> = error.patterns.iter().map(|fault| fault.field.as_str()).collect();
-        assert_eq!(fields, ["include", "exclude", "include_override"]);
+        assert_eq!(fields, ["`include`", "`exclude`", "`include_override`"]);
         let size = error.file_size.expect("size");
         assert_eq!((size.max_allowed, size.provided), (10_485_760, 11_000_000));
-        assert!(error.to_string().contains("invalid pattern `{` in `exclude`"), "{error}");
+        assert!(error.to_string().contains("invalid pattern «{» in `exclude`"), "{error}");
     }
 
     #[test]

@@ -7,23 +7,24 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use regex::{Regex, RegexBuilder};
 
 use crate::rules::rule_ids;
+use crate::untrusted::{Untrusted, quoted};
 
 /// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
 const REGEX_BYTES: usize = 256 * 1024;
 
-/// A pattern of `secrets.ignore` that cannot be used. The message names the pattern and says what would be valid.
+/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and says what would be valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRule {
     #[error("secrets.ignore: the pattern is empty")]
     Empty,
     #[error(
-        "secrets.ignore: `{pattern}` names no rule; `rule:generic-password` would (globs such as `rule:github-*` too)"
+        "secrets.ignore: {pattern} matches no rule; write for example `rule:generic-password` or `rule:github-*`"
     )]
-    UnknownRule { pattern: String },
-    #[error("secrets.ignore: `{pattern}` is not a valid regular expression: {reason}")]
-    Regex { pattern: String, reason: String },
-    #[error("secrets.ignore: `{pattern}` is not a valid glob: {reason}")]
-    Glob { pattern: String, reason: String },
+    UnknownRule { pattern: Untrusted },
+    #[error("secrets.ignore: {pattern} is not a valid regular expression: {reason}")]
+    Regex { pattern: Untrusted, reason: String },
+    #[error("secrets.ignore: {pattern} is not a valid glob: {reason}")]
+    Glob { pattern: Untrusted, reason: String },
 }
 
 /// One line of `secrets.ignore`.
@@ -72,7 +73,7 @@ impl IgnorePattern {
             Self::Rule(text) => {
                 let glob = compile_glob(text)?.compile_matcher();
                 let known = rule_ids().any(|id| glob.is_match(id));
-                known.then_some(()).ok_or_else(|| InvalidRule::UnknownRule { pattern: text.clone() })
+                known.then_some(()).ok_or_else(|| InvalidRule::UnknownRule { pattern: quoted(text) })
             }
         }
     }
@@ -160,12 +161,12 @@ fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
     GlobBuilder::new(text)
         .literal_separator(true)
         .build()
-        .map_err(|error| InvalidRule::Glob { pattern: text.to_owned(), reason: error.kind().to_string() })
+        .map_err(|error| InvalidRule::Glob { pattern: quoted(text), reason: error.kind().to_string() })
 }
 
 fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
     RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
-        pattern: text.to_owned(),
+        pattern: quoted(text),
         // The library draws the place of the fault over several lines; its last line says what it is.
         reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     })
@@ -197,13 +198,21 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named() {
+    fn unusable_pattern_is_quoted() {
         check("", "secrets.ignore: the pattern is empty");
         check("value:", "secrets.ignore: the pattern is empty");
-        check("rule:githb", "secrets.ignore: `githb` names no rule");
-        check("regex:a(b", "secrets.ignore: `a(b` is not a valid regular expression: unclosed group");
-        check("regex:(a{999}){999}", "secrets.ignore: `(a{999}){999}` is not a valid regular expression");
-        check("path:a[b", "secrets.ignore: `a[b` is not a valid glob");
+        check("rule:githb", "secrets.ignore: «githb» matches no rule");
+        check("regex:a(b", "secrets.ignore: «a(b» is not a valid regular expression: unclosed group");
+        check("regex:(a{999}){999}", "secrets.ignore: «(a{999}){999}» is not a valid regular expression");
+        check("path:a[b", "secrets.ignore: «a[b» is not a valid glob");
+    }
+
+    #[test]
+    fn secret_in_a_bad_pattern_is_not_shown() {
+        let token = format!("gh{}_{}", "p", "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g");
+        check(&format!("regex:{token}("), "secrets.ignore: «[REDACTED:github-pat](» is not a valid regular expression");
+        check(&format!("path:{token}[b"), "secrets.ignore: «[REDACTED:github-pat][b» is not a valid glob");
+        check(&format!("rule:{token}"), "secrets.ignore: «[REDACTED:github-pat]» matches no rule");
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod rules;
 mod sensitive;
 mod shape;
 mod table;
+mod untrusted;
 mod url;
 
 #[cfg(test)]
@@ -44,3 +45,4 @@ pub use ignore::{IgnorePattern, InvalidRule, SecretsIgnore};
 pub use redactor::{Redacted, Redactor};
 pub use rules::{RULES_VERSION, rule_ids};
 pub use sensitive::{DEFAULT_PATTERNS, InvalidPattern, SensitiveNames, is_sensitive};
+pub use untrusted::{MAX_UNTRUSTED_CHARS, MessagePart, Untrusted, message_parts, quoted};

@@ -20,6 +20,8 @@ const MOST_PASSES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Redactor {
     silencer: Silencer,
+    /// Whether a marker on a line silences its findings.
+    honors_markers: bool,
 }
 
 /// A text without secrets, and where they were.
@@ -34,7 +36,12 @@ pub struct Redacted<'text> {
 impl Redactor {
     /// Fails on the first pattern that cannot be used, and names it.
     pub fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
-        Ok(Self { silencer: Silencer::new(ignore)? })
+        Ok(Self { silencer: Silencer::new(ignore)?, honors_markers: true })
+    }
+
+    /// For texts of unknown origin: nothing in them silences a finding.
+    pub(crate) fn for_messages() -> Self {
+        Self { silencer: Silencer::default(), honors_markers: false }
     }
 
     /// Replaces the value of each secret by `[REDACTED:<rule>]`, the userinfo of a URL by `[REDACTED]`.
@@ -63,7 +70,7 @@ impl Redactor {
         spans.retain(|span| {
             if !line.contains(&span.start) {
                 line = line_around(text, span.start);
-                marked = is_marked(&text[line.clone()]);
+                marked = self.honors_markers && is_marked(&text[line.clone()]);
             }
             !marked && !self.silencer.silences(engine::rule_id(span.rule), &text[span.start..span.end])
         });

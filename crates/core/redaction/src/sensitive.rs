@@ -10,6 +10,8 @@
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::untrusted::{Untrusted, quoted};
+
 /// Kinds of files that hold secrets and nothing else. A pattern without `/` is matched against the last part of the
 /// path, one with `/` against the end of it. Lower case; paths are compared in lower case.
 #[rustfmt::skip]
@@ -62,12 +64,12 @@ const CODE: &[&str] = &[
 /// All patterns that hold without any setting, in the order in which they are tried.
 pub const DEFAULT_PATTERNS: [&[&str]; 2] = [ALWAYS, BY_NAME];
 
-/// A pattern for sensitive names that is no glob. The message names the setting and the pattern.
+/// A pattern for sensitive names that is no glob. The message names the setting and quotes the pattern.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{setting}: `{pattern}` is not a valid glob: {reason}")]
+#[error("{setting}: {pattern} is not a valid glob: {reason}")]
 pub struct InvalidPattern {
     pub setting: &'static str,
-    pub pattern: String,
+    pub pattern: Untrusted,
     pub reason: String,
 }
 
@@ -135,7 +137,7 @@ impl Patterns {
         for pattern in patterns {
             let invalid = |error: &globset::Error| InvalidPattern {
                 setting,
-                pattern: pattern.to_owned(),
+                pattern: quoted(pattern),
                 reason: error.kind().to_string(),
             };
             let anchored = anchored(&pattern.to_lowercase());
@@ -144,7 +146,7 @@ impl Patterns {
         }
         let set = set.build().map_err(|error| InvalidPattern {
             setting,
-            pattern: texts.join(", "),
+            pattern: quoted(&texts.join(", ")),
             reason: error.to_string(),
         })?;
         Ok(Self { texts, set })
@@ -286,7 +288,7 @@ mod tests {
     #[test]
     fn invalid_patterns_are_named() {
         let error = names().with_repository(&["ok", "a[b"]).expect_err("no glob");
-        assert!(error.to_string().starts_with("sensitive: `a[b` is not a valid glob: "), "{error}");
+        assert!(error.to_string().starts_with("sensitive: «a[b» is not a valid glob: "), "{error}");
         let error = SensitiveNames::new(&["x"], &["{a"]).expect_err("no glob");
         assert_eq!((error.setting, error.pattern.as_str()), ("sensitive.allow", "{a"));
     }

@@ -124,7 +124,7 @@ impl Reader {
             match Patterns::compile(&at.key, std::slice::from_ref(&glob)) {
                 Ok(_) => globs.push(glob),
                 Err(faults) => faults.iter().for_each(|fault| {
-                    self.fault(&item, format!("invalid pattern `{}`: {}", fault.pattern, fault.message));
+                    self.fault(&item, format!("invalid pattern {}: {}", fault.pattern, fault.message));
                 }),
             }
         }

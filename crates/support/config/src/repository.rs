@@ -355,7 +355,7 @@ sensitive: ['*.tfvars']
         check_fault("Include: [x]\n", Some(1), "Include", "`include`");
         check_fault("pattern_detection:\n  min_size: 3\n", Some(2), "pattern_detection.min_size", "`min_cluster_size`");
         check_fault("secrets:\n  ignored: [a]\n", Some(2), "secrets.ignored", "`ignore`");
-        check_fault("exclude:\n  - ok\n  - '['\n", Some(3), "exclude[1]", "invalid pattern `[`");
+        check_fault("exclude:\n  - ok\n  - '['\n", Some(3), "exclude[1]", "invalid pattern «[»");
         check_fault("max_file_size: 20000000\n", Some(1), "max_file_size", "max_allowed: 10485760, provided: 20000000");
         check_fault("max_file_size: big\n", Some(1), "max_file_size", "found `big`");
         check_fault("max_file_size: -1\n", Some(1), "max_file_size", "found `-1`");

@@ -1,0 +1,238 @@
+//! Text from repositories, remotes and hosting APIs, made fit for a message.
+//!
+//! A message that quotes such text (a pattern of a settings file, the error output of git, a description) is stored
+//! with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form in which the text may
+//! enter a message:
+//! - every secret is redacted, also on lines with a marker such as `cairn:ignore-secret`;
+//! - line breaks, control characters and invisible characters are escaped;
+//! - it has at most [`MAX_UNTRUSTED_CHARS`] characters;
+//! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain text, so
+//!   [`message_parts`] finds the quoted parts of any message later.
+
+use std::fmt;
+
+use crate::Redactor;
+
+/// Maximum length of quoted text, in characters after escaping, without the marks around it.
+pub const MAX_UNTRUSTED_CHARS: usize = 300;
+
+/// Marks around untrusted text in a message.
+const OPEN: char = '«';
+const CLOSE: char = '»';
+
+/// Replaces the end of text that is too long.
+const ELLIPSIS: char = '…';
+
+/// Longer text is cut to this many bytes before it is redacted.
+const MAX_REDACTED_BYTES: usize = 16 * 1024;
+
+/// The cut may halve a secret, so that no rule finds it: this many bytes before the cut are not shown. No rule of
+/// one line reads further.
+const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
+
+/// Untrusted text that is safe in a message. `Display` adds the marks; [`Untrusted::as_str`] returns the text alone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Untrusted(String);
+
+impl Untrusted {
+    /// Redacts, escapes and shortens the text.
+    pub fn new(text: &str) -> Self {
+        let cut = text.floor_char_boundary(MAX_REDACTED_BYTES);
+        let redacted = Redactor::for_messages().redact(&text[..cut]).text;
+        let hidden = if cut < text.len() { HIDDEN_BEFORE_CUT_BYTES } else { 0 };
+        let shown = &redacted[..redacted.floor_char_boundary(redacted.len().saturating_sub(hidden))];
+        Self(escaped(shown.trim_end_matches(['\r', '\n']), hidden > 0))
+    }
+
+    /// The same for bytes. Invalid UTF-8 becomes `U+FFFD`.
+    pub fn from_bytes(text: &[u8]) -> Self {
+        let cut = text.len().min(MAX_REDACTED_BYTES + 4);
+        Self::new(&String::from_utf8_lossy(&text[..cut]))
+    }
+
+    /// The text without the marks.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{OPEN}{}{CLOSE}", self.0)
+    }
+}
+
+/// Short for [`Untrusted::new`], for use in format strings: `format!("{} is no pattern", quoted(pattern))`.
+pub fn quoted(text: &str) -> Untrusted {
+    Untrusted::new(text)
+}
+
+/// A part of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MessagePart<'message> {
+    /// Written by Cairn.
+    Own(&'message str),
+    /// Quoted by [`Untrusted`], without the marks.
+    Untrusted(&'message str),
+}
+
+/// The parts of a message in their order, none of them empty. A mark without its counterpart makes the rest of the
+/// message untrusted.
+pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
+    let mut rest = message;
+    let mut is_quote = false;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let mark = if is_quote { CLOSE } else { OPEN };
+            let (part, after) = rest.split_once(mark).unwrap_or((rest, ""));
+            let was_quote = is_quote;
+            is_quote = !is_quote;
+            rest = after;
+            if !part.is_empty() {
+                return Some(if was_quote { MessagePart::Untrusted(part) } else { MessagePart::Own(part) });
+            }
+        }
+    })
+}
+
+/// At most [`MAX_UNTRUSTED_CHARS`] characters of the text, escaped. `is_cut` if the text is only a beginning.
+fn escaped(text: &str, is_cut: bool) -> String {
+    let mut out = String::new();
+    let mut num_chars = 0;
+    // Where the text ends if an ellipsis must follow.
+    let mut end_before_ellipsis = 0;
+    let mut is_cut = is_cut;
+    for character in text.chars() {
+        let start = out.len();
+        if needs_escape(character) {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+        num_chars += out[start..].chars().count();
+        if num_chars > MAX_UNTRUSTED_CHARS {
+            is_cut = true;
+            break;
+        }
+        if num_chars < MAX_UNTRUSTED_CHARS {
+            end_before_ellipsis = out.len();
+        }
+    }
+    if is_cut {
+        out.truncate(end_before_ellipsis);
+        out.push(ELLIPSIS);
+    }
+    out
+}
+
+/// Control characters, characters that are invisible or change the direction of text, and the marks.
+fn needs_escape(character: char) -> bool {
+    character.is_control()
+        || matches!(character, OPEN | CLOSE)
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{600}'..='\u{605}'
+                | '\u{61c}'
+                | '\u{6dd}'
+                | '\u{70f}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn token() -> String {
+        format!("gh{}_{}", "p", "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g")
+    }
+
+    #[test]
+    fn secrets_are_redacted() {
+        assert_eq!(quoted(&format!("[{}", token())).to_string(), "«[[REDACTED:github-pat]»");
+        let marked = format!("{} cairn:ignore-secret", token());
+        assert_eq!(quoted(&marked).as_str(), "[REDACTED:github-pat] cairn:ignore-secret");
+        let stderr = "fatal: unable to access 'https://bob:k3J9xQ7w@example.org/x.git/'\n";
+        assert_eq!(
+            Untrusted::from_bytes(stderr.as_bytes()).as_str(),
+            "fatal: unable to access 'https://[REDACTED]@example.org/x.git/'"
+        );
+    }
+
+    #[test]
+    fn invisible_characters_and_marks_are_escaped() {
+        let text = "a\r\nb\t\u{1b}[31m\u{202e}c\u{200b}\u{e0041}«d» \\ é 本";
+        let expect = "a\\r\\nb\\t\\u{1b}[31m\\u{202e}c\\u{200b}\\u{e0041}\\u{ab}d\\u{bb} \\ é 本";
+        assert_eq!(quoted(text).as_str(), expect);
+        assert_eq!(Untrusted::from_bytes(b"a\xffb\n").as_str(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn long_text_is_shortened() {
+        let exact = "x".repeat(MAX_UNTRUSTED_CHARS);
+        assert_eq!(quoted(&exact).as_str(), exact);
+        let shortened = format!("{}…", "x".repeat(MAX_UNTRUSTED_CHARS - 1));
+        assert_eq!(quoted(&"x".repeat(9_600)).as_str(), shortened);
+        assert_eq!(quoted(&"x".repeat(1 << 20)).as_str(), shortened);
+        assert_eq!(quoted(&"\u{1b}".repeat(100)).as_str(), format!("{}…", "\\u{1b}".repeat(49)));
+    }
+
+    #[test]
+    fn secret_halved_by_the_cut_is_not_shown() {
+        // One marker replaces nearly all of the text before the token.
+        let encoded = "cGFzc3dvcmQ9azNKOXhRN3daMnBMCg".repeat(1 << 10);
+        for length in MAX_REDACTED_BYTES - 60..MAX_REDACTED_BYTES {
+            let text = format!("{} {} x", &encoded[..length], token());
+            assert!(!quoted(&text).as_str().contains("ghp_"), "{length}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_message_are_found_again() {
+        let message = format!("line 3: {} is no pattern ({})", quoted("do « this » now"), quoted(""));
+        let parts: Vec<MessagePart<'_>> = message_parts(&message).collect();
+        assert_eq!(
+            parts,
+            [
+                MessagePart::Own("line 3: "),
+                MessagePart::Untrusted("do \\u{ab} this \\u{bb} now"),
+                MessagePart::Own(" is no pattern ("),
+                MessagePart::Own(")"),
+            ]
+        );
+        assert_eq!(message_parts("a «b").collect::<Vec<_>>(), [MessagePart::Own("a "), MessagePart::Untrusted("b")]);
+        assert_eq!(message_parts("").count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_one_bounded_part(text in any::<String>(), times in 1usize..200) {
+            let untrusted = quoted(&text.repeat(times));
+            prop_assert!(untrusted.as_str().chars().count() <= MAX_UNTRUSTED_CHARS);
+            prop_assert!(!untrusted.as_str().chars().any(needs_escape));
+            let message = untrusted.to_string();
+            prop_assert!(message_parts(&message).count() <= 1);
+            prop_assert!(message_parts(&message).all(|part| part == MessagePart::Untrusted(untrusted.as_str())));
+        }
+    }
+}
