@@ -1,10 +1,10 @@
-# Two commands for a bare machine: `make demo` and `make test`. Both do their own set-up first and say what they do.
+# Two commands for a bare machine: `make demo` and `make test`. Both install what is missing first, and print it.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export CAIRN_CACHE ?= $(HOME)/.cache/cairn
-PATH := $(HOME)/.cargo/bin:$(PATH)
+PATH := $(HOME)/.cargo/bin:$(CAIRN_CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup build demo test lint soak bench bench-cluster trees embedding-model sim mutants faults cluster cluster-demo cluster-down
+.PHONY: help setup setup-tests build demo check test lint soak bench bench-cluster trees embedding-model sim mutants faults cluster cluster-demo cluster-down
 
 help: ## Lists the targets.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 20
@@ -12,16 +12,25 @@ help: ## Lists the targets.
 setup: ## Installs what is missing: a C compiler, git, Rust.
 	@scripts/setup
 
+setup-tests: ## The same, and the test runner.
+	@scripts/setup tests
+
 build: setup ## Builds the program: target/release/cairn.
 	cargo build --release --locked -p cairn
 
-demo: build ## Indexes a real repository and asks it a question. REPO=path picks another.
+demo: setup ## Indexes a real repository and asks it a question, with a program that compiles fast. REPO=path picks another.
+	cargo build --profile quick --locked -p cairn
 	@demo/run $(REPO)
 
-test: setup ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
+check: setup-tests ## For every few minutes: format, lints, unit tests and the tests of layers. No server.
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --features cairn/failpoints,cairn-wiring/failpoints -- -D warnings
+	@scripts/test check
+
+test: setup-tests ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.
 	@scripts/test
 
-faults: setup ## Runs every fault case of a cluster, in its long form (hours); `make test` runs a short set.
+faults: setup-tests ## Runs every fault case of a cluster, in its long form (hours); `make test` runs a short set.
 	@scripts/test faults
 
 cluster: setup ## Starts a whole cluster on this machine, without containers: servers and one of each service.
@@ -30,10 +39,10 @@ cluster: setup ## Starts a whole cluster on this machine, without containers: se
 cluster-demo: setup ## Indexes repositories through it and asks a question. REPOS=list.yaml picks others.
 	@scripts/cluster demo $(REPOS)
 
-cluster-down: setup ## Ends it, by process id.
+cluster-down: setup ## Stops it, by process id.
 	@scripts/cluster down
 
-sim: setup ## Simulates runs: 10,000 seeds of trouble. SEEDS=N runs more, FROM=N others.
+sim: setup ## Simulates runs with faults: 10,000 seeds. SEEDS=N runs more, FROM=N others.
 	cargo run --release --locked -p cairn-sim -- --seeds $(or $(SEEDS),10000) --from $(or $(FROM),0)
 
 mutants: setup ## Plants bugs in a copy of the sources; a test must catch each (half an hour). MUTANT=name plants one.
