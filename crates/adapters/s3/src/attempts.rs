@@ -1,4 +1,4 @@
-//! Repeats an attempt that may succeed at once, within the deadline of the operation.
+//! Repeats an attempt that may succeed soon, within the deadline of the operation.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use crate::S3BlobStore;
 use crate::fault::Fault;
 
-/// After the first attempt. More would only load a server that has no room.
+/// Repeats after the first attempt. More would only add load to a server without capacity.
 const NUM_REPEATS: usize = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ impl S3BlobStore {
         let attempts = async {
             for pause in pauses() {
                 match attempt().await {
-                    Err(fault) if is_worth_another(&fault) => last = Some(fault),
+                    Err(fault) if may_succeed_soon(&fault) => last = Some(fault),
                     outcome => return outcome,
                 }
                 sleep(pause).await;
@@ -36,12 +36,12 @@ impl S3BlobStore {
             attempt().await
         };
         let outcome = timeout(self.deadline, attempts).await;
-        // What the server said before the time ran out says more than the clock.
-        let outcome = outcome.unwrap_or_else(|_| Err(last.unwrap_or_else(|| self.too_slow())));
+        // The last error of the server is more useful than a timeout.
+        let outcome = outcome.unwrap_or_else(|_| Err(last.unwrap_or_else(|| self.timed_out())));
         outcome.map_err(|fault| fault.into_error(operation, key))
     }
 
-    fn too_slow(&self) -> Fault {
+    fn timed_out(&self) -> Fault {
         Fault::new(ErrorKind::Timeout, format!("not finished after {:?}", self.deadline))
     }
 }
@@ -56,8 +56,9 @@ fn pauses() -> impl Iterator<Item = Duration> + Send {
         .build()
 }
 
-/// A server that says how long it wants to be left alone is left alone: the consumer pauses.
-fn is_worth_another(fault: &Fault) -> bool {
+/// True if another attempt may succeed. If the server states how long to wait, the fault is returned at once
+/// and the consumer pauses.
+fn may_succeed_soon(fault: &Fault) -> bool {
     match fault.kind {
         ErrorKind::ConnectionLost | ErrorKind::TransactionConflict | ErrorKind::Unavailable => true,
         ErrorKind::Throttled { retry_after } => retry_after.is_none(),

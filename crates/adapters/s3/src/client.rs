@@ -1,4 +1,4 @@
-//! The SDK's client, set up by our settings alone: no profile, no metadata service, no retries.
+//! The client of the SDK, configured only by our settings: no profile, no metadata service, no retries.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where the bucket is and how it is spoken to.
+//! Settings of the bucket.
 
 use cairn_ports::check_blob_key;
 use serde::Deserialize;
@@ -6,20 +6,20 @@ use url::Url;
 
 use crate::SecretReference;
 
-/// Settings of the artifacts' bucket.
+/// Settings of the bucket for artifacts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct S3Config {
     pub bucket: String,
-    /// Before every key, with a slash between. Empty: the bucket holds nothing else.
+    /// Prefix of every key, separated by a slash. Empty if the bucket contains nothing else.
     #[serde(default)]
     pub prefix: String,
-    /// `https://HOST[:PORT]` of any server but AWS.
+    /// `https://HOST[:PORT]` of any server except AWS.
     #[serde(default)]
     pub endpoint: Option<String>,
     #[serde(default = "default_region")]
     pub region: String,
-    /// The bucket stands in the path and not in the name of the host. By default so for every server but AWS.
+    /// Puts the bucket into the path instead of the host name. Default: true for every server except AWS.
     #[serde(default)]
     pub force_path_style: Option<bool>,
     #[serde(default)]
@@ -28,17 +28,18 @@ pub struct S3Config {
     pub access_key_id: SecretReference,
     #[serde(default = "default_secret_access_key")]
     pub secret_access_key: SecretReference,
-    /// Of temporary credentials.
+    /// For temporary credentials.
     #[serde(default)]
     pub session_token: Option<SecretReference>,
     #[serde(default = "default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Of a whole operation, with all that is tried again. A list has it for each page.
+    /// Time limit of a whole operation with its retries. Listing has this limit for each page.
     #[serde(default = "default_operation_timeout_ms")]
     pub operation_timeout_ms: u64,
 }
 
-/// Checksums beside those of the artifacts themselves. Some servers refuse those that the protocol does not require.
+/// Checksums in addition to those of the artifacts. Some servers refuse checksums that the protocol does not
+/// require.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checksums {
@@ -67,7 +68,7 @@ fn default_operation_timeout_ms() -> u64 {
     60_000
 }
 
-/// Everything that is wrong with the settings, each with what to do.
+/// All faults of the settings, each with advice.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid settings of s3: {}", faults.join("; "))]
 pub struct InvalidS3Config {
@@ -75,7 +76,7 @@ pub struct InvalidS3Config {
 }
 
 impl S3Config {
-    /// Everything but the bucket as it is by default, on AWS.
+    /// Settings for AWS, with defaults for everything except the bucket.
     pub fn new(bucket: impl Into<String>) -> Self {
         Self {
             bucket: bucket.into(),
@@ -92,7 +93,8 @@ impl S3Config {
         }
     }
 
-    /// The server at `http://KEY:SECRET@HOST:PORT`. What is no URL is kept for `validate` to refuse.
+    /// Settings for the server at `http://KEY:SECRET@HOST:PORT`. An invalid URL is kept, and `validate`
+    /// reports it.
     pub fn at(url: &str, bucket: impl Into<String>) -> Self {
         let config = Self::new(bucket);
         let Ok(mut endpoint) = Url::parse(url) else { return Self { endpoint: Some(url.to_owned()), ..config } };
@@ -107,7 +109,7 @@ impl S3Config {
         }
     }
 
-    /// Everything that is wrong, at once.
+    /// Reports all faults at once.
     pub fn validate(&self) -> Result<(), InvalidS3Config> {
         let mut faults = Vec::new();
         let mut check = |is_right: bool, fault: &str| {
@@ -117,14 +119,17 @@ impl S3Config {
         };
         check(
             is_bucket(&self.bucket),
-            "`bucket` must have 3 to 63 letters (small ones), digits, `-` and `.`, and begin and end with a letter or digit",
+            "`bucket` must have 3 to 63 lower-case letters, digits, `-` and `.`, and begin and end with a letter or digit",
         );
         check(
             self.prefix.is_empty() || check_blob_key(&self.prefix).is_ok(),
-            "`prefix` must be parts of letters, digits, `.`, `_` and `-` with `/` between them",
+            "`prefix` must consist of letters, digits, `.`, `_` and `-`, in parts separated by `/`",
         );
-        check(self.endpoint.as_deref().is_none_or(is_endpoint), "`endpoint` must be `https://HOST[:PORT]` and no more");
-        check(!self.region.is_empty(), "`region` is empty; servers other than AWS take any, such as `us-east-1`");
+        check(self.endpoint.as_deref().is_none_or(is_endpoint), "`endpoint` must be only `https://HOST[:PORT]`");
+        check(
+            !self.region.is_empty(),
+            "`region` is empty; servers other than AWS accept any region, such as `us-east-1`",
+        );
         check(self.connect_timeout_ms > 0, "`connect_timeout_ms` must not be 0");
         check(self.operation_timeout_ms > 0, "`operation_timeout_ms` must not be 0");
         if faults.is_empty() { Ok(()) } else { Err(InvalidS3Config { faults }) }
@@ -145,7 +150,7 @@ fn is_bucket(name: &str) -> bool {
         && !name.contains("..")
 }
 
-/// Credentials in it would end in logs; a path would be taken for a bucket.
+/// Credentials in the endpoint would appear in logs; a path would be used as a bucket.
 fn is_endpoint(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     matches!(url.scheme(), "http" | "https")
@@ -162,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_faults_are_named_at_once() {
+    fn all_faults_are_reported_at_once() {
         let config = S3Config {
             prefix: "/a/".to_owned(),
             endpoint: Some("http://key:secret@host:9000".to_owned()),
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_taken_out_of_an_address() {
+    fn credentials_are_removed_from_an_address() {
         let config = S3Config::at("http://key:secret@127.0.0.1:9000", "artifacts");
         assert_eq!(config.validate(), Ok(()));
         assert_eq!(config.endpoint.as_deref(), Some("http://127.0.0.1:9000/"));
@@ -205,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_settings_is_read() {
+    fn settings_are_read_from_toml() {
         let text = "bucket = \"artifacts\"\nendpoint = \"https://s3.local\"\nchecksums = \"when_required\"\n\
                     access_key_id = { env = \"KEY\" }\nsecret_access_key = { file = \"/run/secret\" }\n";
         let config: S3Config = toml::from_str(text).expect("settings");

@@ -1,4 +1,4 @@
-//! What went wrong with one request, in the ports' terms.
+//! Errors of one request, converted to the kinds of the port.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use aws_sdk_s3::config::http::HttpResponse;
 use aws_sdk_s3::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use cairn_ports::{BlobStoreError, ErrorKind};
 
-/// The outcome of one attempt that failed.
+/// The error of one attempt.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Fault {
@@ -37,12 +37,12 @@ where
 {
     fn from(error: SdkError<E, HttpResponse>) -> Self {
         match &error {
-            SdkError::ServiceError(answer) => {
-                let meta = answer.err().meta();
+            SdkError::ServiceError(response) => {
+                let meta = response.err().meta();
                 let (code, message) = (meta.code().unwrap_or_default(), meta.message().unwrap_or_default());
-                let status = answer.raw().status().as_u16();
-                let retry_after = answer.raw().headers().get("retry-after").and_then(seconds);
-                Self::new(kind_of_answer(status, code, retry_after), format!("{status} {code} {message}"))
+                let status = response.raw().status().as_u16();
+                let retry_after = response.raw().headers().get("retry-after").and_then(seconds);
+                Self::new(kind_of_response(status, code, retry_after), format!("{status} {code} {message}"))
             }
             SdkError::ConstructionFailure(_) => Self { kind: ErrorKind::Invalid, ..Self::of_transport(&error) },
             _ => Self::of_transport(&error),
@@ -50,14 +50,14 @@ where
     }
 }
 
-/// The form that is a date is not used by any server of S3.
+/// No S3 server uses the date format.
 fn seconds(header: &str) -> Option<Duration> {
     header.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// By the code where it says more than the status. A bucket that is not there, or credentials that ran out, are a fault of
-/// the installation and not of the part at hand: the consumer waits until somebody has mended it.
-fn kind_of_answer(status: u16, code: &str, retry_after: Option<Duration>) -> ErrorKind {
+/// Uses the code if it is more precise than the status. A missing bucket and expired credentials are faults
+/// of the installation, not of the current part: the consumer waits until the operator has repaired them.
+fn kind_of_response(status: u16, code: &str, retry_after: Option<Duration>) -> ErrorKind {
     match code {
         "SlowDown"
         | "SlowDownRead"
@@ -69,7 +69,7 @@ fn kind_of_answer(status: u16, code: &str, retry_after: Option<Duration>) -> Err
         "NoSuchBucket" | "ExpiredToken" | "TokenRefreshRequired" | "RequestTimeTooSkewed" => {
             return ErrorKind::Unavailable;
         }
-        // The body arrived in another shape than it was sent in, or not in time.
+        // The body arrived incomplete, changed, or late.
         "BadDigest" | "IncompleteBody" | "XAmzContentChecksumMismatch" => return ErrorKind::ConnectionLost,
         "RequestTimeout" => return ErrorKind::Timeout,
         "EntityTooLarge" => return ErrorKind::TooLarge,
@@ -89,14 +89,14 @@ fn kind_of_answer(status: u16, code: &str, retry_after: Option<Duration>) -> Err
     }
 }
 
-/// The SDK hides the types of its transport; what it prints of them is held by tests against real sockets.
+/// The SDK hides the types of its transport. Tests against real sockets check the texts that are used here.
 fn kind_of_transport(text: &str) -> ErrorKind {
-    let says = |sign: &str| text.contains(sign);
-    if says("(Connect)") || says("dns error") {
+    let contains = |sign: &str| text.contains(sign);
+    if contains("(Connect)") || contains("dns error") {
         ErrorKind::Unavailable
-    } else if says("checksum") {
+    } else if contains("checksum") {
         ErrorKind::Corrupt
-    } else if says("timeout") || says("minimum throughput") {
+    } else if contains("timeout") || contains("minimum throughput") {
         ErrorKind::Timeout
     } else {
         ErrorKind::ConnectionLost
@@ -110,10 +110,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_have_their_kinds() {
+    fn responses_have_their_kinds() {
         let after = Some(Duration::from_secs(3));
         let check = |status: u16, code: &str, expect: ErrorKind| {
-            assert_eq!(kind_of_answer(status, code, after), expect, "{status} {code}");
+            assert_eq!(kind_of_response(status, code, after), expect, "{status} {code}");
         };
         check(503, "SlowDown", ErrorKind::Throttled { retry_after: after });
         check(429, "", ErrorKind::Throttled { retry_after: after });
@@ -136,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn no_fault_of_the_installation_fails_a_part_for_good() {
+    fn installation_faults_pause_the_consumer() {
         for (status, code) in [(404, "NoSuchBucket"), (400, "ExpiredToken"), (503, ""), (500, "InternalError")] {
-            let class = kind_of_answer(status, code, None).class();
+            let class = kind_of_response(status, code, None).class();
             assert_eq!(class, ErrorClass::Pause { retry_after: None }, "{status} {code}");
         }
     }

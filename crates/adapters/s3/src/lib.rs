@@ -1,12 +1,14 @@
-//! Artifacts in S3 or a server that speaks its protocol.
+//! Artifacts in S3, or in a server with the same protocol.
 //!
-//! A write is create-only by `If-None-Match: *`: of any number of writers one creates the object, the others learn that
-//! it is there. Not every server honours that header, so `self_test` asks the server at the start of a service. Still no
-//! correctness rests on it alone: equal keys have equal bytes, and what is published is decided by the catalogue.
+//! A write is create-only by `If-None-Match: *`: one of several writers creates the object, the others learn
+//! that it exists. Not every server supports this header, so `self_test` checks it at the start of a service.
+//! Correctness does not depend on it alone: equal keys have equal bytes, and the catalogue decides what is
+//! published.
 //!
-//! The SDK retries nothing. One loop here repeats what was interrupted or refused for the moment, a few times with
-//! jitter and within the deadline of the operation (`attempts`); the rest is the caller's ladder. A body is whole or an
-//! error. A write that was repeated because its answer was lost may find its own object: it then says `AlreadyThere`.
+//! The SDK retries nothing. One loop here repeats interrupted and temporarily refused requests, a few times
+//! with jitter and within the deadline of the operation (`attempts`); further retries are up to the caller. A
+//! body is complete or an error. A write that was repeated because its response was lost may find its own
+//! object: it then returns `AlreadyThere`.
 
 mod attempts;
 mod client;
@@ -30,13 +32,13 @@ pub use config::{Checksums, InvalidS3Config, S3Config};
 pub use secret::SecretReference;
 pub use self_test::SelfTestError;
 
-/// A bucket, or what lies in it below a prefix.
+/// A bucket, or the part of it below a prefix.
 #[derive(Clone, Debug)]
 pub struct S3BlobStore {
     client: Client,
     bucket: String,
     region: String,
-    /// Before every key: empty, or ends with a slash.
+    /// Prefix of every key: empty, or ends with a slash.
     prefix: String,
     deadline: Duration,
 }
@@ -51,7 +53,7 @@ pub enum S3OpenError {
 }
 
 impl S3BlobStore {
-    /// Checks the settings and reads the credentials. Connects when it is first used.
+    /// Checks the settings and reads the credentials. The first operation connects.
     pub fn open(config: &S3Config) -> Result<Self, S3OpenError> {
         config.validate()?;
         Ok(Self {
@@ -73,12 +75,15 @@ impl S3BlobStore {
 impl BlobStore for S3BlobStore {
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
         check_blob_key(key).map_err(|bad| bad_key("put", key, bad))?;
-        fail_point!("s3::before_put", |said: String| Err(
-            BlobStoreError::new(ErrorKind::ConnectionLost, "put", key).because(said)
-        ));
+        fail_point!("s3::before_put", |message: String| Err(BlobStoreError::new(
+            ErrorKind::ConnectionLost,
+            "put",
+            key
+        )
+        .because(message)));
         let put = self.create(key, &bytes).await?;
-        fail_point!("s3::after_put", |said: String| Err(
-            BlobStoreError::new(ErrorKind::ConnectionLost, "put", key).because(said)
+        fail_point!("s3::after_put", |message: String| Err(
+            BlobStoreError::new(ErrorKind::ConnectionLost, "put", key).because(message)
         ));
         Ok(put)
     }

@@ -26,7 +26,7 @@ impl S3BlobStore {
         .await
     }
 
-    /// No request can ask for no bytes.
+    /// HTTP has no request for an empty range.
     async fn check_empty(&self, key: &str, range: &Range<u64>) -> Result<Bytes, Fault> {
         let head = self.client.head_object().bucket(&self.bucket).key(self.object(key)).send().await?;
         let size = head.content_length().and_then(|size| u64::try_from(size).ok());
@@ -37,20 +37,20 @@ impl S3BlobStore {
     async fn read_part(&self, key: &str, range: &Range<u64>) -> Result<Bytes, Fault> {
         let request = self.client.get_object().bucket(&self.bucket).key(self.object(key));
         let header = format!("bytes={}-{}", range.start, range.end - 1);
-        let answer = request.range(header).send().await?;
-        let Some(size) = answer.content_range().and_then(size_of) else {
-            return Err(Fault::new(ErrorKind::Invalid, "the server answers a range without saying which"));
+        let response = request.range(header).send().await?;
+        let Some(size) = response.content_range().and_then(size_of) else {
+            return Err(Fault::new(ErrorKind::Invalid, "the response to a range request has no `Content-Range`"));
         };
-        // A server cuts a range at the object's end without a word.
+        // A server silently shortens a range at the end of the object.
         if range.end > size {
             return Err(past_the_end(range, Some(size)));
         }
-        let body = whole_body(answer).await?;
+        let body = whole_body(response).await?;
         check_length(&body, range.end - range.start)?;
         Ok(body)
     }
 
-    /// All pages. The last one may say that there are more, and an empty one follow.
+    /// Reads all pages. A page may announce another page that is empty.
     pub(crate) async fn read_list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
         let mut found = Vec::new();
         let mut next = None;
@@ -62,7 +62,7 @@ impl S3BlobStore {
                 None => break,
             }
         }
-        // AWS sorts by bytes; not every server does.
+        // AWS sorts by bytes; some servers do not.
         found.sort_by(|left: &BlobMeta, right| left.key.cmp(&right.key));
         Ok(found)
     }
@@ -72,7 +72,7 @@ impl S3BlobStore {
         Ok(request.set_continuation_token(token).send().await?)
     }
 
-    /// None for what is no artifact, such as the markers of folders that other programs make.
+    /// `None` for objects that are not artifacts, such as folder markers of other programs.
     fn meta(&self, object: &aws_sdk_s3::types::Object) -> Option<BlobMeta> {
         let key = object.key()?.strip_prefix(&self.prefix)?;
         check_blob_key(key).ok()?;
@@ -84,10 +84,10 @@ impl S3BlobStore {
     }
 }
 
-/// The body, if it has the length that the server announced.
-async fn whole_body(answer: GetObjectOutput) -> Result<Bytes, Fault> {
-    let announced = answer.content_length().and_then(|length| u64::try_from(length).ok());
-    let body = answer.body.collect().await.map_err(|error| Fault::of_transport(&error))?.into_bytes();
+/// The body, if it has the announced length.
+async fn whole_body(response: GetObjectOutput) -> Result<Bytes, Fault> {
+    let announced = response.content_length().and_then(|length| u64::try_from(length).ok());
+    let body = response.body.collect().await.map_err(|error| Fault::of_transport(&error))?.into_bytes();
     if let Some(announced) = announced {
         check_length(&body, announced)?;
     }
@@ -98,24 +98,25 @@ fn check_length(body: &Bytes, expected: u64) -> Result<(), Fault> {
     if body.len() as u64 == expected {
         return Ok(());
     }
-    Err(Fault::new(ErrorKind::ConnectionLost, format!("{} bytes came of {expected}", body.len())))
+    Err(Fault::new(ErrorKind::ConnectionLost, format!("received {} of {expected} bytes", body.len())))
 }
 
 fn past_the_end(range: &Range<u64>, size: Option<u64>) -> Fault {
     let size = size.map_or_else(|| "unknown size".to_owned(), |size| format!("{size} bytes"));
-    Fault::new(ErrorKind::Invalid, format!("bytes {}..{} of an object of {size}", range.start, range.end))
+    Fault::new(ErrorKind::Invalid, format!("bytes {}..{} exceed the object ({size})", range.start, range.end))
 }
 
-/// Of `bytes 0-9/123`.
+/// The size in a header like `bytes 0-9/123`.
 fn size_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// A list that silently stops early would make a sweep or a reader miss objects, and one without end would hang it.
+/// A list that ends too early would make a sweep or a reader miss objects, and an endless list would never
+/// return.
 fn next_page(page: &ListObjectsV2Output, current: Option<&str>) -> Result<Option<String>, Fault> {
     match page.next_continuation_token() {
         _ if page.is_truncated() != Some(true) => Ok(None),
         Some(next) if Some(next) != current => Ok(Some(next.to_owned())),
-        _ => Err(Fault::new(ErrorKind::Invalid, "the server says that the list goes on, and not where")),
+        _ => Err(Fault::new(ErrorKind::Invalid, "the server announces another page without a continuation token")),
     }
 }

@@ -1,4 +1,4 @@
-//! Credentials: given by reference or by value, and never shown.
+//! Credentials, by reference or by value; never displayed.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,20 @@ use cairn_config::{Secret, SecretUnreadable};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-/// Where a credential stands. Servers of S3 are also given by an address that holds theirs, hence the value.
+/// The source of a credential. An address of an S3 server may contain its credentials, which become a
+/// `Value`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Written")]
 pub enum SecretReference {
     /// Name of an environment variable.
     Env(String),
-    /// A file that holds the credential and nothing else; blanks around it do not count.
+    /// A file that contains only the credential; surrounding whitespace is ignored.
     File(PathBuf),
     /// The credential itself.
     Value(SecretString),
 }
 
-/// As it stands in settings. What is none of these is not quoted: it may be a credential that was put there by mistake.
+/// The form in settings. Errors do not quote other forms, because they may be a credential by mistake.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_read_from_where_they_stand_and_never_shown() {
+    fn credentials_are_read_and_never_displayed() {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(b"  hush\n").expect("a secret");
         for reference in [SecretReference::File(file.path().to_owned()), SecretReference::Value("hush".into())] {
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_in_the_place_of_its_name_is_refused_and_not_shown() {
+    fn credential_instead_of_a_reference_is_refused() {
         let read = |text: &str| text.parse::<toml::Table>().expect("TOML").try_into::<Holder>();
         assert!(matches!(read("key = { env = 'A' }").expect("a name").key, SecretReference::Env(_)));
         assert!(matches!(read("key = { value = 'hush' }").expect("a value").key, SecretReference::Value(_)));

@@ -1,4 +1,4 @@
-//! Asks the server at start whether its create-only writes are create-only.
+//! Checks at start whether conditional writes of the server are create-only.
 
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,12 +11,12 @@ use crate::S3BlobStore;
 
 const FOLDER: &str = "self-test";
 const NUM_WRITERS: u8 = 8;
-/// Rounds of racing writers: a server that first looks and then writes loses one of them.
+/// Rounds of concurrent writers: a server that checks and writes in two steps fails one of them.
 const NUM_RACES: usize = 4;
-/// What a killed test left behind.
+/// Age at which objects of an interrupted test are removed.
 const FORGOTTEN_AFTER_SECONDS: i64 = 3600;
 
-/// The server cannot hold artifacts.
+/// The server is not suitable for artifacts.
 #[derive(Debug, thiserror::Error)]
 pub enum SelfTestError {
     #[error(
@@ -25,19 +25,19 @@ pub enum SelfTestError {
     )]
     Overwrites,
     #[error(
-        "the S3 server's conditional writes are not atomic: of {NUM_WRITERS} writers that raced for one key with \
-         `If-None-Match: *`, {num_winners} were told that they had created it. Use AWS S3, MinIO or another server that \
+        "the conditional writes of the S3 server are not atomic: {NUM_WRITERS} writers wrote one key at once with \
+         `If-None-Match: *`, and {num_winners} of them created it. Use AWS S3, MinIO or another server that \
          checks and writes in one step"
     )]
     Races { num_winners: usize },
-    #[error("the S3 server gives back other bytes than the first writer of a key wrote")]
+    #[error("the S3 server returns other bytes than the first writer of a key wrote")]
     OtherBytes,
-    #[error("the S3 server cannot be tested")]
+    #[error("the self-test of the S3 server failed")]
     Store(#[from] BlobStoreError),
 }
 
 impl S3BlobStore {
-    /// Writes, races and removes a few small objects below `self-test/`. To be run before the store is relied on.
+    /// Writes, races and removes a few small objects below `self-test/`. Run it before the store is used.
     pub async fn self_test(&self) -> Result<(), SelfTestError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let space = format!("{FOLDER}/{:x}-{}", now.as_nanos(), process::id());
@@ -65,7 +65,8 @@ impl S3BlobStore {
         let puts = (0..NUM_WRITERS).map(|writer| self.put(key, Bytes::from(vec![writer; 64])));
         let puts = try_join_all(puts).await?;
         let winners: Vec<usize> = (0..puts.len()).filter(|writer| puts[*writer] == Put::Created).collect();
-        // None can be: the winner's answer was lost, and it then found its own object.
+        // No winner is possible: the response to the winner was lost, and its retry then found its own
+        // object.
         let (num_winners, bytes) = (winners.len(), self.get(key).await?);
         match winners.first() {
             _ if num_winners > 1 => Err(SelfTestError::Races { num_winners }),

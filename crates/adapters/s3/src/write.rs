@@ -9,29 +9,29 @@ use cairn_ports::{BlobStoreError, ErrorKind, Put};
 use crate::S3BlobStore;
 use crate::fault::Fault;
 
-/// How often a write begins anew because the object that was in its way disappeared.
+/// How often a write starts again because the existing object disappeared.
 const NUM_ROUNDS: usize = 4;
-/// An object that was written just now needs no new time.
+/// An object of this age or less needs no new time.
 const NEW_FOR: Duration = Duration::from_secs(2);
-/// The region whose buckets must not name it.
+/// The region that a request to create a bucket must not name.
 const FIRST_REGION: &str = "us-east-1";
 
 impl S3BlobStore {
-    /// Makes the bucket if it is not there. For the operator's set-up and for tests; services only use it.
+    /// Creates the bucket if it does not exist. For setup and tests; services only use the bucket.
     pub async fn prepare(&self) -> Result<(), BlobStoreError> {
-        let made = self.attempt("prepare", &self.bucket, || self.create_bucket()).await;
-        match made {
+        let created = self.attempt("prepare", &self.bucket, || self.create_bucket()).await;
+        match created {
             Err(error) if error.kind == ErrorKind::AlreadyExists => Ok(()),
             other => other,
         }
     }
 
-    /// Whether the bucket is there.
+    /// Returns whether the bucket exists.
     pub async fn has_bucket(&self) -> Result<bool, BlobStoreError> {
         self.attempt("has_bucket", &self.bucket, || async {
             match self.client.head_bucket().bucket(&self.bucket).send().await {
                 Ok(_) => Ok(true),
-                Err(error) => gone_or(error.into()),
+                Err(error) => missing_or(error.into()),
             }
         })
         .await
@@ -46,7 +46,7 @@ impl S3BlobStore {
         }
         match request.send().await {
             Ok(_) => Ok(()),
-            // Somebody else's bucket of that name is `BucketAlreadyExists`, which stays an error.
+            // A foreign bucket with this name is `BucketAlreadyExists`, which stays an error.
             Err(error) if error.as_service_error().is_some_and(|error| error.is_bucket_already_owned_by_you()) => {
                 Ok(())
             }
@@ -54,8 +54,8 @@ impl S3BlobStore {
         }
     }
 
-    /// The first writer wins. Whoever finds the object there makes it new, because it has not named it anywhere yet and
-    /// a sweep that goes by age must not take it for forgotten.
+    /// The first writer creates the object. A later writer gives the existing object a new modification time:
+    /// it has not referenced the object yet, and a sweep by age must not remove it.
     pub(crate) async fn create(&self, key: &str, bytes: &Bytes) -> Result<Put, BlobStoreError> {
         for _ in 0..NUM_ROUNDS {
             if self.attempt("put", key, || self.create_once(key, bytes.clone())).await? == Put::Created {
@@ -65,7 +65,7 @@ impl S3BlobStore {
                 return Ok(Put::AlreadyThere);
             }
         }
-        let text = "the object is being removed again and again";
+        let text = "the object was removed after every write";
         Err(Fault::new(ErrorKind::TransactionConflict, text).into_error("put", key))
     }
 
@@ -80,22 +80,23 @@ impl S3BlobStore {
         }
     }
 
-    /// Gives an old object a new time of modification; false if it is gone.
+    /// Gives an old object a new modification time; false if the object does not exist.
     async fn renew(&self, key: &str) -> Result<bool, Fault> {
         let object = self.object(key);
         let modified_at = match self.client.head_object().bucket(&self.bucket).key(&object).send().await {
             Ok(head) => head.last_modified().map_or(0, aws_sdk_s3::primitives::DateTime::secs),
-            Err(error) => return gone_or(error.into()),
+            Err(error) => return missing_or(error.into()),
         };
         if now_seconds() - modified_at < NEW_FOR.as_secs() as i64 {
             return Ok(true);
         }
-        // A copy of an object onto itself must replace something; there is no metadata, so nothing changes but the time.
+        // Copying an object onto itself must replace something. Objects have no metadata, so only the time
+        // changes.
         let copy = self.client.copy_object().copy_source(format!("{}/{object}", self.bucket));
         let copy = copy.bucket(&self.bucket).key(&object).metadata_directive(MetadataDirective::Replace);
         match copy.send().await {
             Ok(_) => Ok(true),
-            Err(error) => gone_or(error.into()),
+            Err(error) => missing_or(error.into()),
         }
     }
 
@@ -103,15 +104,15 @@ impl S3BlobStore {
         self.attempt("delete", key, || async {
             match self.client.delete_object().bucket(&self.bucket).key(self.object(key)).send().await {
                 Ok(_) => Ok(()),
-                // Some servers say so instead of success.
-                Err(error) => gone_or(error.into()).map(drop),
+                // Some servers return this instead of success.
+                Err(error) => missing_or(error.into()).map(drop),
             }
         })
         .await
     }
 }
 
-fn gone_or(fault: Fault) -> Result<bool, Fault> {
+fn missing_or(fault: Fault) -> Result<bool, Fault> {
     if fault.kind == ErrorKind::NotFound { Ok(false) } else { Err(fault) }
 }
 

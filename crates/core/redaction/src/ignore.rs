@@ -17,9 +17,7 @@ const REGEX_BYTES: usize = 256 * 1024;
 pub enum InvalidRule {
     #[error("secrets.ignore: the pattern is empty")]
     Empty,
-    #[error(
-        "secrets.ignore: {pattern} matches no rule; write for example `rule:generic-password` or `rule:github-*`"
-    )]
+    #[error("secrets.ignore: {pattern} matches no rule; write for example `rule:generic-password` or `rule:github-*`")]
     UnknownRule { pattern: Untrusted },
     #[error("secrets.ignore: {pattern} is not a valid regular expression: {reason}")]
     Regex { pattern: Untrusted, reason: String },

@@ -1,4 +1,4 @@
-//! Collections of a test's own in Qdrant.
+//! Collections of one test in Qdrant.
 
 use std::thread;
 use std::time::Duration;
@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Result;
 use qdrant_client::Qdrant;
 
-/// Debug builds on a busy machine answer late, and a real server makes and deletes collections one after the other.
+/// Debug builds on a busy machine respond slowly, and a real server creates and deletes collections one after
+/// the other.
 pub const QDRANT_PATIENCE: Duration = Duration::from_secs(90);
 
-/// All collections whose names begin with a prefix. They are deleted when this is dropped, however a test ends: a server
-/// that others use too has room for some hundreds (`vm.max_map_count`).
+/// All collections whose names begin with a prefix. They are deleted when this is dropped, also after a
+/// failed test: a shared server has capacity for a few hundred collections (`vm.max_map_count`).
 #[derive(Debug)]
 pub struct Collections {
     url: String,
@@ -18,17 +19,17 @@ pub struct Collections {
 }
 
 impl Collections {
-    /// Nothing is asked of the server before the end.
+    /// Sends no request before the end.
     pub fn under(url: &str, prefix: &str) -> Self {
         Self { url: url.to_owned(), prefix: prefix.to_owned() }
     }
 
-    /// A client that waits for as long as a test may.
+    /// A client with the timeout of tests.
     pub fn client(url: &str) -> Result<Qdrant> {
         Ok(Qdrant::from_url(url).skip_compatibility_check().timeout(QDRANT_PATIENCE).build()?)
     }
 
-    /// Deletes them now. Gives their names.
+    /// Deletes the collections now and returns their names.
     pub async fn delete(&self) -> Result<Vec<String>> {
         let client = Self::client(&self.url)?;
         let mut deleted = Vec::new();
@@ -43,7 +44,7 @@ impl Collections {
 }
 
 impl Drop for Collections {
-    /// On a thread of its own: a test's runtime may be the one that drops this.
+    /// Uses a separate thread, because the runtime of the test may be the one that drops this.
     fn drop(&mut self) {
         let deleting = || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

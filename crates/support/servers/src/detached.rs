@@ -1,8 +1,8 @@
-//! Processes that live on after the command that started them, and their end.
+//! Processes that outlive the command that started them.
 //!
-//! A folder holds their data, `env` with their addresses, and `processes`: one line `ID STARTED` for each, in the order in
-//! which they are ended. `STARTED` is the kernel's start time of the process, so that a number that was given to another
-//! process meanwhile ends nobody.
+//! A folder contains their data, `env` with their addresses, and `processes` with one line `ID STARTED` per
+//! process, in the order in which they are ended. `STARTED` is the start time of the process in the kernel,
+//! so that a reused id never ends another process.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -22,9 +22,10 @@ const ENVIRONMENT: &str = "env";
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
-/// Starts the servers and leaves them running. Their data stays in the folder over `down` and the next `up`.
+/// Starts the servers and leaves them running. Their data stays in the folder after `down`, for the next
+/// `up`.
 pub async fn up(directory: &Path) -> Result<()> {
-    check_none_lives(directory)?;
+    check_none_runs(directory)?;
     let fleet = Fleet::start(directory).await?;
     let variables = fleet.variables();
     let lines: Vec<String> = variables.iter().map(|(name, url)| format!("export {name}='{url}'\n")).collect();
@@ -32,16 +33,16 @@ pub async fn up(directory: &Path) -> Result<()> {
     keep(directory, fleet.into_processes())
 }
 
-/// Leaves processes running that `down` ends, in their order. The folder has to be there.
+/// Leaves processes running until `down` ends them, in their order. The folder must exist.
 pub fn keep(directory: &Path, processes: Vec<ServerProcess>) -> Result<()> {
-    check_none_lives(directory)?;
+    check_none_runs(directory)?;
     let lines: Vec<String> = processes.iter().map(record).collect::<Result<_>>()?;
     write(directory, PROCESSES, &lines.concat())?;
     processes.into_iter().for_each(ServerProcess::detach);
     Ok(())
 }
 
-fn check_none_lives(directory: &Path) -> Result<()> {
+fn check_none_runs(directory: &Path) -> Result<()> {
     let living = read_processes(directory)?.into_iter().filter(Recorded::is_alive).count();
     ensure!(living == 0, "processes of {} are running already; end them first", directory.display());
     Ok(())
@@ -53,7 +54,7 @@ fn record(process: &ServerProcess) -> Result<String> {
     Ok(format!("{pid} {started}\n"))
 }
 
-/// Ends the servers that `up` started in the folder. None there is success.
+/// Ends the servers that `up` started in the folder. Without any it succeeds.
 pub async fn down(directory: &Path) -> Result<()> {
     for process in read_processes(directory)?.into_iter().filter(Recorded::is_alive) {
         process.end().await?;
@@ -67,7 +68,7 @@ pub async fn down(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The addresses hold passwords.
+/// Writes a file that only its owner can read, because the addresses contain passwords.
 fn write(directory: &Path, file: &str, text: &str) -> Result<()> {
     let path = directory.join(file);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -87,13 +88,13 @@ impl Recorded {
     }
 
     async fn end(&self) -> Result<()> {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).context("no process has this number")?;
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).context("the process id is invalid")?;
         kill_process(pid, Signal::TERM).with_context(|| format!("cannot end process {}", self.pid))?;
         let deadline = Instant::now() + STOP_DEADLINE;
-        while group::lives(self.pid) && Instant::now() < deadline {
+        while group::is_alive(self.pid) && Instant::now() < deadline {
             sleep(POLL_EVERY).await;
         }
-        if group::lives(self.pid) {
+        if group::is_alive(self.pid) {
             kill_process_group(pid, Signal::KILL).with_context(|| format!("cannot kill process {}", self.pid))?;
         }
         Ok(())
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_that_another_process_has_now_is_not_alive() {
+    fn reused_process_id_is_not_alive() {
         let pid = std::process::id();
         let started = started_at(pid).expect("this process");
         assert!(Recorded { pid, started }.is_alive());

@@ -1,4 +1,4 @@
-//! All four servers, or those of them that the environment does not give.
+//! All four servers, except those whose addresses are in the environment.
 
 use std::env;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::process::ServerProcess;
 use crate::{MinIo, Neo4j, QdrantServer, RabbitMq, given};
 
-/// Servers that were started here, and the variables that tell their addresses.
+/// Servers that were started here, and the variables with their addresses.
 pub struct Fleet {
     rabbitmq: Option<RabbitMq>,
     minio: Option<MinIo>,
@@ -29,7 +29,7 @@ impl Fleet {
         Ok(Self { rabbitmq, minio, neo4j, qdrant })
     }
 
-    /// Variables for those that look for the servers. Of servers that were given, the environment has them already.
+    /// Variables for processes that use the servers. Variables of external servers are set already.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if let Some(rabbitmq) = &self.rabbitmq {

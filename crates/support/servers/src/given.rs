@@ -1,7 +1,7 @@
-//! The addresses of the servers that this test run was given.
+//! Addresses of the test servers, from the environment.
 //!
-//! A test that gets none fails, because a suite that silently runs without its servers proves nothing. Only
-//! `CAIRN_TESTS=local` leaves these tests out, and each of them says so.
+//! A test without an address fails, because a suite that silently runs without its servers proves nothing.
+//! Only `CAIRN_TESTS=local` skips these tests, and each skipped test prints a message.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -18,25 +18,25 @@ pub const NEO4J_URL: &str = "CAIRN_NEO4J_URL";
 const AMQP_PORT: u16 = 5672;
 const MANAGEMENT_ABOVE: u16 = 10_000;
 
-/// `amqp://USER:PASSWORD@HOST:PORT/VHOST`. None: say nothing and return, the test is left out.
+/// `amqp://USER:PASSWORD@HOST:PORT/VHOST`. `None`: return from the test without a message; it is skipped.
 #[track_caller]
 pub fn rabbitmq_url() -> Option<String> {
     url(RABBITMQ_URL)
 }
 
-/// `http://USER:PASSWORD@HOST:PORT`; where none is given, that of the broker's own host.
+/// `http://USER:PASSWORD@HOST:PORT`; by default on the host of the broker.
 #[track_caller]
 pub fn rabbitmq_management_url() -> Option<String> {
     take(RABBITMQ_MANAGEMENT_URL, management_url())
 }
 
-/// That of a broker that was given, if one was.
+/// The management address of an external broker, if one is configured.
 pub(crate) fn management_url() -> Option<String> {
     let given = |variable| env::var(variable).ok().filter(|url| !url.is_empty());
     given(RABBITMQ_MANAGEMENT_URL).or_else(|| management_beside(&given(RABBITMQ_URL)?))
 }
 
-/// Where RabbitMQ has its management interface unless told otherwise: 10,000 ports above the other.
+/// The default address of RabbitMQ's management interface: its port is 10,000 above the port of the broker.
 fn management_beside(rabbitmq_url: &str) -> Option<String> {
     let mut url = Url::parse(rabbitmq_url).ok()?;
     let port = url.port().unwrap_or(AMQP_PORT).checked_add(MANAGEMENT_ABOVE)?;
@@ -52,7 +52,7 @@ pub fn s3_url() -> Option<String> {
     url(S3_URL)
 }
 
-/// `http://HOST:PORT`, the port of gRPC.
+/// `http://HOST:PORT`, the gRPC port.
 #[track_caller]
 pub fn qdrant_url() -> Option<String> {
     url(QDRANT_URL)
@@ -64,11 +64,11 @@ pub fn neo4j_url() -> Option<String> {
     url(NEO4J_URL)
 }
 
-/// Whether this run does without servers. For tests that start servers of their own: with `true`, return.
+/// True if this run has no servers. For tests that start their own servers: if true, return.
 pub fn is_left_out(test: &str) -> bool {
     let is_local = is_local();
     if is_local {
-        say(&format!("{test} is left out: CAIRN_TESTS=local"));
+        print_uncaptured(&format!("{test} is skipped: CAIRN_TESTS=local"));
     }
     is_local
 }
@@ -83,7 +83,7 @@ fn take(variable: &str, url: Option<String>) -> Option<String> {
     match decide(variable, is_local(), url) {
         Ok(Some(url)) => Some(url),
         Ok(None) => {
-            say(&format!("a test that needs {variable} is left out: CAIRN_TESTS=local"));
+            print_uncaptured(&format!("a test that needs {variable} is skipped: CAIRN_TESTS=local"));
             None
         }
         Err(message) => panic!("{message}"),
@@ -100,14 +100,14 @@ fn decide(variable: &str, is_local: bool, url: Option<String>) -> Result<Option<
         Some(url) => Ok(Some(url)),
         None => Err(format!(
             "{variable} is not set. Run the tests with `make test`, or these alone with `scripts/servers run -- cargo \
-             test -p PACKAGE`; set {variable} to use a server of yours; CAIRN_TESTS=local leaves such tests out."
+             test -p PACKAGE`; set {variable} to use your own server; CAIRN_TESTS=local skips such tests."
         )),
     }
 }
 
-/// Past the capture of the test harness: what is left out should be seen in a run that succeeds.
-fn say(message: &str) {
-    // A closed standard error is no reason to fail a test.
+/// Bypasses the output capture of the test harness, so that skipped tests are visible in a successful run.
+fn print_uncaptured(message: &str) {
+    // Standard error may be closed; the message is then lost.
     let _ = writeln!(io::stderr(), "{message}");
     if let Some(path) = env::var_os("CAIRN_TESTS_LEFT_OUT") {
         let list = OpenOptions::new().append(true).create(true).open(path);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_word_local_leaves_a_test_out() {
+    fn only_local_skips_a_test() {
         let url = || Some("amqp://localhost".to_owned());
         assert_eq!(decide(RABBITMQ_URL, false, url()), Ok(url()));
         assert_eq!(decide(RABBITMQ_URL, true, url()), Ok(None));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_management_interface_is_beside_the_broker() {
+    fn management_address_follows_from_the_broker() {
         let beside = |url| management_beside(url).expect("an address");
         assert_eq!(beside("amqp://u:p%40@rabbit:5672/%2f"), "http://u:p%40@rabbit:15672");
         assert_eq!(beside("amqp://rabbit"), "http://rabbit:15672");

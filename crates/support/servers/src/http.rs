@@ -1,7 +1,7 @@
 //! One plain HTTP request to a test server.
 //!
-//! Written out because a client library would bring a TLS stack for one line of plain text, and panics where nobody
-//! installed a crypto provider: servers must start in any test.
+//! Written by hand, because a client library would bring a TLS stack, and panics in processes without an
+//! installed crypto provider; servers must start in any test.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
-/// Longer than any of the servers takes for what it is asked here.
+/// Longer than any of the servers needs for these requests.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Response {
@@ -21,15 +21,15 @@ pub(crate) struct Response {
     pub body: String,
 }
 
-/// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`, in HTTP/1.0, so that the body of the answer is neither in
-/// chunks nor followed by another.
+/// Sends a request to `http://[USER:PASSWORD@]HOST:PORT`. It uses HTTP/1.0, so that the body of the response
+/// is not chunked and no other response follows.
 pub(crate) async fn send(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
-    let answer = timeout(DEADLINE, exchange(server, method, path, body)).await;
-    answer.with_context(|| format!("{method} {path} got no answer within {DEADLINE:?}"))?
+    let response = timeout(DEADLINE, exchange(server, method, path, body)).await;
+    response.with_context(|| format!("{method} {path} got no response within {DEADLINE:?}"))?
 }
 
 async fn exchange(server: &str, method: &str, path: &str, body: &str) -> Result<Response> {
-    let server = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+    let server = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
     let host = server.host_str().context("the address has no host")?;
     let port = server.port_or_known_default().context("the address has no port")?;
     let mut connection = TcpStream::connect((host, port)).await?;
@@ -39,20 +39,20 @@ async fn exchange(server: &str, method: &str, path: &str, body: &str) -> Result<
         "{method} {path} HTTP/1.0\r\nHost: {host}:{port}\r\n{login}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     );
     connection.write_all(format!("{head}{body}").as_bytes()).await?;
-    let mut answer = Vec::new();
-    connection.read_to_end(&mut answer).await?;
-    parse(&String::from_utf8_lossy(&answer)).with_context(|| format!("{method} {path} got no HTTP answer"))
+    let mut response = Vec::new();
+    connection.read_to_end(&mut response).await?;
+    parse(&String::from_utf8_lossy(&response)).with_context(|| format!("{method} {path} got no HTTP response"))
 }
 
-/// The header that tells who asks, if the address does.
+/// The authorisation header, if the address has a password.
 fn login(server: &Url) -> String {
     let Some(password) = server.password() else { return String::new() };
     let login = STANDARD.encode(format!("{}:{password}", server.username()));
     format!("Authorization: Basic {login}\r\n")
 }
 
-fn parse(answer: &str) -> Option<Response> {
-    let (head, body) = answer.split_once("\r\n\r\n")?;
+fn parse(response: &str) -> Option<Response> {
+    let (head, body) = response.split_once("\r\n\r\n")?;
     let status = head.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()?;
     Some(Response { status, body: body.to_owned() })
 }
@@ -63,14 +63,14 @@ pub async fn look(server: &str, path: &str) -> Result<(u16, String)> {
     Ok((status, body))
 }
 
-/// The body of a page below `http://HOST:PORT`, which must be there.
+/// The body of a page below `http://HOST:PORT`; fails unless the status is 200.
 pub async fn get(server: &str, path: &str) -> Result<String> {
     let (status, body) = look(server, path).await?;
-    ensure!(status == 200, "{server}{path} answers {status}: {body}");
+    ensure!(status == 200, "{server}{path} returned {status}: {body}");
     Ok(body)
 }
 
-/// Whether a GET is answered with 200.
+/// True if a GET returns 200.
 pub(crate) async fn is_ok(server: String, path: &str) -> bool {
     send(&server, "GET", path, "").await.is_ok_and(|response| response.status == 200)
 }
@@ -80,17 +80,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read() {
-        let response = parse("HTTP/1.1 204 No Content\r\nserver: Cowboy\r\n\r\n").expect("an answer");
+    fn responses_are_parsed() {
+        let response = parse("HTTP/1.1 204 No Content\r\nserver: Cowboy\r\n\r\n").expect("a response");
         assert_eq!((response.status, response.body.as_str()), (204, ""));
-        assert_eq!(parse("HTTP/1.0 200 OK\r\n\r\n[1]").expect("an answer").body, "[1]");
+        assert_eq!(parse("HTTP/1.0 200 OK\r\n\r\n[1]").expect("a response").body, "[1]");
         for other in ["", "HTTP/1.1 200 OK", "AMQP\0\0\x09\x01"] {
             assert!(parse(other).is_none(), "{other}");
         }
     }
 
     #[test]
-    fn the_address_says_who_asks() {
+    fn login_comes_from_the_address() {
         let check = |server: &str, expect: &str| assert_eq!(login(&Url::parse(server).expect("an address")), expect);
         check("http://guest:guest@127.0.0.1:1", "Authorization: Basic Z3Vlc3Q6Z3Vlc3Q=\r\n");
         check("http://127.0.0.1:1", "");

@@ -1,7 +1,8 @@
-//! A proxy that knows where an HTTP request ends: it answers some in the server's place, loses answers, lets others come first.
+//! A proxy that parses HTTP requests: it can refuse a request, lose its response, or send it twice.
 //!
-//! Every request has a connection of its own on both sides (`Connection: close`), so an answer is whatever comes until the
-//! end, and the proxy need not understand it. What is signed of a request passes as it came.
+//! Every request uses its own connection on both sides (`Connection: close`). A response is everything until
+//! the end of the connection, so the proxy need not parse it. Signed parts of a request are forwarded
+//! unchanged.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,19 +16,20 @@ use url::Url;
 
 use crate::loopback;
 
-/// What becomes of a request.
+/// Treatment of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Treatment {
     Pass,
-    /// The server never sees it.
+    /// The server never receives the request.
     Refuse(Refusal),
-    /// The server does it, and the client is told otherwise.
+    /// The server executes the request, but the client receives the refusal.
     Lose(Refusal),
-    /// Somebody else has asked for the same a moment before: the client gets the answer to the second of two.
+    /// The request is sent twice, as by another client shortly before; the client receives the second
+    /// response.
     Second,
 }
 
-/// An answer of the proxy's own.
+/// A reply of the proxy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     pub status: u16,
@@ -38,9 +40,9 @@ pub struct Refusal {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HttpRequest {
     pub method: String,
-    /// With the query.
+    /// Includes the query.
     pub path: String,
-    /// Names in small letters.
+    /// Names in lower case.
     headers: Vec<(String, String)>,
 }
 
@@ -50,7 +52,7 @@ impl HttpRequest {
     }
 }
 
-/// What the server answered to a request, whatever the client was told.
+/// A request and the server's response, which the client may not have received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     pub request: HttpRequest,
@@ -59,7 +61,7 @@ pub struct Exchange {
 
 type Rule = dyn Fn(&HttpRequest) -> Treatment + Send + Sync;
 
-/// Ends with all its connections when it is dropped.
+/// Dropping it ends it and all its connections.
 pub struct HttpProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -74,9 +76,10 @@ struct Shared {
 }
 
 impl HttpProxy {
-    /// Listens on a free port for the server at `http://HOST:PORT`. Everything passes until `set` says otherwise.
+    /// Listens on a free port for the server at `http://HOST:PORT`. Every request passes until `set` is
+    /// called.
     pub async fn start(server: &str) -> Result<Self> {
-        let url = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+        let url = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
         let host = url.host_str().context("the address has no host")?;
         let server = format!("{host}:{}", url.port_or_known_default().context("the address has no port")?);
         let [port] = loopback::free_ports()?;
@@ -88,17 +91,17 @@ impl HttpProxy {
         Ok(Self { address, shared, acceptor })
     }
 
-    /// The address of the server with the proxy in its place.
+    /// The address of the server, with the proxy instead of host and port.
     pub fn url(&self, server: &str) -> Result<String> {
         loopback::moved(server, self.address.port())
     }
 
-    /// For all requests that come from now on.
+    /// Sets the rule for all later requests.
     pub fn set(&self, rule: impl Fn(&HttpRequest) -> Treatment + Send + Sync + 'static) {
         *lock(&self.shared.rule) = Arc::new(rule);
     }
 
-    /// What the server has answered so far.
+    /// The exchanges with the server so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
         lock(&self.shared.exchanges).clone()
     }
@@ -121,7 +124,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             accepted = listener.accept() => {
                 if let Ok((client, _)) = accepted {
                     let shared = Arc::clone(&shared);
-                    // A connection that breaks is an answer as well.
+                    // A connection that breaks is a possible reply too.
                     connections.spawn(async move { shared.serve(client).await.unwrap_or_default() });
                 }
             }
@@ -135,7 +138,7 @@ impl Shared {
         let mut client = BufReader::new(client);
         let (request, message) = read(&mut client).await?;
         let rule = Arc::clone(&lock(&self.rule));
-        let answer = match rule(&request) {
+        let reply = match rule(&request) {
             Treatment::Pass => self.forward(&request, &message).await?,
             Treatment::Refuse(refusal) => refusal.bytes(),
             Treatment::Lose(refusal) => {
@@ -147,22 +150,23 @@ impl Shared {
                 self.forward(&request, &message).await?
             }
         };
-        client.write_all(&answer).await?;
+        client.write_all(&reply).await?;
         client.shutdown().await
     }
 
     async fn forward(&self, request: &HttpRequest, message: &[u8]) -> io::Result<Vec<u8>> {
         let mut server = TcpStream::connect(&self.server).await?;
-        // A server that refuses by the head answers and resets, whether or not it has got all of the body.
+        // A server that refuses a request by its head may reply and reset before it has received the whole
+        // body.
         let written = server.write_all(message).await;
-        let mut answer = Vec::new();
-        let read = server.read_to_end(&mut answer).await;
-        if answer.is_empty() {
+        let mut response = Vec::new();
+        let read = server.read_to_end(&mut response).await;
+        if response.is_empty() {
             written.and(read.map(drop))?;
         }
-        let status = status_of(&answer).ok_or_else(|| io::Error::other("no HTTP answer"))?;
+        let status = status_of(&response).ok_or_else(|| io::Error::other("no HTTP response"))?;
         lock(&self.exchanges).push(Exchange { request: request.clone(), status });
-        Ok(answer)
+        Ok(response)
     }
 }
 
@@ -176,7 +180,7 @@ impl Refusal {
     }
 }
 
-/// A request, and its bytes as the server is to get them.
+/// A request, and the bytes to forward to the server.
 async fn read(client: &mut BufReader<TcpStream>) -> io::Result<(HttpRequest, Vec<u8>)> {
     let mut lines = Vec::new();
     loop {
@@ -208,8 +212,8 @@ fn parse(lines: &[String]) -> Option<HttpRequest> {
     Some(HttpRequest { method: words.next()?, path: words.next()?, headers: headers.collect() })
 }
 
-fn status_of(answer: &[u8]) -> Option<u16> {
-    let first = answer.split(|byte| *byte == b'\r').next()?;
+fn status_of(response: &[u8]) -> Option<u16> {
+    let first = response.split(|byte| *byte == b'\r').next()?;
     std::str::from_utf8(first).ok()?.split(' ').nth(1)?.parse().ok()
 }
 
@@ -218,7 +222,7 @@ mod tests {
     use super::*;
     use crate::http::send;
 
-    /// Answers with the number of the request and its body, over connections that it would keep open.
+    /// A server that returns the number of the request and its body, on connections that it would keep open.
     async fn counting() -> Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -236,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_sees_what_the_rule_lets_through() -> Result<()> {
+    async fn rule_decides_what_the_server_receives() -> Result<()> {
         let server = counting().await?;
         let proxy = HttpProxy::start(&server).await?;
         let refusal = || Refusal { status: 503, body: "no".to_owned() };
@@ -249,8 +253,8 @@ mod tests {
         for (treatment, status, body) in expected {
             let of_put = treatment.clone();
             proxy.set(move |request| if request.method == "PUT" { of_put.clone() } else { Treatment::Pass });
-            let answer = send(&proxy.url(&server)?, "PUT", "/key", "text").await?;
-            assert_eq!((answer.status, answer.body.as_str()), (status, body), "{treatment:?}");
+            let response = send(&proxy.url(&server)?, "PUT", "/key", "text").await?;
+            assert_eq!((response.status, response.body.as_str()), (status, body), "{treatment:?}");
         }
         assert_eq!(send(&proxy.url(&server)?, "GET", "/key", "").await?.body, "5 ");
         let seen = proxy.exchanges();

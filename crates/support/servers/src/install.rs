@@ -1,4 +1,4 @@
-//! Where the servers' programs lie. `scripts/servers` knows how to get them, and gets what is missing.
+//! Paths of the server programs. `scripts/servers` installs missing ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use tokio::process::Command;
 
-/// The path of a server's program (of Neo4j: the folder of its jars), installed if it was not there.
+/// The path of a server program (for Neo4j: the folder of its jars), installed if it is missing.
 pub(crate) async fn installed(name: &str) -> Result<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/servers");
     let run = Command::new(&script)
@@ -17,7 +17,7 @@ pub(crate) async fn installed(name: &str) -> Result<PathBuf> {
         .output()
         .await
         .with_context(|| format!("cannot run {}", script.display()))?;
-    ensure!(run.status.success(), "`scripts/servers install {name}` failed; its reason stands above");
+    ensure!(run.status.success(), "`scripts/servers install {name}` failed; the reason is printed above");
     let printed = String::from_utf8_lossy(&run.stdout);
     let path = printed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     Ok(path.with_context(|| format!("`scripts/servers install {name}` printed no path"))?.into())

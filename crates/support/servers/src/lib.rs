@@ -1,14 +1,15 @@
-//! Real servers for tests: RabbitMQ, MinIO, Neo4j, and the test server that speaks Qdrant's protocol.
+//! Real servers for tests: RabbitMQ, MinIO, Neo4j, and the test server with Qdrant's protocol.
 //!
-//! A test takes the address of a running server from the environment (`given`) and makes a space of its own in it: a
-//! vhost, a bucket, a prefix, a collection. `cairn-servers run -- COMMAND` starts all four and sets those variables. A test
-//! that kills or freezes its server starts one for itself (`RabbitMq::start` and its like).
+//! A test takes the address of a running server from the environment (`given`) and creates its own vhost,
+//! bucket, prefix or collection on it. `cairn-servers run -- COMMAND` starts all four servers and sets the
+//! variables. A test that kills or freezes its server starts its own (`RabbitMq::start` and similar).
 //!
-//! Every server listens on 127.0.0.1 only and is a process group of its own. It ends with its handle, and also if the
-//! process that holds the handle is killed: a watcher sees the pipe to it close. `scripts/servers` installs what runs here.
+//! Every server listens only on 127.0.0.1 and is a process group of its own. It ends when its handle is
+//! dropped, and also if the process with the handle is killed: a watcher notices that the pipe is closed.
+//! `scripts/servers` installs the programs.
 //!
-//! `FaultProxy` stands between a client and a server and does to connections what networks do; `HttpProxy` does to requests what
-//! servers under load do.
+//! `FaultProxy` injects faults of networks between a client and a server; `HttpProxy` injects faults of
+//! servers under load.
 
 #[cfg(feature = "collections")]
 mod collections;

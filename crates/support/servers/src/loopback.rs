@@ -1,9 +1,9 @@
 //! Ports on 127.0.0.1.
 //!
-//! The kernel's own choice (port 0) lies in the range from which it also takes the near ends of outgoing connections. A
-//! server that is killed and comes back would find its port taken by some client, even by a client of its own that keeps
-//! trying: a connection to a free port of that range can meet itself. So ports are drawn from below that range and
-//! tried by binding.
+//! The kernel chooses port 0 from the same range as the local ports of outgoing connections. A server that
+//! restarts could find its port used by a client, even by its own client that keeps trying: a connection to a
+//! free port of that range can connect to itself. Ports are therefore chosen below that range and checked by
+//! binding.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
@@ -16,11 +16,12 @@ use tokio::net::TcpStream;
 use url::Url;
 
 const LOWEST: u16 = 12_000;
-/// Where Linux begins with the ports of outgoing connections unless it is told otherwise.
+/// The default start of the range for outgoing connections on Linux.
 const USUAL_END: u16 = 32_768;
 const DRAWS: usize = 1000;
 
-/// Ports that no process listens on, and that no other test of this machine holds. They are held until this process ends.
+/// Ports that no process listens on, and that no other test of this machine holds. They are held until this
+/// process ends.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {
@@ -56,17 +57,17 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The address of a server with another port of this machine in its place: scheme, user, path and all stay.
+/// The address of a server, with `127.0.0.1` and another port; all other parts stay.
 pub(crate) fn moved(server: &str, port: u16) -> Result<String> {
-    let mut url = Url::parse(server).with_context(|| format!("{server} is no address"))?;
+    let mut url = Url::parse(server).with_context(|| format!("{server} is not an address"))?;
     url.set_host(Some("127.0.0.1"))?;
     url.set_port(Some(port)).map_err(|()| anyhow::anyhow!("{server} has no port"))?;
     let url = String::from(url);
     Ok(if server.ends_with('/') { url } else { url.trim_end_matches('/').to_owned() })
 }
 
-/// Whether something accepts connections there.
-pub(crate) async fn answers(port: u16) -> bool {
+/// True if the port accepts connections.
+pub(crate) async fn accepts(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok()
 }
 
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_port_is_given_out_twice_or_while_it_is_taken() -> Result<()> {
+    fn ports_are_free_and_returned_once() -> Result<()> {
         let ports: [u16; 300] = free_ports()?;
         assert_eq!(ports.iter().collect::<HashSet<_>>().len(), 300);
         let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, ports[0]))?;

@@ -1,4 +1,4 @@
-//! `cairn-servers`: runs a command beside real servers, or keeps them running.
+//! `cairn-servers`: runs a command with real servers, or keeps servers running.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// RabbitMQ, MinIO, Neo4j and a server that speaks Qdrant's protocol, for tests. A server whose address stands in
+/// Starts RabbitMQ, MinIO, Neo4j and a server with Qdrant's protocol, for tests. A server with an address in
 /// CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is used and not started.
 #[derive(Parser)]
 struct Arguments {
@@ -21,14 +21,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Starts the servers, runs a command that finds their addresses in the environment, and ends them.
+    /// Starts the servers, runs a command with their addresses in the environment, and ends them.
     Run {
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
     /// Starts the servers and leaves them running.
     Up {
-        /// Where their data and the file `env` with their addresses lie.
+        /// Folder for their data and the file `env` with their addresses.
         #[arg(long)]
         directory: PathBuf,
     },
@@ -64,12 +64,12 @@ async fn run(command: &[String]) -> Result<ExitCode> {
         .spawn()
         .with_context(|| format!("cannot start {program}"))?;
     let status = wait_and_pass_signals(&mut child).await?;
-    // Their data goes with them, so there is nothing to stop in good order.
+    // The data is removed with the servers, so an orderly stop is not needed.
     drop(fleet);
     Ok(ExitCode::from(code_of(status)))
 }
 
-/// None if the user gave up meanwhile; what was started until then is ended by being dropped.
+/// `None` after an interruption; servers that were started are ended by being dropped.
 async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<Option<T>> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -79,7 +79,7 @@ async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<O
     }
 }
 
-/// The command ends as it likes; the servers stay until it has.
+/// Waits for the command and passes signals to it; the servers run until it has ended.
 async fn wait_and_pass_signals(child: &mut Child) -> Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -87,7 +87,7 @@ async fn wait_and_pass_signals(child: &mut Child) -> Result<ExitStatus> {
         tokio::select! {
             status = child.wait() => return Ok(status?),
             _ = terminate.recv() => pass(child, Signal::TERM)?,
-            // A terminal sends it to the command as well; a second one does no harm.
+            // A terminal also sends it to the command; a second signal does no harm.
             _ = interrupt.recv() => pass(child, Signal::INT)?,
         }
     }
@@ -101,7 +101,7 @@ fn pass(child: &Child, signal: Signal) -> Result<()> {
     }
 }
 
-/// As shells tell it: 128 and the signal's number for a command that a signal ended.
+/// The convention of shells: 128 plus the number of the signal that ended the command.
 fn code_of(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)

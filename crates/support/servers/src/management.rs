@@ -1,4 +1,4 @@
-//! RabbitMQ's management API, as far as tests need it: a vhost of a test's own.
+//! The parts of RabbitMQ's management API that tests need: a separate vhost per test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::http;
 
-/// A space of queues and exchanges that no other test sees.
+/// A separate space for queues and exchanges.
 #[derive(Clone, Debug)]
 pub struct Vhost {
     name: String,
@@ -17,13 +17,13 @@ pub struct Vhost {
 }
 
 impl Vhost {
-    /// Makes a vhost with a name of its own. The addresses are those that `given` or `RabbitMq` give.
+    /// Creates a vhost with a unique name. The addresses come from `given` or `RabbitMq`.
     pub async fn create(amqp_url: &str, management_url: &str) -> Result<Self> {
         let name = unique_name();
         let amqp_url = inside(amqp_url, &name)?;
         let vhost = Self { name, amqp_url, management_url: management_url.to_owned() };
         vhost.request("PUT", &format!("/api/vhosts/{}", vhost.name), "").await?;
-        let management_url = Url::parse(management_url).context("the management address is none")?;
+        let management_url = Url::parse(management_url).context("the management address is invalid")?;
         let path = format!("/api/permissions/{}/{}", vhost.name, management_url.username());
         vhost.request("PUT", &path, r#"{"configure":".*","write":".*","read":".*"}"#).await?;
         Ok(vhost)
@@ -33,33 +33,34 @@ impl Vhost {
         &self.name
     }
 
-    /// Where clients connect: `amqp://USER:PASSWORD@HOST:PORT/NAME`.
+    /// The address for clients: `amqp://USER:PASSWORD@HOST:PORT/NAME`.
     pub fn url(&self) -> &str {
         &self.amqp_url
     }
 
-    /// Where clients of another node of the same cluster connect.
+    /// The address for clients of another node of the same cluster.
     pub fn url_at(&self, node_url: &str) -> Result<String> {
         inside(node_url, &self.name)
     }
 
-    /// Removes the vhost with all that is in it; its connections are closed by the server.
+    /// Removes the vhost and its contents; the server closes its connections.
     pub async fn delete(self) -> Result<()> {
         self.request("DELETE", &format!("/api/vhosts/{}", self.name), "").await?;
         Ok(())
     }
 
-    /// A request to the management API, such as `GET /api/queues/NAME`. Gives the body of a successful answer.
+    /// Sends a request to the management API, such as `GET /api/queues/NAME`, and returns the body of a
+    /// successful response.
     pub async fn request(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let response = http::send(&self.management_url, method, path, body).await?;
         let is_success = (200..300).contains(&response.status);
-        ensure!(is_success, "RabbitMQ answers {method} {path} with {}: {}", response.status, response.body);
+        ensure!(is_success, "RabbitMQ returned {} for {method} {path}: {}", response.status, response.body);
         Ok(response.body)
     }
 }
 
 fn inside(amqp_url: &str, vhost: &str) -> Result<String> {
-    let mut url = Url::parse(amqp_url).with_context(|| format!("{amqp_url} is no address"))?;
+    let mut url = Url::parse(amqp_url).with_context(|| format!("{amqp_url} is not an address"))?;
     url.set_path(vhost);
     Ok(url.into())
 }

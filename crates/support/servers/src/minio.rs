@@ -19,7 +19,7 @@ pub struct MinIo {
 }
 
 impl MinIo {
-    /// Data and log lie in `directory`.
+    /// Data and log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         let program = installed("minio").await?;
         on_free_ports(async || start(&program, directory).await).await
@@ -41,7 +41,7 @@ async fn start(program: &Path, directory: &Path) -> Result<MinIo> {
     let mut command = Command::new(program);
     command.args(["server", "--address", &format!("127.0.0.1:{port}")]).arg(data);
     command.env("MINIO_ROOT_USER", USER).env("MINIO_ROOT_PASSWORD", PASSWORD).env("MINIO_BROWSER", "off");
-    // No look for updates, no statistics.
+    // Disables the check for updates and statistics.
     command.env("MINIO_UPDATE", "off").env("HOME", folder(directory, "home")?);
     let server = format!("http://127.0.0.1:{port}");
     let probe = Box::new(move || Box::pin(http::is_ok(server.clone(), "/minio/health/ready")) as _);

@@ -1,4 +1,4 @@
-//! Neo4j Community, from its jars.
+//! Neo4j Community, started from its jars.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -27,7 +27,7 @@ const JAVA_OPTIONS: [&str; 11] = [
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dfile.encoding=UTF-8",
 ];
-/// A client's first bytes: the magic number and the versions of Bolt that it speaks, here 4.4 alone.
+/// The first bytes of a client: the magic number and the supported versions of Bolt, here only 4.4.
 const BOLT_HANDSHAKE: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 pub struct Neo4j {
@@ -36,12 +36,13 @@ pub struct Neo4j {
 }
 
 impl Neo4j {
-    /// A server that lets everyone in. Data and log lie in `directory`.
+    /// A server without authentication. Data and log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, None).await
     }
 
-    /// A server that knows the user `neo4j` with this password. It stands from the first start in `directory`.
+    /// A server with the user `neo4j` and this password. The password is set at the first start in
+    /// `directory` and then stays.
     pub async fn start_with_password(directory: &Path, password: &str) -> Result<Self> {
         Self::start_with(directory, Some(password)).await
     }
@@ -104,17 +105,17 @@ impl Home {
              db.transaction.timeout=60s\n\
              db.lock.acquisition.timeout=30s\n"
         );
-        for (kind, place) in
+        for (kind, name) in
             [("data", "data"), ("logs", "logs"), ("run", "run"), ("plugins", "plugins"), ("import", "import")]
         {
-            let place = folder(&self.folder, place)?;
-            settings.push_str(&format!("server.directories.{kind}={}\n", place.display()));
+            let path = folder(&self.folder, name)?;
+            settings.push_str(&format!("server.directories.{kind}={}\n", path.display()));
         }
         let path = folder(&self.folder, "conf")?.join("neo4j.conf");
         fs::write(&path, settings).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Before the first start, which makes `auth.ini` the database's own; later it is too late and not needed.
+    /// Only before the first start, which copies `auth.ini` into the database; afterwards it has no effect.
     async fn set_password(&self, password: &str) -> Result<()> {
         if self.folder.join("data/databases").exists() {
             return Ok(());
@@ -124,12 +125,12 @@ impl Home {
         command.args(["org.neo4j.cli.AdminTool", "dbms", "set-initial-password", password]);
         let run = tokio::process::Command::from(command).kill_on_drop(true).output().await;
         let run = run.context("cannot start java")?;
-        ensure!(run.status.success(), "Neo4j takes no password: {}", String::from_utf8_lossy(&run.stderr));
+        ensure!(run.status.success(), "Neo4j did not accept the password: {}", String::from_utf8_lossy(&run.stderr));
         Ok(())
     }
 }
 
-/// Whether the server agrees on a version of Bolt. It listens only when its databases are online.
+/// True if the server accepts a version of Bolt. It listens only when its databases are online.
 async fn speaks_bolt(port: u16) -> bool {
     let agreed = async {
         let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;

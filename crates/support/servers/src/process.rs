@@ -1,4 +1,5 @@
-//! A server's process: started, awaited, stopped, killed, frozen, and started again with the same data and ports.
+//! The process of a server: it can be started, awaited, stopped, killed, frozen, and restarted with the same
+//! data and ports.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -16,26 +17,26 @@ use crate::group;
 use crate::http;
 use crate::watcher::Watcher;
 
-/// Longer than any of the servers takes to start on a very busy machine.
+/// Longer than any of the servers needs to start on a very busy machine.
 const READY_DEADLINE: Duration = Duration::from_secs(180);
 /// Neo4j takes 12 s to stop.
 const STOP_DEADLINE: Duration = Duration::from_secs(60);
-/// A killed group is gone as soon as the kernel has taken its memory back.
+/// A killed group ends as soon as the kernel has freed its memory.
 const SIGNAL_DEADLINE: Duration = Duration::from_secs(10);
 const PROBE_DEADLINE: Duration = Duration::from_secs(5);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 const LOG_TAIL_LINES: usize = 25;
-/// How often other ports are tried because somebody took the ones that were free a moment ago.
+/// Attempts with other ports if another process took the chosen ones.
 const PORT_ATTEMPTS: usize = 3;
 
-/// Tells whether the server answers.
+/// Checks whether the server is ready.
 pub(crate) type Probe = Box<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// A server as a process group of its own, which ends when this value is dropped.
+/// A server as a separate process group, which ends when this value is dropped.
 pub struct ServerProcess {
     name: String,
     command: Command,
-    /// What the process prints, of all its starts.
+    /// The output of the process, of all its starts.
     log: PathBuf,
     probe: Probe,
     running: Option<Running>,
@@ -55,9 +56,9 @@ impl ServerProcess {
         Ok(process)
     }
 
-    /// Starts a program that tells over HTTP, by a GET of `url`, that it is ready.
+    /// Starts a program that is ready when a GET of `url` succeeds.
     pub async fn start_over_http(name: &str, command: Command, log: PathBuf, url: &str) -> Result<Self> {
-        let url = Url::parse(url).with_context(|| format!("{url} is no address"))?;
+        let url = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
         let (server, path) = (url[..Position::BeforePath].to_owned(), url.path().to_owned());
         let probe = move || {
             let (server, path) = (server.clone(), path.clone());
@@ -66,65 +67,66 @@ impl ServerProcess {
         Self::start(name, command, log, Box::new(probe)).await
     }
 
-    /// The id of the process and of its group; none when it does not run.
+    /// The id of the process and of its group; `None` if it is not running.
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(|running| running.leader.id())
     }
 
-    /// The most memory that the process or one of its children has had, in bytes.
+    /// The peak memory of the process or one of its children, in bytes.
     pub fn peak_memory_bytes(&self) -> u64 {
         self.pid().map_or(0, group::peak_memory_bytes)
     }
 
-    /// Whether the process has ended by itself, or was killed from elsewhere.
+    /// True if the process ended itself or was killed from outside.
     pub fn has_ended(&mut self) -> Result<bool> {
-        Ok(!self.lives()?)
+        Ok(!self.is_running()?)
     }
 
-    /// SIGKILL to the process and all its children. Returns when they are gone and their ports are free.
+    /// Sends SIGKILL to the process and all its children. Returns when they have ended and their ports are
+    /// free.
     pub async fn kill(&mut self) -> Result<()> {
         let Some(pid) = self.pid() else { return Ok(()) };
         self.end_group();
         let deadline = Instant::now() + SIGNAL_DEADLINE;
-        while group::lives(pid) {
-            self.check_deadline(deadline, "is not gone after it was killed")?;
+        while group::is_alive(pid) {
+            self.check_deadline(deadline, "did not end after it was killed")?;
             sleep(POLL_EVERY).await;
         }
         Ok(())
     }
 
-    /// SIGTERM, and waits until the server has stopped by itself.
+    /// Sends SIGTERM, and waits until the server has stopped.
     pub async fn stop(&mut self) -> Result<()> {
         let Some(pid) = self.pid() else { return Ok(()) };
         self.resume()?;
         kill_process(pid_of(pid)?, Signal::TERM)?;
         let deadline = Instant::now() + STOP_DEADLINE;
-        while self.lives()? {
-            self.check_deadline(deadline, "has not stopped")?;
+        while self.is_running()? {
+            self.check_deadline(deadline, "did not stop")?;
             sleep(POLL_EVERY).await;
         }
         self.kill().await
     }
 
-    /// Starts the server again with the same data and ports; one that still runs is stopped first.
+    /// Starts the server again with the same data and ports; a running one is stopped first.
     pub async fn restart(&mut self) -> Result<()> {
         self.stop().await?;
         self.spawn()?;
         self.wait_until_ready().await
     }
 
-    /// SIGSTOP: the process holds its connections and answers nothing. Returns when it has stopped.
+    /// Sends SIGSTOP: the process keeps its connections and does not respond. Returns when it has stopped.
     pub async fn pause(&self) -> Result<()> {
         self.signal_group(Signal::STOP)?;
         let deadline = Instant::now() + SIGNAL_DEADLINE;
         while self.pid().is_some_and(|pid| !group::is_stopped(pid)) {
-            self.check_deadline(deadline, "is not frozen")?;
+            self.check_deadline(deadline, "did not freeze")?;
             sleep(POLL_EVERY).await;
         }
         Ok(())
     }
 
-    /// SIGCONT.
+    /// Sends SIGCONT.
     pub fn resume(&self) -> Result<()> {
         self.signal_group(Signal::CONT)
     }
@@ -149,16 +151,16 @@ impl ServerProcess {
     async fn wait_until_ready(&mut self) -> Result<()> {
         let deadline = Instant::now() + READY_DEADLINE;
         while !timeout(PROBE_DEADLINE, (self.probe)()).await.unwrap_or(false) {
-            if !self.lives()? {
+            if !self.is_running()? {
                 bail!("{} ended before it was ready\n{}", self.name, self.log_tail());
             }
-            self.check_deadline(deadline, "is not ready")?;
+            self.check_deadline(deadline, "was not ready")?;
             sleep(POLL_EVERY).await;
         }
         Ok(())
     }
 
-    fn lives(&mut self) -> Result<bool> {
+    fn is_running(&mut self) -> Result<bool> {
         match &mut self.running {
             Some(running) => Ok(running.leader.try_wait()?.is_none()),
             None => Ok(false),
@@ -166,15 +168,16 @@ impl ServerProcess {
     }
 
     fn signal_group(&self, signal: Signal) -> Result<()> {
-        let pid = self.pid().with_context(|| format!("{} does not run", self.name))?;
+        let pid = self.pid().with_context(|| format!("{} is not running", self.name))?;
         kill_process_group(pid_of(pid)?, signal).with_context(|| format!("cannot signal {}", self.name))
     }
 
-    /// Kills the group and takes the leader's exit status, so that its number stays ours until the group is dead.
+    /// Kills the group and then reads the exit status of its leader, so that the id is not reused before the
+    /// group is dead.
     fn end_group(&mut self) {
         let Some(Running { mut leader, watcher }) = self.running.take() else { return };
         if let Ok(pid) = pid_of(leader.id()) {
-            // An error says that nobody is left in the group.
+            // An error means that the group is empty.
             let _ = kill_process_group(pid, Signal::KILL);
         }
         let _ = leader.wait();
@@ -204,31 +207,31 @@ impl Drop for ServerProcess {
 }
 
 fn pid_of(id: u32) -> Result<Pid> {
-    i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is no process"))
+    i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is not a process id"))
 }
 
-/// Starts on ports that were free a moment ago, and on others if somebody was faster.
+/// Starts on free ports, and again on others if another process took them first.
 pub(crate) async fn on_free_ports<T>(start: impl AsyncFn() -> Result<T>) -> Result<T> {
     let mut attempt = 1;
     loop {
         match start().await {
-            Err(error) if attempt < PORT_ATTEMPTS && is_clash(&error) => attempt += 1,
+            Err(error) if attempt < PORT_ATTEMPTS && is_port_conflict(&error) => attempt += 1,
             outcome => return outcome,
         }
     }
 }
 
-fn is_clash(error: &anyhow::Error) -> bool {
+fn is_port_conflict(error: &anyhow::Error) -> bool {
     let text = format!("{error:#}").to_lowercase();
     ["eaddrinuse", "address already in use", "port is already in use", "port conflict"]
         .iter()
         .any(|sign| text.contains(sign))
 }
 
-/// A folder for the server's data, made if it is not there.
+/// A folder for the data of the server; it is created if it does not exist.
 pub(crate) fn folder(parent: &Path, name: &str) -> Result<PathBuf> {
     let path = std::path::absolute(parent)?.join(name);
-    fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
     Ok(path)
 }
 
@@ -237,7 +240,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn other_ports_are_tried_only_after_a_clash() {
+    async fn other_ports_are_tried_only_after_a_conflict() {
         let check = async |message: &str, expect: usize| {
             let starts = std::cell::Cell::new(0);
             let outcome: Result<()> = on_free_ports(async || {

@@ -1,4 +1,4 @@
-//! The test server that speaks Qdrant's protocol (`tests/qdrant-server`).
+//! The test server with Qdrant's protocol (`tests/qdrant-server`).
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -16,13 +16,13 @@ pub struct QdrantServer {
 }
 
 impl QdrantServer {
-    /// Data and log lie in `directory`.
+    /// Data and log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         let program = installed("qdrant").await?;
         on_free_ports(async || start(&program, directory).await).await
     }
 
-    /// `http://127.0.0.1:PORT`, the port of gRPC.
+    /// `http://127.0.0.1:PORT`, the gRPC port.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -36,7 +36,7 @@ async fn start(program: &Path, directory: &Path) -> Result<QdrantServer> {
     let [port] = loopback::free_ports()?;
     let mut command = Command::new(program);
     command.args(["--listen", &format!("127.0.0.1:{port}"), "--storage"]).arg(folder(directory, "storage")?);
-    let probe = Box::new(move || Box::pin(loopback::answers(port)) as _);
+    let probe = Box::new(move || Box::pin(loopback::accepts(port)) as _);
     let log = folder(directory, "")?.join("qdrant.log");
     let process = ServerProcess::start("the Qdrant test server", command, log, probe).await?;
     Ok(QdrantServer { process, url: format!("http://127.0.0.1:{port}") })

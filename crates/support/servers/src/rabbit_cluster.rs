@@ -1,4 +1,4 @@
-//! Several RabbitMQ nodes that form a cluster on this machine. Nodes are killed, paused and restarted one by one.
+//! Several RabbitMQ nodes in a cluster on this machine. Nodes can be killed, paused and restarted one by one.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -19,13 +19,13 @@ use crate::rabbitmq::{PortMapper, start_node};
 const JOINED_DEADLINE: Duration = Duration::from_secs(60);
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
-/// A list of nodes.
+/// The nodes of the cluster.
 pub struct RabbitCluster {
     nodes: Vec<RabbitMq>,
 }
 
 impl RabbitCluster {
-    /// Starts the nodes and waits until each sees all.
+    /// Starts the nodes and waits until each sees all others.
     pub async fn start(directory: &Path, num_nodes: usize) -> Result<Self> {
         let program = installed("rabbitmq").await?;
         let settings = settings(num_nodes);
@@ -41,7 +41,7 @@ impl RabbitCluster {
         Ok(cluster)
     }
 
-    /// Where clients connect, node by node.
+    /// The addresses for clients, one per node.
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(RabbitMq::url).collect()
     }
@@ -74,7 +74,7 @@ fn settings(num_nodes: usize) -> String {
     settings
 }
 
-/// How many nodes of the cluster run, as one node sees it.
+/// The number of running nodes, as one node sees it.
 async fn num_running(management_url: &str) -> usize {
     let Ok(response) = http::send(management_url, "GET", "/api/nodes", "").await else { return 0 };
     let nodes: Vec<Value> = serde_json::from_str(&response.body).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! RabbitMQ: one node, private in every way.
+//! RabbitMQ: one isolated node.
 //!
-//! `/usr/lib/rabbitmq/bin/rabbitmq-server` is called directly: the wrapper in `/usr/sbin` changes the user and drops the
-//! environment. Erlang's port mapper (epmd) would be started as a daemon by the first node and outlive it, so it is
-//! started here, on a port of its own, as a process like any other.
+//! `/usr/lib/rabbitmq/bin/rabbitmq-server` is called directly, because the wrapper in `/usr/sbin` changes the
+//! user and drops the environment. The first node would start Erlang's port mapper (epmd) as a daemon that
+//! outlives it. It is therefore started here as a separate process with its own port.
 
 use std::fs;
 use std::ops::{Deref, DerefMut};
@@ -19,7 +19,7 @@ use crate::{http, loopback};
 
 const USER: &str = "guest";
 const PASSWORD: &str = "guest";
-/// Of all nodes here; they listen on 127.0.0.1 only.
+/// Shared by all nodes of these tests; they listen only on 127.0.0.1.
 const COOKIE: &str = "cairn-tests";
 
 pub struct RabbitMq {
@@ -31,12 +31,12 @@ pub struct RabbitMq {
 }
 
 impl RabbitMq {
-    /// Data and log lie in `directory`.
+    /// Data and log are stored in `directory`.
     pub async fn start(directory: &Path) -> Result<Self> {
         Self::start_with(directory, "").await
     }
 
-    /// With further lines of `rabbitmq.conf`, such as `consumer_timeout = 10000`.
+    /// With additional lines of `rabbitmq.conf`, such as `consumer_timeout = 10000`.
     pub async fn start_with(directory: &Path, settings: &str) -> Result<Self> {
         let program = installed("rabbitmq").await?;
         on_free_ports(async || {
@@ -56,14 +56,15 @@ impl RabbitMq {
         management_url(self.ports.management)
     }
 
-    /// `http://127.0.0.1:PORT`, with `/metrics` below.
+    /// `http://127.0.0.1:PORT`; the metrics are at `/metrics`.
     pub fn metrics_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.metrics)
     }
 
-    /// Runs `rabbitmqctl` on this node and gives what it prints. Each call costs an Erlang machine, one to four seconds.
+    /// Runs `rabbitmqctl` on this node and returns its output. Each call starts an Erlang machine, which
+    /// takes one to four seconds.
     pub async fn rabbitmqctl(&self, arguments: &[&str]) -> Result<String> {
-        // Not the one of the path, which changes the user.
+        // The program in `PATH` would change the user.
         let program = self.node.program.with_file_name("rabbitmqctl");
         let mut command = self.node.command(&program, &self.ports, self.port_mapper.port);
         command.arg("-q").args(arguments);
@@ -81,7 +82,7 @@ impl RabbitMq {
     }
 }
 
-/// Starts one node that finds others by the port mapper.
+/// Starts one node that finds others through the port mapper.
 pub(crate) async fn start_node(
     program: &Path,
     directory: &Path,
@@ -101,9 +102,9 @@ pub(crate) async fn start_node(
     Ok(RabbitMq { process, node, ports, port_mapper: Arc::clone(port_mapper) })
 }
 
-/// Clients are let in last, after the boot; the management API must know the node by then.
+/// The node accepts clients last, after the boot; the management API must also list it.
 async fn is_up(ports: Ports) -> bool {
-    loopback::answers(ports.amqp).await && http::is_ok(management_url(ports.management), "/api/overview").await
+    loopback::accepts(ports.amqp).await && http::is_ok(management_url(ports.management), "/api/overview").await
 }
 
 fn management_url(port: u16) -> String {
@@ -131,7 +132,7 @@ impl NodeFolder {
         let cookie = folder(&self.path, "home")?.join(".erlang.cookie");
         if !cookie.exists() {
             fs::write(&cookie, COOKIE)?;
-            // Erlang refuses a cookie that others may read.
+            // Erlang refuses a cookie that other users can read.
             fs::set_permissions(&cookie, fs::Permissions::from_mode(0o400))?;
         }
         let own = format!(
@@ -153,14 +154,14 @@ impl NodeFolder {
             let path = self.path.join(file);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        for place in ["mnesia", "log", "schema"] {
-            folder(&self.path, place)?;
+        for name in ["mnesia", "log", "schema"] {
+            folder(&self.path, name)?;
         }
         Ok(())
     }
 
     fn command(&self, program: &Path, ports: &Ports, port_mapper: u16) -> Command {
-        let at = |place: &str| self.path.join(place);
+        let at = |name: &str| self.path.join(name);
         let mut command = Command::new(program);
         command.env("HOME", at("home")).env("RABBITMQ_NODENAME", &self.name);
         command.env("ERL_EPMD_ADDRESS", "127.0.0.1").env("ERL_EPMD_PORT", port_mapper.to_string());
@@ -187,7 +188,7 @@ impl PortMapper {
         let [port] = loopback::free_ports()?;
         let mut command = Command::new("epmd");
         command.args(["-port", &port.to_string(), "-address", "127.0.0.1"]);
-        let probe = Box::new(move || Box::pin(loopback::answers(port)) as _);
+        let probe = Box::new(move || Box::pin(loopback::accepts(port)) as _);
         let log = folder(directory, "")?.join("epmd.log");
         let process = ServerProcess::start("epmd", command, log, probe).await?;
         Ok(Self { process, port })

@@ -1,8 +1,9 @@
-//! Ends a process group when this process is gone, however it went.
+//! Ends a process group when this process ends for any reason.
 //!
-//! The watcher is a shell that waits on a pipe whose other end only this process holds (Rust opens it close-on-exec). If
-//! the pipe closes without the word `done`, this process died and the group is killed. Linux's parent-death signal
-//! would not do: it comes when the *thread* ends that started the child, and it reaches no grandchildren.
+//! The watcher is a shell that reads from a pipe whose other end only this process has (Rust opens it
+//! close-on-exec). If the pipe closes without the word `done`, this process has died and the group is killed.
+//! Linux's parent-death signal is not sufficient: it is sent when the *thread* that started the child ends,
+//! and it does not reach grandchildren.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -18,7 +19,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// In a group of its own, so that what kills this process's group leaves the watcher alive.
+    /// Starts in a separate group, so that a kill of this process's group leaves the watcher alive.
     pub fn start() -> Result<Self> {
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -28,12 +29,12 @@ impl Watcher {
     }
 
     pub fn watch(&mut self, group: u32) -> Result<()> {
-        writeln!(self.pipe, "{group}").context("the watcher is gone")
+        writeln!(self.pipe, "{group}").context("the watcher has ended")
     }
 
-    /// The group needs no end any more, or is to outlive this process.
+    /// The group has ended, or shall outlive this process.
     pub fn dismiss(mut self) {
-        // If the pipe is broken, the watcher is gone already.
+        // A broken pipe means that the watcher has ended.
         let _ = writeln!(self.pipe, "done");
         drop(self.pipe);
         let _ = self.shell.wait();

@@ -1,4 +1,4 @@
-//! A bucket of a test's own.
+//! A separate bucket for each test.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ fn unique_name() -> String {
     format!("test-{nanoseconds:x}-{}-{number}", process::id())
 }
 
-/// Settings of a new bucket on the given server; none if tests run without servers.
+/// Settings of a new bucket on the configured server; `None` without one.
 pub(crate) async fn new() -> Result<Option<S3Config>> {
     let Some(url) = given::s3_url() else { return Ok(None) };
     let config = S3Config::at(&url, unique_name());
@@ -25,7 +25,7 @@ pub(crate) async fn new() -> Result<Option<S3Config>> {
     Ok(Some(config))
 }
 
-/// Removes what a test left. The empty bucket stays: no service may remove one.
+/// Removes the objects of a test. The empty bucket stays, because services may not delete buckets.
 pub(crate) async fn empty(config: &S3Config) -> Result<()> {
     let store = S3BlobStore::open(&S3Config { prefix: String::new(), ..config.clone() })?;
     for object in store.list("").await? {

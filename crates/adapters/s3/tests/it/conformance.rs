@@ -1,4 +1,4 @@
-//! The blob store's contract.
+//! The conformance suite of the blob store.
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -8,9 +8,9 @@ use cairn_s3::{Checksums, S3BlobStore, S3Config};
 
 use crate::bucket;
 
-/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+/// The faults run first: if their leftovers could make a check fail, the suite that follows would show it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bucket_keeps_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn bucket_passes_the_suite() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let store = S3BlobStore::open(&config)?;
     let open = async || Ok(Box::new(store.clone()) as Box<dyn BlobStore>);
@@ -20,7 +20,7 @@ async fn a_bucket_keeps_the_contract_and_the_suite_catches_planted_faults() -> R
 }
 
 #[tokio::test]
-async fn a_prefix_is_a_store_of_its_own() -> Result<()> {
+async fn prefix_is_a_separate_store() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let checksums = Checksums::WhenRequired;
     let below = S3BlobStore::open(&S3Config { prefix: "cairn/one".to_owned(), checksums, ..config.clone() })?;
@@ -36,9 +36,9 @@ async fn a_prefix_is_a_store_of_its_own() -> Result<()> {
     bucket::empty(&config).await
 }
 
-/// More than one page of a thousand, and exactly one: then the page says that there are more, and an empty one follows.
+/// More than one page of a thousand, and exactly one: that page announces another one, which is empty.
 #[tokio::test]
-async fn lists_have_all_pages() -> Result<()> {
+async fn lists_contain_all_pages() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let store = S3BlobStore::open(&config)?;
     for (folder, num_objects) in [("full", 1000), ("more", 1001)] {
@@ -54,7 +54,7 @@ async fn lists_have_all_pages() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_bucket_that_is_not_there_is_no_missing_artifact() -> Result<()> {
+async fn missing_bucket_is_unavailable() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let absent = S3Config { bucket: format!("{}-absent", config.bucket), ..config.clone() };
     let store = S3BlobStore::open(&absent)?;

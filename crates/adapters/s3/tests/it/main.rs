@@ -1,10 +1,11 @@
-//! Artifacts in a real S3 server, behind a network that breaks, and in servers that answer what MinIO cannot be made to.
+//! Artifacts in a real S3 server, behind a faulty network, and in fake servers with responses that MinIO
+//! cannot produce.
 
 mod bucket;
 mod conformance;
+mod fake_server;
 mod network;
 mod renewal;
 mod self_test;
-mod stand_in;
 mod statuses;
 mod writers;

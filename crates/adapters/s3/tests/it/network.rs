@@ -1,4 +1,4 @@
-//! MinIO behind a network that breaks.
+//! MinIO behind a faulty network.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -24,7 +24,7 @@ struct Bench {
 impl Bench {
     async fn new() -> Result<Option<Self>> {
         let Some(bucket) = bucket::new().await? else { return Ok(None) };
-        let url = given::s3_url().context("it was there a moment ago")?;
+        let url = given::s3_url().context("the variable was set before")?;
         let proxy = FaultProxy::start(&url).await?;
         let config = S3Config { operation_timeout_ms: 1500, ..S3Config::at(&proxy.url(&url)?, &bucket.bucket) };
         Ok(Some(Self { proxy, direct: S3BlobStore::open(&bucket)?, config, bucket }))
@@ -40,7 +40,7 @@ fn large() -> Bytes {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_ends_in_a_timeout() -> Result<()> {
+async fn silent_server_ends_in_a_timeout() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     for key in ["a", "c"] {
         bench.direct.put(key, large()).await?;
@@ -52,14 +52,14 @@ async fn a_server_that_does_not_answer_ends_in_a_timeout() -> Result<()> {
     assert_eq!(store.list("").await.expect_err("a hang").kind, ErrorKind::Timeout);
     assert_eq!(store.delete("a").await.expect_err("a hang").kind, ErrorKind::Timeout);
     bench.proxy.set(Rules::PASS);
-    // Not `a`: what was asked and not answered may still be done.
+    // `a` is not read: its unconfirmed deletion may still happen.
     assert_eq!(store.get("c").await?, large());
     bucket::empty(&bench.bucket).await
 }
 
-/// The head of the answer comes at once, the body at 100 kB a second.
+/// The head of the response arrives at once, the body at 100 kB per second.
 #[tokio::test]
-async fn a_slow_body_ends_in_a_timeout() -> Result<()> {
+async fn slow_body_ends_in_a_timeout() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     bench.direct.put("a", large()).await?;
     let slow = Direction { bytes_per_second: std::num::NonZeroU64::new(100_000), ..Direction::PASS };
@@ -71,7 +71,7 @@ async fn a_slow_body_ends_in_a_timeout() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_body_that_is_cut_is_read_again_and_never_returned() -> Result<()> {
+async fn cut_body_is_read_again_and_never_returned() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     bench.direct.put("a", large()).await?;
     bench.proxy.set(Rules { responses: Direction::cut_after(HALF), ..Rules::PASS });
@@ -84,7 +84,7 @@ async fn a_body_that_is_cut_is_read_again_and_never_returned() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_write_that_is_cut_leaves_nothing_or_all() -> Result<()> {
+async fn cut_write_leaves_nothing_or_all() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     bench.proxy.set(Rules { requests: Direction::cut_after(HALF), ..Rules::PASS });
     assert!(bench.store()?.put("a", large()).await.is_err());
@@ -95,13 +95,13 @@ async fn a_write_that_is_cut_leaves_nothing_or_all() -> Result<()> {
     bucket::empty(&bench.bucket).await
 }
 
-/// The server did what it was asked, and nobody learned of it.
+/// The server executed the request, but the client did not learn of it.
 #[tokio::test]
-async fn a_write_whose_answer_is_lost_can_be_done_again() -> Result<()> {
+async fn write_with_a_lost_response_can_be_repeated() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     let store = bench.store()?;
     bench.proxy.set(Rules::DROP_RESPONSES);
-    assert_eq!(store.put("a", large()).await.expect_err("no answer").kind, ErrorKind::Timeout);
+    assert_eq!(store.put("a", large()).await.expect_err("no response").kind, ErrorKind::Timeout);
     bench.proxy.set(Rules::PASS);
     assert_eq!(bench.direct.get("a").await?, large());
     assert_eq!(store.put("a", large()).await?, Put::AlreadyThere);
@@ -110,7 +110,7 @@ async fn a_write_whose_answer_is_lost_can_be_done_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn standing_connections_that_break_are_replaced() -> Result<()> {
+async fn broken_idle_connections_are_replaced() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     let store = bench.store()?;
     store.put("a", Bytes::from_static(b"x")).await?;
@@ -123,7 +123,7 @@ async fn standing_connections_that_break_are_replaced() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable() -> Result<()> {
+async fn unreachable_server_is_unavailable() -> Result<()> {
     let Some(bench) = Bench::new().await? else { return Ok(()) };
     bench.proxy.set(Rules::REFUSE);
     let store = bench.store()?;
@@ -141,9 +141,9 @@ async fn until_refused(bench: &Bench) {
     }
 }
 
-/// A listener whose queue is full takes no more connections and refuses none.
+/// A listener with a full queue accepts no more connections and refuses none.
 #[tokio::test]
-async fn a_server_that_lets_nobody_in_is_unavailable() -> Result<()> {
+async fn server_with_a_full_queue_is_unavailable() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let mut queue = Vec::new();

@@ -1,4 +1,4 @@
-//! Objects that are found again are new for a sweep that goes by age.
+//! Existing objects that are written again count as new for a sweep by age.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::bucket;
 const DEADLINE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn a_write_that_finds_an_old_object_makes_it_new() -> Result<()> {
+async fn writing_an_old_object_renews_its_time() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let store = S3BlobStore::open(&config)?;
     let modified_at = async || Ok::<_, anyhow::Error>(store.list("").await?.first().context("the object")?.modified_at);
     assert_eq!(store.put("a", Bytes::from_static(b"first")).await?, Put::Created);
     let created_at = modified_at().await?;
     let deadline = Instant::now() + DEADLINE;
-    // The object has to grow older than what counts as new.
+    // The object has to become older than the age that counts as new.
     while modified_at().await? == created_at {
         ensure!(Instant::now() < deadline, "the object never gets a new time");
         assert_eq!(store.put("a", Bytes::from_static(b"second")).await?, Put::AlreadyThere);

@@ -13,9 +13,9 @@ use crate::bucket;
 const NUM_KEYS: usize = 200;
 const NUM_WRITERS: u8 = 16;
 
-/// Each writer has connections of its own, as services have.
+/// Each writer has its own connections, like a service.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_sixteen_writers_one_creates() -> Result<()> {
+async fn one_of_sixteen_writers_creates_the_object() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let writers: Vec<S3BlobStore> = (0..NUM_WRITERS).map(|_| S3BlobStore::open(&config)).collect::<Result<_, _>>()?;
     let writers = Arc::new(writers);
@@ -24,7 +24,7 @@ async fn of_sixteen_writers_one_creates() -> Result<()> {
         let key = format!("race/{number}");
         let put = |writer: u8| {
             let (writers, key) = (Arc::clone(&writers), key.clone());
-            // A task each: they run on all cores and not in turns.
+            // One task per writer, so that they run on all cores at once.
             tokio::spawn(async move { writers[usize::from(writer)].put(&key, Bytes::from(vec![writer; 512])).await })
         };
         let puts: Vec<Put> = try_join_all((0..NUM_WRITERS).map(put)).await?.into_iter().collect::<Result<_, _>>()?;
@@ -38,7 +38,7 @@ async fn of_sixteen_writers_one_creates() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_artifact_that_differs_from_what_is_there_is_a_conflict() -> Result<()> {
+async fn artifact_that_differs_from_the_existing_one_conflicts() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let store = S3BlobStore::open(&config)?;
     let (mine, theirs) = (Bytes::from_static(b"mine"), Bytes::from_static(b"theirs"));

@@ -7,7 +7,7 @@ use super::pump::{End, Pump};
 use super::rules::Rules;
 
 pub(crate) async fn carry(mut client: TcpStream, mut server: TcpStream, rules: watch::Receiver<Rules>) {
-    // Small pieces must not wait for more: delays are the rules' affair.
+    // Small pieces are sent at once; only the rules delay them.
     let _ = client.set_nodelay(true);
     let _ = server.set_nodelay(true);
     let end = until_end(&mut client, &mut server, rules).await;
@@ -30,7 +30,7 @@ async fn until_end(client: &mut TcpStream, server: &mut TcpStream, rules: watch:
     }
 }
 
-/// The first direction that breaks ends both; one that finishes leaves the other to finish.
+/// The first direction that breaks ends both; after one that finishes, the other may finish.
 async fn both(requests: impl Future<Output = End>, responses: impl Future<Output = End>) -> End {
     tokio::pin!(requests, responses);
     tokio::select! {
@@ -39,8 +39,8 @@ async fn both(requests: impl Future<Output = End>, responses: impl Future<Output
     }
 }
 
-/// The peer gets a reset as soon as the connection is dropped.
+/// The peer receives a reset as soon as the connection is dropped.
 pub(crate) fn reset(connection: &TcpStream) {
-    // Fails only on a connection that is gone already.
+    // Fails only on a connection that is closed already.
     let _ = connection.set_zero_linger();
 }

@@ -1,7 +1,9 @@
-//! A TCP proxy that does to connections what networks and dying machines do: delay, narrow, freeze, cut, lose.
+//! A TCP proxy that injects the faults of networks and failing machines: delays, limits, hangs, cuts and
+//! losses.
 //!
-//! Rules hold for all connections at once and may be changed while bytes flow; one connection can have rules of its own.
-//! The proxy keeps its address when it refuses connections, so a client that tries again finds the same door.
+//! Rules apply to all connections at once and may change while bytes flow; one connection can have its own
+//! rules. The proxy keeps its address while it refuses connections, so a client that tries again reaches the
+//! same address.
 
 mod connection;
 mod pump;
@@ -24,7 +26,7 @@ use crate::loopback;
 
 const BIND_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// Ends with all its connections when it is dropped.
+/// Dropping it ends it and all its connections.
 pub struct FaultProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -33,9 +35,9 @@ pub struct FaultProxy {
 
 struct Shared {
     server: String,
-    /// Of new connections, and of all that have none of their own.
+    /// Rules of new connections, and of all connections without their own.
     rules: watch::Sender<Rules>,
-    /// In the order in which they came.
+    /// In order of arrival.
     connections: Mutex<Vec<watch::Sender<Rules>>>,
 }
 
@@ -59,14 +61,14 @@ impl FaultProxy {
         self.address
     }
 
-    /// The address of a server with the proxy in its place: scheme, user, path and all stay.
+    /// The address of a server, with the proxy instead of host and port; all other parts stay.
     pub fn url(&self, server: &str) -> Result<String> {
         loopback::moved(server, self.address.port())
     }
 
-    /// For all connections, those that stand and those to come.
+    /// Sets the rules of all connections, existing and new ones.
     pub fn set(&self, rules: Rules) {
-        // The lock keeps a connection that begins now from missing both.
+        // The lock ensures that a new connection gets the rules in one of the two ways.
         let connections = self.shared.connections();
         self.shared.rules.send_replace(rules);
         for connection in connections.iter() {
@@ -74,14 +76,14 @@ impl FaultProxy {
         }
     }
 
-    /// For one connection, counted from 0 in the order in which they came, until `set` says otherwise.
+    /// Sets the rules of one connection, counted from 0 in order of arrival, until the next `set`.
     pub fn set_connection(&self, number: usize, rules: Rules) {
         if let Some(connection) = self.shared.connections().get(number) {
             connection.send_replace(rules);
         }
     }
 
-    /// How many connections have come, those that are over included.
+    /// The number of connections so far, including closed ones.
     pub fn num_connections(&self) -> usize {
         self.shared.connections().len()
     }
@@ -110,7 +112,7 @@ fn host_and_port(url: &Url) -> Option<String> {
     Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
 }
 
-/// Takes connections until the task is aborted, which ends them as well.
+/// Accepts connections until the task is aborted, which also ends them.
 async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shared>) {
     let mut rules = shared.rules.subscribe();
     let mut connections = JoinSet::new();
@@ -131,10 +133,11 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, shared: Arc<Shar
     }
 }
 
-/// When nothing is refused any more, on the same port. Only a process that took it meanwhile could be in the way.
+/// Waits until connections are accepted again, and listens on the same port. This fails only while another
+/// process uses it.
 async fn listen_again(address: SocketAddr, rules: &mut watch::Receiver<Rules>) -> TcpListener {
     loop {
-        // An error means that the proxy is gone, and this task with it.
+        // An error means that the proxy was dropped; this task then ends too.
         let _ = rules.wait_for(|rules| !rules.refuse).await;
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,

@@ -12,18 +12,18 @@ use tokio::time::sleep;
 use super::rules::{Direction, Flow, Rules};
 
 const PIECE_BYTES: usize = 16 * 1024;
-/// A slow line is fed that often, so that a change of its rules is felt soon.
+/// Pieces per second on a slow line, so that a change of its rules takes effect soon.
 const PIECES_PER_SECOND: u64 = 20;
 
-/// Which direction of the rules a pump looks at.
+/// Selects the direction of the rules that a pump uses.
 pub(crate) type Side = fn(&Rules) -> Direction;
 
-/// How a direction came to its end.
+/// How a direction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// The sender has finished; the other direction may go on.
+    /// The sender has finished; the other direction may continue.
     Finished,
-    /// The connection is over.
+    /// The connection is closed.
     Cut,
     Reset,
 }
@@ -33,14 +33,14 @@ pub(crate) struct Pump<'a> {
     pub to: WriteHalf<'a>,
     pub rules: watch::Receiver<Rules>,
     pub side: Side,
-    /// In this direction, since the connection began.
+    /// Bytes in this direction since the connection began.
     pub num_passed: u64,
     /// Bytes were lost: the stream has a hole.
     pub has_hole: bool,
 }
 
 impl Pump<'_> {
-    /// Errors of either end are the end of the connection, as a proxy without rules would pass them on.
+    /// An error of either end resets the connection, as a proxy without rules would pass it on.
     pub async fn run(mut self) -> End {
         self.carry().await.unwrap_or(End::Reset)
     }
@@ -57,7 +57,8 @@ impl Pump<'_> {
             }
             let num_wanted = piece_size(direction.bytes_per_second);
             let num_read = tokio::select! {
-                // What is read under new rules is carried under these.
+                // The rules are checked before each read, so that bytes that are read after a change follow
+                // the new rules.
                 biased;
                 _ = self.rules.changed() => continue,
                 num_read = self.from.read(&mut buffer[..num_wanted]), if direction.flow != Flow::Hang => num_read?,
@@ -71,7 +72,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Reads the rules, so that only a later change counts as one.
+    /// Reads the rules; only a later change counts as a change.
     fn direction(&mut self) -> Direction {
         (self.side)(&self.rules.borrow_and_update())
     }
@@ -80,7 +81,7 @@ impl Pump<'_> {
         matches!(flow, Flow::CutAfter(limit) if self.num_passed >= limit)
     }
 
-    /// Waits, and then does with the piece what the rules say by then.
+    /// Waits, and then treats the piece by the rules of that time.
     async fn deliver(&mut self, piece: &[u8]) -> io::Result<Option<End>> {
         let before = self.direction();
         sleep(before.latency + time_of(piece.len(), before.bytes_per_second)).await;
@@ -105,7 +106,7 @@ impl Pump<'_> {
         Ok(self.is_cut(direction.flow).then_some(End::Cut))
     }
 
-    /// The sender has closed its direction. Under `Hang` and `Discard` the receiver is not told.
+    /// The sender has closed its direction. Under `Hang` and `Discard` the receiver does not learn this.
     async fn finish(&mut self) -> io::Result<End> {
         while self.has_hole || matches!(self.direction().flow, Flow::Hang | Flow::Discard) {
             self.wait_for_change().await;
@@ -117,7 +118,7 @@ impl Pump<'_> {
         Ok(End::Finished)
     }
 
-    /// Without end when the proxy is gone; its connections end with it.
+    /// Never returns after the proxy was dropped; its connections end with it.
     async fn wait_for_change(&mut self) {
         if self.rules.changed().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,14 +1,14 @@
-//! What the proxy does to connections.
+//! Rules of the proxy.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Of one connection, or of all. The default lets everything pass.
+/// Rules of one connection, or of all. By default everything passes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Rules {
-    /// Nobody listens: new connections are refused. Those that stand are left alone.
+    /// New connections are refused; existing ones stay.
     pub refuse: bool,
-    /// Connections end with a reset, those that stand and new ones.
+    /// Existing and new connections end with a reset.
     pub reset: bool,
     /// From the client to the server.
     pub requests: Direction,
@@ -19,19 +19,19 @@ pub struct Rules {
 impl Rules {
     pub const REFUSE: Rules = Rules { refuse: true, ..Rules::PASS };
     pub const RESET: Rules = Rules { reset: true, ..Rules::PASS };
-    /// Neither side hears anything of the other, not even that it is gone.
+    /// Neither side receives anything from the other, not even the end of the connection.
     pub const HANG: Rules = Rules { requests: Direction::HANG, responses: Direction::HANG, ..Rules::PASS };
-    /// The server does what it is asked, and the client never learns of it.
+    /// The server executes requests, but the client receives no response.
     pub const DROP_RESPONSES: Rules = Rules { responses: Direction::DISCARD, ..Rules::PASS };
     pub const PASS: Rules =
         Rules { refuse: false, reset: false, requests: Direction::PASS, responses: Direction::PASS };
 }
 
-/// What becomes of the bytes in one direction.
+/// Treatment of the bytes in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Direction {
     pub flow: Flow,
-    /// Each piece of up to 16 KiB waits that long.
+    /// Delay of each piece of up to 16 KiB.
     pub latency: Duration,
     pub bytes_per_second: Option<NonZeroU64>,
 }
@@ -54,10 +54,12 @@ impl Direction {
 pub enum Flow {
     #[default]
     Pass,
-    /// Bytes stay where they are and go on when the rule is gone; the end of the stream stays as well.
+    /// Bytes and the end of the stream wait until the rule is removed.
     Hang,
-    /// Bytes are taken and lost. When the rule is gone, the connection is reset: a stream cannot go on with a hole.
+    /// Bytes are read and lost. When the rule is removed, the connection is reset, because a stream cannot
+    /// continue with a hole.
     Discard,
-    /// The connection is closed in both directions after so many bytes in this one, counted from its start.
+    /// The connection is closed in both directions after this number of bytes in this direction, counted from
+    /// its start.
     CutAfter(u64),
 }

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use cairn_servers::{RabbitCluster, given};
 
-use crate::waiting::answers;
+use crate::waiting::accepts;
 
 #[tokio::test]
-async fn a_cluster_loses_a_node_and_takes_it_back() -> Result<()> {
+async fn cluster_recovers_a_killed_node() -> Result<()> {
     if given::is_left_out("a test of a RabbitMQ cluster") {
         return Ok(());
     }
@@ -15,7 +15,7 @@ async fn a_cluster_loses_a_node_and_takes_it_back() -> Result<()> {
     let urls = cluster.urls();
     assert_eq!(urls.len(), 3);
     cluster[1].kill().await?;
-    assert!(!answers(&urls[1]).await);
+    assert!(!accepts(&urls[1]).await);
     let running = cluster[0].rabbitmqctl(&["cluster_status", "--formatter", "json"]).await?;
     let running: serde_json::Value = serde_json::from_str(&running)?;
     assert_eq!(running["disk_nodes"].as_array().map(Vec::len), Some(3));

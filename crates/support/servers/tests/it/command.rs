@@ -1,4 +1,5 @@
-//! The program `cairn-servers`. Only MinIO is started, because it is ready at once; the other servers are given.
+//! The program `cairn-servers`. Only MinIO is started, because it is ready at once; the other servers count
+//! as external.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::waiting::{answers, until};
+use crate::waiting::{accepts, until};
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cairn-servers"));
@@ -24,7 +25,7 @@ async fn run(script: &str) -> Result<(Child, Lines<BufReader<ChildStdout>>)> {
     Ok((child, BufReader::new(output).lines()))
 }
 
-/// What a shell prints that has read the file of addresses.
+/// Sources the file of addresses in a shell and returns the output of `print`.
 async fn sourced(directory: &Path, print: &str) -> Result<String> {
     let file = directory.join("env");
     let script = format!(". '{}' && printf %s \"{print}\"", file.display());
@@ -33,7 +34,7 @@ async fn sourced(directory: &Path, print: &str) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_command_finds_the_servers_and_its_exit_code_is_passed_on() -> Result<()> {
+async fn command_gets_addresses_and_returns_its_exit_code() -> Result<()> {
     if given::is_left_out("a test of `cairn-servers run`") {
         return Ok(());
     }
@@ -42,7 +43,7 @@ async fn a_command_finds_the_servers_and_its_exit_code_is_passed_on() -> Result<
     assert!(url.starts_with("http://cairn:"), "{url}");
     assert_eq!(output.next_line().await?.as_deref(), Some("bolt://given"));
     assert_eq!(child.wait().await?.code(), Some(7));
-    assert!(!answers(&url).await, "the server is left behind");
+    assert!(!accepts(&url).await, "the server is still running");
     Ok(())
 }
 
@@ -54,15 +55,15 @@ async fn servers_end_when_the_program_is_killed() -> Result<()> {
     let (mut child, mut output) = run(r#"echo "$CAIRN_S3_URL"; echo $$; exec tail -f /dev/null"#).await?;
     let url = output.next_line().await?.context("the address of MinIO")?;
     let command: i32 = output.next_line().await?.context("the command's id")?.parse()?;
-    assert!(answers(&url).await);
+    assert!(accepts(&url).await);
     child.kill().await?;
-    until("the server is gone", async || !answers(&url).await).await?;
+    until("the server has ended", async || !accepts(&url).await).await?;
     kill_process(Pid::from_raw(command).context("a process")?, Signal::KILL)?;
     Ok(())
 }
 
 #[tokio::test]
-async fn a_signal_reaches_the_command() -> Result<()> {
+async fn signals_reach_the_command() -> Result<()> {
     if given::is_left_out("a test of `cairn-servers run`") {
         return Ok(());
     }
@@ -76,7 +77,7 @@ async fn a_signal_reaches_the_command() -> Result<()> {
 }
 
 #[tokio::test]
-async fn servers_stay_up_until_they_are_taken_down() -> Result<()> {
+async fn servers_run_until_down() -> Result<()> {
     if given::is_left_out("a test of `cairn-servers up`") {
         return Ok(());
     }
@@ -84,11 +85,11 @@ async fn servers_stay_up_until_they_are_taken_down() -> Result<()> {
     let call = async |action: &str| program().arg(action).arg("--directory").arg(directory.path()).status().await;
     assert!(call("up").await?.success());
     let url = sourced(directory.path(), "$CAIRN_S3_URL").await?;
-    assert!(answers(&url).await);
+    assert!(accepts(&url).await);
     assert!(!call("up").await?.success(), "a second set of servers in one folder");
-    assert!(answers(&url).await);
+    assert!(accepts(&url).await);
     assert!(call("down").await?.success());
-    assert!(!answers(&url).await);
+    assert!(!accepts(&url).await);
     assert!(call("down").await?.success());
     assert!(!directory.path().join("env").exists());
     Ok(())

@@ -1,4 +1,4 @@
-//! The proxy before a server that sends back what it gets.
+//! The proxy in front of a server that echoes its input.
 
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
@@ -14,15 +14,15 @@ use tokio::time::timeout;
 
 use crate::waiting::until;
 
-/// Long enough for any answer of the echo server; what takes longer is held back.
+/// Long enough for any reply of the echo server; a longer wait means that it is held back.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Of what must come.
+/// Limit for replies that must arrive.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 struct Bench {
     proxy: FaultProxy,
-    /// What has reached the server.
+    /// Bytes that the server has received.
     num_received: Arc<AtomicU64>,
 }
 
@@ -59,11 +59,11 @@ async fn echo(listener: TcpListener, num_received: Arc<AtomicU64>) {
     }
 }
 
-async fn ask(connection: &mut TcpStream, question: &[u8]) -> std::io::Result<Vec<u8>> {
-    connection.write_all(question).await?;
-    let mut answer = vec![0; question.len()];
-    connection.read_exact(&mut answer).await?;
-    Ok(answer)
+async fn exchange(connection: &mut TcpStream, request: &[u8]) -> std::io::Result<Vec<u8>> {
+    connection.write_all(request).await?;
+    let mut reply = vec![0; request.len()];
+    connection.read_exact(&mut reply).await?;
+    Ok(reply)
 }
 
 async fn is_silent(connection: &mut TcpStream) -> bool {
@@ -71,7 +71,7 @@ async fn is_silent(connection: &mut TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn without_rules_everything_passes_and_ends_in_order() -> Result<()> {
+async fn everything_passes_in_order_without_rules() -> Result<()> {
     let bench = Bench::new().await?;
     let bytes: Vec<u8> = (0..1_000_000_u32).map(|number| (number % 251) as u8).collect();
     let (mut reads, mut writes) = bench.connect().await?.into_split();
@@ -89,10 +89,10 @@ async fn without_rules_everything_passes_and_ends_in_order() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_hang_holds_both_directions_and_goes_on_without_loss() -> Result<()> {
+async fn hang_holds_both_directions_without_loss() -> Result<()> {
     let bench = Bench::new().await?;
     let mut connection = bench.connect().await?;
-    assert_eq!(ask(&mut connection, b"one").await?, b"one");
+    assert_eq!(exchange(&mut connection, b"one").await?, b"one");
     bench.proxy.set(Rules::HANG);
     connection.write_all(b"two").await?;
     assert!(is_silent(&mut connection).await);
@@ -101,19 +101,19 @@ async fn a_hang_holds_both_directions_and_goes_on_without_loss() -> Result<()> {
     late.write_all(b"new").await?;
     assert!(is_silent(&mut late).await, "a connection that begins under the rule hangs as well");
     bench.proxy.set(Rules::PASS);
-    let mut answer = [0; 3];
-    connection.read_exact(&mut answer).await?;
-    assert_eq!(&answer, b"two");
-    late.read_exact(&mut answer).await?;
-    assert_eq!(&answer, b"new");
+    let mut reply = [0; 3];
+    connection.read_exact(&mut reply).await?;
+    assert_eq!(&reply, b"two");
+    late.read_exact(&mut reply).await?;
+    assert_eq!(&reply, b"new");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_hang_hides_that_the_client_is_gone() -> Result<()> {
+async fn hang_hides_the_end_of_the_client() -> Result<()> {
     let bench = Bench::new().await?;
     let mut connection = bench.connect().await?;
-    ask(&mut connection, b"one").await?;
+    exchange(&mut connection, b"one").await?;
     bench.proxy.set(Rules::HANG);
     drop(connection);
     let mut other = bench.connect().await?;
@@ -122,59 +122,59 @@ async fn a_hang_hides_that_the_client_is_gone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_dropped_response_leaves_the_request_done() -> Result<()> {
+async fn dropped_response_leaves_the_request_executed() -> Result<()> {
     let bench = Bench::new().await?;
     let mut connection = bench.connect().await?;
-    ask(&mut connection, b"one").await?;
+    exchange(&mut connection, b"one").await?;
     bench.proxy.set(Rules::DROP_RESPONSES);
     connection.write_all(b"apply").await?;
     bench.until_received(8).await?;
     assert!(is_silent(&mut connection).await);
     bench.proxy.set(Rules::PASS);
-    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs on")?;
-    let error = read.expect_err("a stream with a hole must not go on");
+    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs")?;
+    let error = read.expect_err("a stream with a hole must not continue");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let mut next = bench.connect().await?;
-    assert_eq!(ask(&mut next, b"again").await?, b"again");
+    assert_eq!(exchange(&mut next, b"again").await?, b"again");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_reset_ends_standing_and_new_connections() -> Result<()> {
+async fn reset_ends_existing_and_new_connections() -> Result<()> {
     let bench = Bench::new().await?;
     let mut connection = bench.connect().await?;
-    ask(&mut connection, b"one").await?;
+    exchange(&mut connection, b"one").await?;
     bench.proxy.set(Rules::RESET);
-    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs on")?;
+    let read = timeout(DEADLINE, connection.read_u8()).await.context("the connection hangs")?;
     let error = read.expect_err("a reset");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let mut next = bench.connect().await?;
-    assert!(ask(&mut next, b"two").await.is_err());
+    assert!(exchange(&mut next, b"two").await.is_err());
     bench.proxy.set(Rules::PASS);
-    assert_eq!(ask(&mut bench.connect().await?, b"three").await?, b"three");
+    assert_eq!(exchange(&mut bench.connect().await?, b"three").await?, b"three");
     Ok(())
 }
 
 #[tokio::test]
-async fn refused_is_only_who_comes_new_and_the_door_opens_again() -> Result<()> {
+async fn refusal_affects_only_new_connections() -> Result<()> {
     let bench = Bench::new().await?;
     let mut connection = bench.connect().await?;
-    ask(&mut connection, b"one").await?;
+    exchange(&mut connection, b"one").await?;
     bench.proxy.set(Rules::REFUSE);
     let address = bench.proxy.address();
     until("the proxy refuses", async || {
         TcpStream::connect(address).await.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
     })
     .await?;
-    assert_eq!(ask(&mut connection, b"two").await?, b"two");
+    assert_eq!(exchange(&mut connection, b"two").await?, b"two");
     bench.proxy.set(Rules::PASS);
     until("the proxy accepts", async || TcpStream::connect(address).await.is_ok()).await?;
-    assert_eq!(ask(&mut bench.connect().await?, b"three").await?, b"three");
+    assert_eq!(exchange(&mut bench.connect().await?, b"three").await?, b"three");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_cut_lets_exactly_so_many_bytes_pass() -> Result<()> {
+async fn cut_passes_exactly_the_given_bytes() -> Result<()> {
     for (rules, num_at_server, num_at_client) in [
         (Rules { requests: Direction::cut_after(1000), ..Rules::PASS }, 1000, 1000),
         (Rules { responses: Direction::cut_after(500), ..Rules::PASS }, 5000, 500),
@@ -185,7 +185,7 @@ async fn a_cut_lets_exactly_so_many_bytes_pass() -> Result<()> {
         connection.write_all(&[7; 5000]).await?;
         bench.until_received(num_at_server).await?;
         let mut received = Vec::new();
-        // A close with bytes left unread may end as a reset: what came before counts.
+        // A close with unread bytes may become a reset: the bytes before it count.
         let _ = connection.read_to_end(&mut received).await;
         assert!(received.len() <= num_at_client, "{} bytes passed: {rules:?}", received.len());
         assert!(rules.requests != Direction::PASS || received.len() == num_at_client, "only {} bytes", received.len());
@@ -194,7 +194,7 @@ async fn a_cut_lets_exactly_so_many_bytes_pass() -> Result<()> {
 }
 
 #[tokio::test]
-async fn latency_and_bandwidth_take_at_least_their_time() -> Result<()> {
+async fn latency_and_bandwidth_take_their_time() -> Result<()> {
     let slow = Direction { bytes_per_second: NonZeroU64::new(100_000), ..Direction::PASS };
     let late = Direction::delayed_by(Duration::from_millis(200));
     for (rules, num_bytes, at_least_ms) in [
@@ -205,32 +205,32 @@ async fn latency_and_bandwidth_take_at_least_their_time() -> Result<()> {
         bench.proxy.set(rules);
         let mut connection = bench.connect().await?;
         let began = Instant::now();
-        ask(&mut connection, &vec![7; num_bytes]).await?;
-        // A lower bound: no load on the machine makes it wrong.
+        exchange(&mut connection, &vec![7; num_bytes]).await?;
+        // A lower bound, so that load on the machine cannot break the test.
         assert!(began.elapsed() >= Duration::from_millis(at_least_ms), "{rules:?} took {:?}", began.elapsed());
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn one_connection_can_have_rules_of_its_own() -> Result<()> {
+async fn one_connection_can_have_its_own_rules() -> Result<()> {
     let bench = Bench::new().await?;
     let (mut first, mut second) = (bench.connect().await?, bench.connect().await?);
-    ask(&mut first, b"a").await?;
-    ask(&mut second, b"b").await?;
+    exchange(&mut first, b"a").await?;
+    exchange(&mut second, b"b").await?;
     bench
         .proxy
         .set_connection(0, Rules { responses: Direction { flow: Flow::Hang, ..Direction::PASS }, ..Rules::PASS });
     first.write_all(b"x").await?;
     assert!(is_silent(&mut first).await);
-    assert_eq!(ask(&mut second, b"y").await?, b"y");
+    assert_eq!(exchange(&mut second, b"y").await?, b"y");
     bench.proxy.set(Rules::PASS);
     assert_eq!(first.read_u8().await?, b'x');
     Ok(())
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_resets_and_addresses_keep_their_parts() -> Result<()> {
+async fn unreachable_server_resets_and_url_keeps_its_parts() -> Result<()> {
     let proxy = FaultProxy::start("amqp://guest:guest@127.0.0.1:1/%2f").await?;
     let mut connection = TcpStream::connect(proxy.address()).await?;
     assert!(connection.read_u8().await.is_err());

@@ -1,4 +1,4 @@
-//! Servers and the proxy as tests use them.
+//! Servers and proxies, used like in tests.
 
 mod cluster;
 mod command;

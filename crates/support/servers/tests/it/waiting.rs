@@ -12,14 +12,14 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub(crate) async fn until(what: &str, is_true: impl AsyncFn() -> bool) -> Result<()> {
     let deadline = Instant::now() + DEADLINE;
     while !is_true().await {
-        ensure!(Instant::now() < deadline, "it did not come true in time that {what}");
+        ensure!(Instant::now() < deadline, "this did not become true in time: {what}");
         sleep(Duration::from_millis(20)).await;
     }
     Ok(())
 }
 
-/// Whether something accepts connections at the address.
-pub(crate) async fn answers(url: &str) -> bool {
+/// True if the address accepts connections.
+pub(crate) async fn accepts(url: &str) -> bool {
     let url = Url::parse(url).expect("an address");
     TcpStream::connect((url.host_str().expect("a host"), url.port().expect("a port"))).await.is_ok()
 }

@@ -1,4 +1,4 @@
-//! A tiny HTTP server that answers what a test wants. It knows nothing of S3.
+//! A minimal HTTP server with scripted replies. It knows nothing about S3.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// `GET /bucket/key HTTP/1.1`, the headers in small letters, and the body.
+/// A request like `GET /bucket/key HTTP/1.1`; header names are in lower case, the body is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: String,
@@ -22,42 +22,42 @@ impl Request {
     }
 }
 
-/// The raw bytes of an answer; the connection is closed after one that is not whole.
-pub(crate) struct Answer {
+/// The raw bytes of a reply; after an incomplete one the connection is closed.
+pub(crate) struct RawReply {
     head: String,
     body: Vec<u8>,
     is_whole: bool,
 }
 
-pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Answer {
+pub(crate) fn reply(status: u16, headers: &str, body: &str) -> RawReply {
     let head = format!("HTTP/1.1 {status} Status\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
-    Answer { head, body: body.into(), is_whole: true }
+    RawReply { head, body: body.into(), is_whole: true }
 }
 
-/// An error as S3 words it.
-pub(crate) fn refusal(status: u16, code: &str) -> Answer {
-    answer(
+/// An error in the format of S3.
+pub(crate) fn refusal(status: u16, code: &str) -> RawReply {
+    reply(
         status,
         "Content-Type: application/xml\r\n",
         &format!("<Error><Code>{code}</Code><Message>no</Message></Error>"),
     )
 }
 
-/// Announces more bytes than come.
-pub(crate) fn cut_short(announced: usize, body: &str) -> Answer {
+/// Announces more bytes than it sends.
+pub(crate) fn cut_short(announced: usize, body: &str) -> RawReply {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {announced}\r\n\r\n");
-    Answer { head, body: body.into(), is_whole: false }
+    RawReply { head, body: body.into(), is_whole: false }
 }
 
-pub(crate) struct StandIn {
+pub(crate) struct FakeServer {
     address: String,
     requests: Arc<Mutex<Vec<Request>>>,
     server: JoinHandle<()>,
 }
 
-impl StandIn {
-    /// `script` answers the requests, which it also gets the number of.
-    pub async fn start(script: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Result<Self> {
+impl FakeServer {
+    /// `script` gets the number of each request and the request, and returns the reply.
+    pub async fn start(script: impl Fn(usize, &Request) -> RawReply + Send + Sync + 'static) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://key:secret@{}", listener.local_addr()?);
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -76,11 +76,11 @@ impl StandIn {
     }
 
     pub fn requests(&self) -> Vec<Request> {
-        self.requests.lock().expect("no test panics while it holds it").clone()
+        self.requests.lock().expect("no test panics while it holds the lock").clone()
     }
 }
 
-impl Drop for StandIn {
+impl Drop for FakeServer {
     fn drop(&mut self) {
         self.server.abort();
     }
@@ -88,24 +88,24 @@ impl Drop for StandIn {
 
 async fn serve(
     connection: TcpStream,
-    script: &(impl Fn(usize, &Request) -> Answer + ?Sized),
+    script: &(impl Fn(usize, &Request) -> RawReply + ?Sized),
     seen: &Mutex<Vec<Request>>,
 ) -> Result<()> {
     let mut connection = BufReader::new(connection);
     loop {
         let request = read(&mut connection).await?;
         let number = {
-            let mut seen = seen.lock().expect("no test panics while it holds it");
+            let mut seen = seen.lock().expect("no test panics while it holds the lock");
             seen.push(request.clone());
             seen.len() - 1
         };
-        let answer = script(number, &request);
-        connection.write_all(answer.head.as_bytes()).await?;
+        let reply = script(number, &request);
+        connection.write_all(reply.head.as_bytes()).await?;
         if request.method != "HEAD" {
-            connection.write_all(&answer.body).await?;
+            connection.write_all(&reply.body).await?;
         }
         connection.flush().await?;
-        if !answer.is_whole {
+        if !reply.is_whole {
             return Ok(connection.shutdown().await?);
         }
     }
