@@ -1,32 +1,32 @@
-//! How much a question may say. What is longer than anybody means costs those who ask beside it: globs are compiled, words
-//! compared, and none of that can be interrupted.
+//! Limits of the size of a question. A question above them would slow down other callers: globs are compiled,
+//! words are compared, and none of this can be interrupted.
 
 use globset::{Glob, GlobBuilder};
 
 use crate::{QueryError, QueryErrorCode};
 
 const MAX_QUERY_BYTES: usize = 4_096;
-/// Of a name, a path or a pattern.
+/// The limit of a name, a path or a pattern.
 const MAX_WORD_BYTES: usize = 1_000;
-/// Words of one list.
+/// The limit of the words of one list.
 const MAX_WORDS: usize = 100;
-/// `{a,{b,c}}` has two. The compiler of globs takes stack for each.
+/// The limit of nested braces: `{a,{b,c}}` has two levels. The compiler of globs uses stack for each.
 const MAX_NESTING: usize = 8;
-/// Of a refused word, in messages.
+/// Characters of a rejected word in messages.
 const SHOWN_CHARACTERS: usize = 60;
 
 pub(crate) fn query(text: &str) -> Result<(), QueryError> {
     if text.len() <= MAX_QUERY_BYTES {
         return Ok(());
     }
-    Err(invalid(format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are taken", text.len())))
+    Err(invalid(format!("`query` has {} bytes; at most {MAX_QUERY_BYTES} are allowed", text.len())))
 }
 
-/// A name, a path or a pattern; `field` is what callers call it.
+/// Checks a name, a path or a pattern. `field` is the name of the field in the request.
 pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
     if text.len() > MAX_WORD_BYTES {
         let (shown, length) = (shown(text), text.len());
-        return Err(invalid(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are taken")));
+        return Err(invalid(format!("`{field}` {shown} has {length} bytes; at most {MAX_WORD_BYTES} are allowed")));
     }
     if nesting(text) > MAX_NESTING {
         let shown = shown(text);
@@ -37,17 +37,17 @@ pub(crate) fn word(field: &str, text: &str) -> Result<(), QueryError> {
 
 pub(crate) fn words<'a>(field: &str, words: impl ExactSizeIterator<Item = &'a str>) -> Result<(), QueryError> {
     if words.len() > MAX_WORDS {
-        return Err(invalid(format!("`{field}` has {} entries; at most {MAX_WORDS} are taken", words.len())));
+        return Err(invalid(format!("`{field}` has {} entries; at most {MAX_WORDS} are allowed", words.len())));
     }
     words.into_iter().try_for_each(|text| word(field, text))
 }
 
-/// Patterns that somebody else compiles.
+/// Checks patterns that other code compiles.
 pub fn patterns(field: &str, patterns: &[String]) -> Result<(), QueryError> {
     words(field, patterns.iter().map(String::as_str))
 }
 
-/// Compiled only after its length and depth were looked at: without that, one pattern can end the process.
+/// Compiles a glob after a check of its length and depth. Without the check, one pattern can end the process.
 pub(crate) fn glob(field: &str, pattern: &str) -> Result<Glob, QueryError> {
     word(field, pattern)?;
     let glob = GlobBuilder::new(pattern).literal_separator(false).build();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_means_is_refused_before_it_is_compiled() {
+    fn oversized_patterns_are_rejected_before_compiling() {
         let deep = format!("{}{}", "{".repeat(200_000), "}".repeat(200_000));
         assert!(glob("paths", &deep).is_err());
         assert!(glob("paths", "{{{{{{{{{a}}}}}}}}}").is_err());

@@ -1,8 +1,8 @@
-//! Who asks, and what of their tenant they may see.
+//! The caller of a question, and the repositories of their tenant that they may see.
 //!
-//! A question takes its repositories from `Searcher::repositories`, which asks the catalogue for those that are allowed and
-//! for no others. So every scope that reaches a store is what was asked for within what is allowed, and a repository that
-//! is forbidden is not known: it takes the path of a name that nothing has.
+//! A question takes its repositories from `Searcher::repositories`, which requests only the allowed ones from
+//! the catalogue. So every scope that reaches a store is the requested selection within the allowed
+//! repositories. A forbidden repository is handled like a name that does not exist.
 
 use cairn_domain::{Digester, RepositoryName, Tenant};
 use cairn_ports::RepositoryRecord;
@@ -14,23 +14,24 @@ use crate::{QueryError, Searcher, bounds};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Allowed {
     All,
-    /// Full names, or globs over them (`*` also crosses `/`). Former names and parts of names allow nothing.
+    /// Full names, or globs over full names (`*` also matches `/`). Former names and parts of names allow
+    /// nothing.
     Only(Vec<String>),
 }
 
 impl Allowed {
-    /// Names that are no globs: they allow nothing, which nobody can mean.
+    /// Messages about entries that are neither names nor valid globs and therefore allow nothing.
     pub fn faults(&self) -> Vec<String> {
         let Allowed::Only(names) = self else { return Vec::new() };
         names.iter().filter_map(|name| bounds::glob("repositories", name).err()).map(|error| error.message).collect()
     }
 
-    /// Whether a repository of that name may be seen, be there one or not.
+    /// Whether the caller may see a repository of this name, existing or not.
     pub fn allows(&self, repository: &RepositoryName) -> bool {
         self.compiled().allows(repository)
     }
 
-    /// Compiled once for all the names that a question looks at.
+    /// Compiles the globs once for all names of a question.
     fn compiled(&self) -> Compiled<'_> {
         let Allowed::Only(names) = self else { return Compiled { names: None, globs: Vec::new() } };
         let globs = names.iter().filter_map(|name| bounds::glob("repositories", name).ok());
@@ -38,7 +39,7 @@ impl Allowed {
     }
 }
 
-/// None: every name.
+/// If `names` is None, every name is allowed.
 struct Compiled<'a> {
     names: Option<&'a [String]>,
     globs: Vec<GlobMatcher>,
@@ -52,22 +53,22 @@ impl Compiled<'_> {
     }
 }
 
-/// Who asks.
+/// The caller of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Caller {
     pub tenant: Tenant,
     pub allowed: Allowed,
-    /// Tells callers of one tenant apart: a cursor is good for the one whom it was given to.
+    /// Distinguishes the callers of a tenant. A cursor is valid only for the caller who received it.
     pub name: String,
 }
 
 impl Caller {
-    /// Whoever works on this machine.
+    /// The user of this machine.
     pub fn local() -> Self {
         Self { tenant: Tenant::local(), allowed: Allowed::All, name: "local".to_owned() }
     }
 
-    /// What ties a cursor to the caller and to what they were allowed when they got it.
+    /// Binds a cursor to the caller and to the repositories that the caller was allowed to see at that time.
     pub(crate) fn identity(&self) -> Digester {
         let digester = Digester::new("caller").text(self.tenant.as_str()).text(&self.name);
         match &self.allowed {
@@ -78,7 +79,7 @@ impl Caller {
 }
 
 impl Searcher {
-    /// The same index, asked by somebody else.
+    /// The same index for another caller.
     #[must_use]
     pub fn asked_by(&self, caller: Caller) -> Self {
         Self { caller, ..self.clone() }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_globs_allow_and_nothing_else_does() {
+    fn only_names_and_globs_allow() {
         let check = |allowed: &[&str], expect: bool| {
             let only = Allowed::Only(allowed.iter().map(ToString::to_string).collect());
             assert_eq!(only.allows(&RepositoryName::new("host/team/app")), expect, "{allowed:?}");
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_is_another_with_other_rights() {
+    fn callers_with_other_rights_have_other_identities() {
         let of = |tenant: &str, name: &str, allowed| {
             let caller = Caller { tenant: Tenant::new(tenant), name: name.to_owned(), allowed };
             caller.identity().digest()

@@ -1,4 +1,5 @@
-//! Reading code: a file, lines of it, or a symbol, from the redacted text of the generation that the view sees.
+//! Reads code: a file, lines of a file, or a symbol, from the redacted text of the generation that the view
+//! sees.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::error::REBUILD;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher, Stamp};
 
-/// What to read. Exactly one of `path` and `symbol` names it; with both, the symbol of that file.
+/// The code to read: a file by its `path`, or a `symbol`. With both, the symbol of this file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeRequest {
     pub repository: Option<String>,
@@ -22,7 +23,7 @@ pub struct CodeRequest {
     pub symbol: Option<String>,
     /// Lines to show; all if absent.
     pub lines: Option<(u32, u32)>,
-    /// Hard.
+    /// Hard limit.
     pub max_tokens: usize,
 }
 
@@ -31,25 +32,25 @@ pub struct Code {
     pub repository: String,
     pub path: RepoPath,
     pub language: String,
-    /// What is shown; empty if the file is.
+    /// The lines that are shown; None if the file is empty.
     pub span: Option<LineSpan>,
     pub num_lines: u32,
     pub text: String,
-    /// Lines of what was asked for that the budget cut.
+    /// Number of requested lines that the limit cut.
     pub num_lines_cut: usize,
     pub symbol: Option<SymbolEntry>,
-    /// The name that was asked for, if the symbol's differs in case or style.
+    /// The requested name, if the symbol's name differs in case or style.
     pub resolved_from: Option<String>,
     /// Other definitions of the name.
     pub others: Vec<SymbolEntry>,
     pub stamps: Vec<Stamp>,
 }
 
-/// Names suggested when one is unknown.
+/// Number of names that are suggested when a name is unknown.
 const NUM_SIMILAR: usize = 5;
-/// Definitions of one name that are considered.
+/// At most this many definitions of a name are considered.
 const MAX_DEFINITIONS: usize = 50;
-/// Manifests that are read at the same time: each read is a wait for the store.
+/// Number of manifests that are read at the same time. Each read waits for the store.
 const MANIFESTS_AT_ONCE: usize = 8;
 
 impl Searcher {
@@ -67,7 +68,7 @@ impl Searcher {
             (Some(symbol), path) => self.read_symbol(&view, &selected, symbol, path.as_deref(), request).await,
             (None, Some(path)) => self.read_file(&view, &selected, path, request).await,
             (None, None) => {
-                let message = "say what to read: `path` (with `lines`, if wanted) or `symbol`";
+                let message = "give `path` (optionally with `lines`) or `symbol`";
                 Err(QueryError::new(QueryErrorCode::ValidationError, message))
             }
         }
@@ -92,10 +93,7 @@ impl Searcher {
             }
         }
         let Some(best) = hits.first() else { return Err(self.unknown_symbol(view, &scope, symbol).await?) };
-        let nodes = self.graph.nodes(view, &scope, &[best.symbol.node]).await?;
-        let line = LineSpan::new(best.symbol.line, best.symbol.line);
-        let span = nodes.first().and_then(|node| node.span).unwrap_or(line);
-        let lines = request.lines.unwrap_or((span.start, span.end));
+        let lines = request.lines.unwrap_or((best.symbol.span.start, best.symbol.span.end));
         let of_file = CodeRequest { lines: Some(lines), ..request.clone() };
         let owner: Vec<KnownRepository> =
             selected.iter().filter(|known| known.record.id == best.repository).cloned().collect();
@@ -113,10 +111,11 @@ impl Searcher {
         path: &str,
         request: &CodeRequest,
     ) -> Result<Code, QueryError> {
-        let holders = self.holders(view, selected, path).await?;
+        let owners = self.owners(view, selected, path).await?;
         let mut skipped = None;
-        // Files that are kept out stand in manifests alone. The first holder nearly always has the text.
-        for (repositories, at_once) in [(holders.as_slice(), 1), (selected, MANIFESTS_AT_ONCE)] {
+        // Excluded files are listed only in manifests. The first repository with the path nearly always has
+        // its text.
+        for (repositories, at_once) in [(owners.as_slice(), 1), (selected, MANIFESTS_AT_ONCE)] {
             let entry_in = |index: usize| self.manifest_entry(&repositories[index], path);
             let mut entries = stream::iter(0..repositories.len()).map(entry_in).buffered(at_once);
             for known in repositories {
@@ -128,18 +127,19 @@ impl Searcher {
             }
         }
         if let Some(message) = skipped {
-            let hint = "`coverage --why PATH` (tool `index_status`) says which rule keeps it out";
+            let hint = "`coverage --why PATH` (tool `index_status`) reports which rule excludes it";
             return Err(QueryError::new(QueryErrorCode::NotFound, message).hint(hint).next(NextCall {
                 tool: "index_status",
-                reason: "says which rule keeps the file out".to_owned(),
+                reason: "reports which rule excludes the file".to_owned(),
                 arguments: vec![("path", path.to_owned())],
             }));
         }
         Err(self.unknown_file(view, &self.scope_of(selected), path).await?)
     }
 
-    /// The repositories that have the path by the index of names, in their order. Of one there is nothing to choose.
-    async fn holders(
+    /// The repositories that contain the path according to the name index, in their order. Empty if only one
+    /// repository is selected.
+    async fn owners(
         &self,
         view: &View,
         selected: &[KnownRepository],
@@ -149,8 +149,8 @@ impl Searcher {
             return Ok(Vec::new());
         }
         let hits = self.names.files(view, &self.scope_of(selected), path, FileMatch::Path, selected.len()).await?;
-        let holders: BTreeSet<RepositoryId> = hits.iter().map(|hit| hit.repository).collect();
-        Ok(selected.iter().filter(|known| holders.contains(&known.record.id)).cloned().collect())
+        let owners: BTreeSet<RepositoryId> = hits.iter().map(|hit| hit.repository).collect();
+        Ok(selected.iter().filter(|known| owners.contains(&known.record.id)).cloned().collect())
     }
 
     async fn code(
@@ -164,7 +164,7 @@ impl Searcher {
         let (first, last) = request.lines.unwrap_or((1, u32::MAX));
         if first == 0 || first > last || (first > entry.num_lines && entry.num_lines > 0) {
             let message =
-                format!("lines {first}-{last} are not lines of `{}`, which has {}", entry.path, entry.num_lines);
+                format!("lines {first}-{last} are outside `{}`, which has {} lines", entry.path, entry.num_lines);
             return Err(QueryError::new(QueryErrorCode::ValidationError, message).next(NextCall {
                 tool: "read_code",
                 reason: "reads the file from its first line".to_owned(),
@@ -190,10 +190,10 @@ impl Searcher {
         })
     }
 
-    /// The manifest of the generation that was published.
+    /// The manifest of the published generation.
     pub(crate) async fn manifest(&self, known: &KnownRepository) -> Result<Option<Manifest>, QueryError> {
         let Some(published) = &known.published else { return Ok(None) };
-        let bytes = self.blobs.get_artifact(&published.manifest).await.map_err(lost)?;
+        let bytes = self.blobs.get_artifact(&published.manifest).await.map_err(missing_artifact)?;
         Ok(Some(decode(ArtifactKind::Manifest, &bytes).map_err(|error| damaged(&published.manifest.key, &error))?))
     }
 
@@ -204,12 +204,12 @@ impl Searcher {
 
     pub(crate) async fn text(&self, entry: &ManifestEntry) -> Result<Option<SourceText>, QueryError> {
         let (true, Some(slot)) = (entry.outcome.is_indexed(), &entry.source) else { return Ok(None) };
-        let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(lost)?;
+        let bytes: Bytes = self.blobs.get(&slot.artifact.key).await.map_err(missing_artifact)?;
         let source = PackReader::open(ArtifactKind::SourcePack, bytes).and_then(|mut pack| pack.read(slot.index));
         Ok(Some(source.map_err(|error| damaged(&slot.artifact.key, &error))?))
     }
 
-    /// The error for a name that nothing has, with names that are near.
+    /// The error for an unknown name, with similar names.
     pub(crate) async fn unknown_symbol(
         &self,
         view: &View,
@@ -224,7 +224,7 @@ impl Searcher {
         if let Some(best) = near.first() {
             error = error.next(NextCall {
                 tool: "read_code",
-                reason: format!("`{}` is the nearest name", best.symbol.qualified_name),
+                reason: format!("`{}` is the most similar name", best.symbol.qualified_name),
                 arguments: vec![("symbol", best.symbol.qualified_name.clone())],
             });
         }
@@ -241,12 +241,12 @@ impl Searcher {
             let name = path.rsplit('/').next().unwrap_or(path);
             near = self.names.files(view, scope, name, FileMatch::Similar, NUM_SIMILAR).await?;
         }
-        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file is at `{path}`"));
+        let mut error = QueryError::new(QueryErrorCode::NotFound, format!("no file has the path `{path}`"));
         error.similar_files = near.iter().map(|hit| hit.path.to_string()).collect();
         if let Some(best) = near.first() {
             return Ok(error.hint("paths are relative to the repository's root").next(NextCall {
                 tool: "read_code",
-                reason: "is the nearest path".to_owned(),
+                reason: "reads the most similar path".to_owned(),
                 arguments: vec![("path", best.path.to_string())],
             }));
         }
@@ -258,7 +258,7 @@ impl Searcher {
     }
 }
 
-/// The error for a name that the file does not define but another does.
+/// The error for a name that another file defines, but not the given one.
 fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> QueryError {
     let message = format!("`{path}` defines no `{symbol}`; `{}` does, at line {}", elsewhere.path, elsewhere.line);
     let mut error = QueryError::new(QueryErrorCode::NotFound, message);
@@ -266,16 +266,16 @@ fn defined_elsewhere(symbol: &str, path: &str, elsewhere: &SymbolEntry) -> Query
     error.similar_files = vec![elsewhere.path.to_string()];
     error.next(NextCall {
         tool: "read_code",
-        reason: "is where the symbol is defined".to_owned(),
+        reason: "reads the file that defines the symbol".to_owned(),
         arguments: vec![("symbol", symbol.to_owned()), ("path", elsewhere.path.to_string())],
     })
 }
 
-/// What the catalogue names must be there: an artifact that is not found is damage, not an answer.
-fn lost(error: BlobStoreError) -> QueryError {
-    let is_gone = error.kind == ErrorKind::NotFound;
+/// An artifact that the catalogue refers to must exist. If it is missing, the index is damaged.
+fn missing_artifact(error: BlobStoreError) -> QueryError {
+    let is_missing = error.kind == ErrorKind::NotFound;
     let error = QueryError::from(error);
-    if is_gone { QueryError { code: QueryErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }
+    if is_missing { QueryError { code: QueryErrorCode::Corrupt, ..error.hint(REBUILD) } } else { error }
 }
 
 pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError {
@@ -283,7 +283,7 @@ pub(crate) fn damaged(key: &str, error: &cairn_wire::DecodeError) -> QueryError 
     QueryError::new(QueryErrorCode::Corrupt, message).hint(REBUILD)
 }
 
-/// Lines `first` to `last`, counted from 1, with their line ends.
+/// The lines from `first` to `last`, counted from 1, with their line ends.
 fn lines(text: &str, first: u32, last: u32) -> &str {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let start = starts.by_ref().nth(first.saturating_sub(1) as usize).unwrap_or(text.len());
@@ -296,7 +296,7 @@ mod tests {
     use super::lines;
 
     #[test]
-    fn lines_are_cut_at_their_ends() {
+    fn lines_end_with_their_line_feeds() {
         let check = |first, last, expect: &str| assert_eq!(lines("a\nb\nc", first, last), expect, "{first}-{last}");
         check(1, 1, "a\n");
         check(2, 3, "b\nc");

@@ -1,23 +1,24 @@
-//! Cursors: where the next page of an answer starts, in the view of the first page.
+//! Cursors: the start of the next page of an answer, in the view of the first page.
 //!
-//! A cursor says which question it continues, in the view of which publication, from which result on, and since when,
-//! for views are only kept for a while. It is encrypted, for the number of the publication counts those of all tenants,
-//! and of one length whatever it says. The nonce is the authentication tag of what it says, for whom (SIV): so a cursor
-//! needs no random numbers, a change anywhere is noticed, and only the caller whom it was given to can use it.
+//! A cursor contains its question, the publication whose view it reads, the position of the next result, the
+//! resolved `since`, and the time of issue. It expires because views are kept only for a limited time. It is
+//! encrypted, because the publication number counts the publications of all tenants, and its length is
+//! constant. The nonce is the authentication tag over the contents and the caller (SIV). So a cursor needs no
+//! random numbers, every change is detected, and only the caller who received it can use it.
 
 use cairn_domain::{Digest, PublishedSeq};
 
 use crate::caller::Caller;
 use crate::{QueryError, QueryErrorCode};
 
-/// How long a cursor is good for. Sweeping waits longer.
+/// Lifetime of a cursor. The sweep waits longer.
 const LIFE_MS: i64 = 10 * 60 * 1000;
 const TAG_BYTES: usize = 16;
 const QUESTION_BYTES: usize = 16;
 const BODY_BYTES: usize = QUESTION_BYTES + 4 * 8;
 const REPEAT: &str = "repeat the search without `cursor` to start from the first page";
 
-/// The key that cursors are sealed with. Every replica that answers the same callers has the same.
+/// The key that seals cursors. All replicas that serve the same callers share it.
 #[derive(Clone, Copy)]
 pub struct CursorKey(pub [u8; 32]);
 
@@ -28,22 +29,23 @@ impl std::fmt::Debug for CursorKey {
 }
 
 impl CursorKey {
-    /// A key for one purpose, from which the others cannot be told.
+    /// A key for one purpose. The keys of other purposes cannot be derived from it.
     pub(crate) fn derive(self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(&format!("cairn 2026 {purpose}"), &self.0)
     }
 }
 
-/// What a cursor says.
+/// The contents of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cursor {
-    /// Of the question that the pages answer, but for the moment that it may name.
+    /// Digest of the question that the pages answer, without the value of `since`.
     pub question: Digest,
-    /// The moment since when, in seconds since 1970, as it was for the first page: `20h` ago is another one by the next page.
+    /// The resolved `since` of the first page, in seconds since 1970. A relative value such as `20h` resolves
+    /// differently for the next page.
     pub since: i64,
     /// The publication whose view the pages read.
     pub seq: PublishedSeq,
-    /// Results on the pages before.
+    /// Number of results on the previous pages.
     pub offset: u64,
     pub issued_at_ms: i64,
 }
@@ -54,15 +56,15 @@ impl Cursor {
         let (question, numbers) = body.split_at_mut(QUESTION_BYTES);
         question.copy_from_slice(short(&self.question));
         let values = [self.since.cast_unsigned(), self.seq.0, self.offset, self.issued_at_ms.cast_unsigned()];
-        for (place, value) in numbers.chunks_exact_mut(8).zip(values) {
-            place.copy_from_slice(&value.to_le_bytes());
+        for (bytes, value) in numbers.chunks_exact_mut(8).zip(values) {
+            bytes.copy_from_slice(&value.to_le_bytes());
         }
         let tag = tag(&body, key, caller);
         encrypt(&mut body, &tag, key);
         tag.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Reads a cursor for the question that it is given with. The cursor's own question is the one that was asked.
+    /// Reads a cursor. Its question must be the question of the current request.
     pub(crate) fn open(
         text: &str,
         key: CursorKey,
@@ -71,10 +73,10 @@ impl Cursor {
         now_ms: i64,
     ) -> Result<Self, QueryError> {
         let Some(mut body) = opened(text, key, caller) else {
-            return Err(invalid("the cursor is not one that was given to you, or it was altered"));
+            return Err(invalid("the cursor was not issued to this caller, or it was altered"));
         };
-        let (asked, numbers) = body.split_at_mut(QUESTION_BYTES);
-        if asked != short(&question) {
+        let (own_question, numbers) = body.split_at_mut(QUESTION_BYTES);
+        if own_question != short(&question) {
             return Err(invalid("the cursor belongs to another query or other filters"));
         }
         let mut values = numbers.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
@@ -92,9 +94,9 @@ impl Cursor {
     }
 }
 
-/// The view of the cursor is not kept any more.
+/// The error for a cursor whose view is no longer kept.
 pub(crate) fn expired() -> QueryError {
-    invalid("the cursor has expired (they live ten minutes)")
+    invalid("the cursor has expired (cursors are valid for ten minutes)")
 }
 
 fn invalid(message: &str) -> QueryError {
@@ -114,7 +116,7 @@ fn tag(body: &[u8; BODY_BYTES], key: CursorKey, caller: &Caller) -> [u8; TAG_BYT
     tag
 }
 
-/// Encrypts and decrypts alike.
+/// Encrypts and decrypts.
 fn encrypt(body: &mut [u8; BODY_BYTES], tag: &[u8; TAG_BYTES], key: CursorKey) {
     let mut stream = [0; BODY_BYTES];
     let mut hasher = blake3::Hasher::new_keyed(&key.derive("cursor encryption"));
@@ -129,12 +131,12 @@ fn opened(text: &str, key: CursorKey, caller: &Caller) -> Option<[u8; BODY_BYTES
     let (given, body) = sealed.split_at(TAG_BYTES);
     let (given, mut body) = (given.try_into().ok()?, <[u8; BODY_BYTES]>::try_from(body).ok()?);
     encrypt(&mut body, &given, key);
-    // Hashes are compared in constant time.
+    // The comparison of hashes takes constant time.
     let is_ours = blake3::hash(&tag(&body, key, caller)) == blake3::hash(&given);
     is_ours.then_some(body)
 }
 
-/// Reads the digits that `seal` writes, and no other spelling of them.
+/// Reads the digits that `seal` writes. Other spellings are rejected.
 fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),
@@ -170,36 +172,36 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_comes_back_for_its_question_and_caller_only() {
+    fn cursor_opens_only_for_its_question_and_caller() {
         let text = cursor().seal(KEY, &Caller::local());
         assert_eq!(open(&text), Ok(cursor()));
         let check = |text: &str, key, caller: &Caller, question, now_ms, expect: &str| {
-            let error = Cursor::open(text, key, caller, (question, 5_000), now_ms).expect_err("refused");
+            let error = Cursor::open(text, key, caller, (question, 5_000), now_ms).expect_err("rejected");
             assert_eq!(error.code, QueryErrorCode::InvalidCursor);
             assert!(error.message.contains(expect), "{}", error.message);
         };
         let local = Caller::local();
         check(&text, KEY, &local, Digest([2; 32]), 2_000, "another query");
-        check(&text, CursorKey([8; 32]), &local, QUESTION, 2_000, "not one that was given to you");
+        check(&text, CursorKey([8; 32]), &local, QUESTION, 2_000, "not issued to this caller");
         check(&text, KEY, &local, QUESTION, 700_000, "expired");
-        check("", KEY, &local, QUESTION, 0, "not one");
-        check("zz", KEY, &local, QUESTION, 0, "not one");
+        check("", KEY, &local, QUESTION, 0, "not issued");
+        check("zz", KEY, &local, QUESTION, 0, "not issued");
         let others = [
             Caller { tenant: Tenant::new("other"), ..Caller::local() },
             Caller { name: "other".to_owned(), ..Caller::local() },
             Caller { allowed: Allowed::Only(vec!["*".to_owned()]), ..Caller::local() },
         ];
         for other in &others {
-            check(&text, KEY, other, QUESTION, 2_000, "not one");
+            check(&text, KEY, other, QUESTION, 2_000, "not issued");
         }
     }
 
     #[test]
-    fn pages_go_on_from_the_moment_of_the_first() {
+    fn pages_keep_since_of_the_first_page() {
         let text = cursor().seal(KEY, &Caller::local());
-        let check = |since: i64, is_taken: bool| {
+        let check = |since: i64, is_accepted: bool| {
             let opened = Cursor::open(&text, KEY, &Caller::local(), (QUESTION, since), 2_000);
-            assert_eq!(opened.map(|cursor| cursor.since).ok(), is_taken.then_some(5_000), "{since}");
+            assert_eq!(opened.map(|cursor| cursor.since).ok(), is_accepted.then_some(5_000), "{since}");
         };
         check(5_000, true);
         check(5_001, true);
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_has_one_length_and_tells_nothing() {
+    fn cursor_has_constant_length_and_reveals_nothing() {
         let small = cursor().seal(KEY, &Caller::local());
         let large = Cursor { seq: PublishedSeq(u64::MAX), offset: u64::MAX, issued_at_ms: i64::MAX, ..cursor() };
         let large = large.seal(KEY, &Caller::local());
@@ -222,20 +224,20 @@ mod tests {
     }
 
     #[test]
-    fn every_other_spelling_is_refused() {
+    fn altered_cursor_is_rejected() {
         let text = cursor().seal(KEY, &Caller::local());
-        let mut num_refused = 0;
+        let mut num_rejected = 0;
         for position in 0..text.len() {
             for digit in (0x20..0x7f).filter(|digit| *digit != text.as_bytes()[position]) {
                 let mut altered = text.clone().into_bytes();
                 altered[position] = digit;
                 let altered = String::from_utf8(altered).expect("ascii");
                 assert!(open(&altered).is_err(), "position {position}: {altered}");
-                num_refused += 1;
+                num_rejected += 1;
             }
             assert!(open(&text[..position]).is_err(), "{position} digits");
         }
         assert!(open(&format!("{text}0")).is_err() && open(&format!("{text}00")).is_err());
-        assert!(num_refused > 10_000, "{num_refused}");
+        assert!(num_rejected > 10_000, "{num_rejected}");
     }
 }

@@ -1,15 +1,17 @@
-//! What is known when a search finds nothing: whether there is anything to search, and which restriction hides it.
+//! Explains why a search found nothing: whether anything is indexed, and which restriction excludes the
+//! results.
 
 use std::collections::BTreeMap;
 
 use cairn_domain::View;
 use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_ranking::RankedHit;
 
-use crate::repositories::KnownRepository;
-use crate::search::name_of;
-use crate::{QueryError, RepositorySelection, SearchRequest, Searcher};
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::{KnownRepository, name_of};
+use crate::{QueryError, RepositorySelection, Searcher};
 
-/// A part of a request that narrows what can be found.
+/// A part of a request that restricts the results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Restriction {
     Repositories,
@@ -47,8 +49,8 @@ impl Restriction {
         }
     }
 
-    /// The filter without this restriction; none if it does not have it.
-    fn lifted(self, filter: &ChunkFilter) -> Option<ChunkFilter> {
+    /// The filter without this restriction. None if the filter does not have it.
+    fn removed_from(self, filter: &ChunkFilter) -> Option<ChunkFilter> {
         let mut wider = filter.clone();
         match self {
             Restriction::Repositories => {}
@@ -64,47 +66,63 @@ impl Restriction {
     }
 }
 
-/// A module that has results for the query where the restrictions are lifted.
+/// A module with results for the query if the restrictions are removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RelatedModule {
     pub repository: String,
     pub module: String,
-    /// Of the best results without restrictions, so many lie in it.
+    /// Number of its results among the best results without restrictions.
     pub num_results: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NothingFound {
-    /// Repositories asked for that have no published generation.
+    /// Requested repositories without a published generation.
     pub not_indexed: Vec<String>,
-    /// Chunks in the repositories asked for, whatever the filter.
+    /// Number of chunks in the requested repositories, without the filter.
     pub num_chunks: u64,
-    /// Restrictions without which there is something, and how many chunks that is; most first.
+    /// Restrictions whose removal would give results, each with the number of chunks; most chunks first.
     pub without: Vec<(Restriction, u64)>,
-    /// At most five, most results first.
+    /// At most five modules, most results first.
     pub modules: Vec<RelatedModule>,
 }
 
 const MAX_MODULES: usize = 5;
-/// Results without restrictions whose modules are named.
+/// The modules of this many results are counted.
 const MODULES_OF_BEST: usize = 20;
 
+/// The explanation of a search without results.
+pub(crate) struct EmptyResult {
+    pub(crate) hidden_by_scope: Option<String>,
+    pub(crate) nothing_found: NothingFound,
+}
+
 impl Searcher {
-    pub(crate) async fn nothing_found(
+    /// Explains why nothing was found. If there are restrictions, retrieves once more without them.
+    pub(crate) async fn explain_empty(
         &self,
-        view: &View,
+        query: &PreparedQuery,
         selected: &[KnownRepository],
-        request: &SearchRequest,
-    ) -> Result<NothingFound, QueryError> {
+        repositories: &RepositorySelection,
+        filter: &ChunkFilter,
+    ) -> Result<EmptyResult, QueryError> {
+        let view = &query.view;
+        let all = match repositories.is_all() {
+            true => selected.to_vec(),
+            false => self.select(view, &RepositorySelection::default()).await?,
+        };
+        let no_filter = ChunkFilter::default();
+        let is_restricted = selected.len() < all.len() || *filter != no_filter;
+        let wide = if is_restricted { self.ranked(query, &all, &no_filter).await? } else { Vec::new() };
         let is_unpublished = |known: &&KnownRepository| known.published.is_none();
-        let all = self.select(view, &RepositorySelection::default()).await?;
         let scope = self.scope_of(selected);
-        Ok(NothingFound {
+        let nothing_found = NothingFound {
             not_indexed: selected.iter().filter(is_unpublished).map(|known| known.record.name.to_string()).collect(),
-            num_chunks: self.vectors.count(view, &scope, &ChunkFilter::default()).await?,
-            without: self.without(view, selected, &all, &request.filter).await?,
-            modules: self.related_modules(view, &all, request).await?,
-        })
+            num_chunks: self.vectors.count(view, &scope, &no_filter).await?,
+            without: self.without(view, selected, &all, filter).await?,
+            modules: related_modules(&all, &wide),
+        };
+        Ok(EmptyResult { hidden_by_scope: hidden_by_scope(wide.len()), nothing_found })
     }
 
     async fn without(
@@ -116,7 +134,7 @@ impl Searcher {
     ) -> Result<Vec<(Restriction, u64)>, QueryError> {
         let mut without = Vec::new();
         for restriction in Restriction::ALL {
-            let num_chunks = match restriction.lifted(filter) {
+            let num_chunks = match restriction.removed_from(filter) {
                 Some(wider) => self.vectors.count(view, &self.scope_since(selected, &wider), &wider).await?,
                 None if restriction == Restriction::Repositories && selected.len() < all.len() => {
                     self.vectors.count(view, &self.scope_since(all, filter), filter).await?
@@ -130,28 +148,29 @@ impl Searcher {
         without.sort_by_key(|(restriction, num_chunks)| (std::cmp::Reverse(*num_chunks), *restriction));
         Ok(without)
     }
+}
 
-    async fn related_modules(
-        &self,
-        view: &View,
-        all: &[KnownRepository],
-        request: &SearchRequest,
-    ) -> Result<Vec<RelatedModule>, QueryError> {
-        let wide = SearchRequest { filter: ChunkFilter::default(), ..request.clone() };
-        let best = self.ranked(view, all, &wide).await?;
-        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-        for hit in best.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {
-            let module = (name_of(all, hit.chunk.repository), hit.chunk.module_path.clone());
-            *counts.entry(module).or_default() += 1;
-        }
-        let mut modules: Vec<RelatedModule> = counts
-            .into_iter()
-            .map(|((repository, module), num_results)| RelatedModule { repository, module, num_results })
-            .collect();
-        modules.sort_by_key(|module| std::cmp::Reverse(module.num_results));
-        modules.truncate(MAX_MODULES);
-        Ok(modules)
+fn hidden_by_scope(num_hidden: usize) -> Option<String> {
+    let message = || {
+        format!("{num_hidden} results are outside the given repositories and filters; search without them to see these")
+    };
+    (num_hidden > 0).then(message)
+}
+
+/// The modules of the best results of the wide retrieval.
+fn related_modules(all: &[KnownRepository], wide: &[RankedHit]) -> Vec<RelatedModule> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for hit in wide.iter().take(MODULES_OF_BEST).filter(|hit| !hit.chunk.module_path.is_empty()) {
+        let module = (name_of(all, hit.chunk.repository), hit.chunk.module_path.clone());
+        *counts.entry(module).or_default() += 1;
     }
+    let mut modules: Vec<RelatedModule> = counts
+        .into_iter()
+        .map(|((repository, module), num_results)| RelatedModule { repository, module, num_results })
+        .collect();
+    modules.sort_by_key(|module| std::cmp::Reverse(module.num_results));
+    modules.truncate(MAX_MODULES);
+    modules
 }
 
 #[cfg(test)]
@@ -159,13 +178,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_restriction_is_lifted_only_where_there_is_one() {
+    fn only_present_restrictions_are_removed() {
         let filter =
             ChunkFilter { languages: vec!["rust".into()], include_tests: IncludeTests::Only, ..Default::default() };
-        let lifted: Vec<Restriction> =
-            Restriction::ALL.into_iter().filter(|restriction| restriction.lifted(&filter).is_some()).collect();
-        assert_eq!(lifted, [Restriction::Languages, Restriction::Tests]);
-        let without_tests = Restriction::Tests.lifted(&filter).expect("a restriction on tests");
+        let removable: Vec<Restriction> =
+            Restriction::ALL.into_iter().filter(|restriction| restriction.removed_from(&filter).is_some()).collect();
+        assert_eq!(removable, [Restriction::Languages, Restriction::Tests]);
+        let without_tests = Restriction::Tests.removed_from(&filter).expect("a restriction on tests");
         assert_eq!(without_tests, ChunkFilter { languages: vec!["rust".into()], ..Default::default() });
     }
 }

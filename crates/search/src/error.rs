@@ -1,27 +1,28 @@
-//! Errors of questions: what was wrong, where, and the call to make next.
+//! Errors of questions: what was wrong, where, and the next call.
 
 use std::time::Duration;
 
 use cairn_ports::{ErrorKind, PortError};
 
-/// What to do about damage.
-pub(crate) const REBUILD: &str = "`cairn doctor` names all that is damaged; `cairn index --rebuild` writes it anew";
+/// The hint for a damaged index.
+pub(crate) const REBUILD: &str =
+    "`cairn doctor` lists everything that is damaged; `cairn index --rebuild` writes it again";
 
-/// Codes that callers branch on.
+/// Codes on which clients branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryErrorCode {
     ValidationError,
     NotFound,
     InvalidCursor,
-    /// The caller may see it, but not do that with it.
+    /// The caller may see it, but may not do this with it.
     Forbidden,
     /// The index was built with another embedding model.
     ModelMismatch,
-    /// A stored file is damaged; the message names it and the remedy.
+    /// A stored file is damaged. The message contains its name and the remedy.
     Corrupt,
-    /// A store or a provider took too long.
+    /// A store or a provider exceeded its time limit.
     Timeout,
-    /// A provider takes no more for now.
+    /// A provider accepts no more requests for now.
     RateLimited {
         retry_after: Option<Duration>,
     },
@@ -44,13 +45,13 @@ impl QueryErrorCode {
     }
 }
 
-/// A call that helps, in terms that every front end can render: which capability, with which arguments.
+/// A call that helps, in terms that every front end can render: the tool and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NextCall {
     /// Name of the tool: `search_code`, `read_code` …
     pub tool: &'static str,
     pub reason: String,
-    /// Names and values, in the order in which they read best. A name that stands several times has a list of values.
+    /// Names and values, in the best order to read. A name that occurs several times has a list of values.
     pub arguments: Vec<(&'static str, String)>,
 }
 
@@ -62,9 +63,9 @@ pub struct QueryError {
     pub similar_symbols: Vec<String>,
     pub similar_files: Vec<String>,
     pub similar_repositories: Vec<String>,
-    /// What to do next, in words.
+    /// What to do next, as text.
     pub hint: Option<String>,
-    /// At most two, and each works when it is made as it stands.
+    /// At most two calls. Each works as given.
     pub next_calls: Vec<NextCall>,
 }
 
@@ -100,7 +101,8 @@ impl<E: PortError> From<E> for QueryError {
             ErrorKind::Corrupt => QueryErrorCode::Corrupt,
             ErrorKind::Timeout => QueryErrorCode::Timeout,
             ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
-            // What callers get wrong is found before a port is asked: the rest is ours, whatever the port calls it.
+            // Faults of the caller are found before a port is called. So all other errors are internal,
+            // whatever the kind that the port reports.
             _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();

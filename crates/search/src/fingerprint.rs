@@ -1,7 +1,7 @@
-//! A digest of everything that readers can see, by repository and kind of record: independent of timing, order and
-//! back end, so that two indexes of the same input can be compared.
+//! A digest of everything that readers can see, by repository and kind of record. It does not depend on
+//! timing, order or back end, so that two indexes of the same input can be compared.
 
-use cairn_domain::{Digest, Digester, SetDigest};
+use cairn_domain::{Digest, Digester, RepositoryId, Scope, SetDigest, View};
 
 use crate::repositories::KnownRepository;
 use crate::{QueryError, RepositorySelection, Searcher};
@@ -20,7 +20,7 @@ pub struct Fingerprint {
     pub repository: String,
     pub commit: String,
     pub kinds: Vec<KindDigest>,
-    /// Of the kinds, without the commit: equal content is equal however it came about.
+    /// Digest of the kinds, without the commit. Equal content has equal digests, whatever its history.
     pub digest: Digest,
 }
 
@@ -39,55 +39,74 @@ impl Searcher {
         Ok(fingerprints)
     }
 
-    async fn kinds(&self, view: &cairn_domain::View, known: &KnownRepository) -> Result<Vec<KindDigest>, QueryError> {
+    async fn kinds(&self, view: &View, known: &KnownRepository) -> Result<Vec<KindDigest>, QueryError> {
         let scope = self.scope_of(std::slice::from_ref(known));
         let id = known.record.id;
         let mut files = SetDigest::default();
         for entry in self.manifest(known).await?.unwrap_or_default().entries {
             files.add(entry.digest());
         }
+        let (chunks, vectors) = self.chunk_sets(view, &scope, id).await?;
+        let mut patterns = SetDigest::default();
+        self.graph.patterns(view, &scope).await?.iter().for_each(|pattern| patterns.add(pattern.digest()));
+        let kind = |kind, set: SetDigest| KindDigest { kind, count: set.count, digest: set.digest() };
+        Ok(vec![
+            kind("files", files),
+            kind("chunks", chunks),
+            kind("vectors", vectors),
+            kind("nodes", self.node_set(view, &scope, id).await?),
+            kind("edges", self.edge_set(view, &scope, id).await?),
+            kind("patterns", patterns),
+            kind("names", self.name_set(view, &scope, id).await?),
+        ])
+    }
+
+    async fn chunk_sets(
+        &self,
+        view: &View,
+        scope: &Scope,
+        id: RepositoryId,
+    ) -> Result<(SetDigest, SetDigest), QueryError> {
         let (mut chunks, mut vectors) = (SetDigest::default(), SetDigest::default());
         let mut from = Some(0);
         while let Some(at) = from {
-            let page = self.vectors.scroll(view, &scope, id, at).await?;
+            let page = self.vectors.scroll(view, scope, id, at).await?;
             for (chunk, vector) in &page.chunks {
                 chunks.add(chunk.digest());
                 vectors.add(Digester::new("vector").key_of(chunk.key.0).bytes(&vector.0).digest());
             }
             from = page.next;
         }
-        let mut nodes = SetDigest::default();
-        let mut from = Some(0);
+        Ok((chunks, vectors))
+    }
+
+    async fn node_set(&self, view: &View, scope: &Scope, id: RepositoryId) -> Result<SetDigest, QueryError> {
+        let (mut nodes, mut from) = (SetDigest::default(), Some(0));
         while let Some(at) = from {
-            let page = self.graph.scroll_nodes(view, &scope, id, at).await?;
+            let page = self.graph.scroll_nodes(view, scope, id, at).await?;
             page.items.iter().for_each(|node| nodes.add(node.digest()));
             from = page.next;
         }
-        let mut edges = SetDigest::default();
-        let mut from = Some(0);
+        Ok(nodes)
+    }
+
+    async fn edge_set(&self, view: &View, scope: &Scope, id: RepositoryId) -> Result<SetDigest, QueryError> {
+        let (mut edges, mut from) = (SetDigest::default(), Some(0));
         while let Some(at) = from {
-            let page = self.graph.scroll_edges(view, &scope, id, None, at).await?;
+            let page = self.graph.scroll_edges(view, scope, id, None, at).await?;
             page.items.iter().for_each(|edge| edges.add(edge.digest()));
             from = page.next;
         }
-        let mut patterns = SetDigest::default();
-        self.graph.patterns(view, &scope).await?.iter().for_each(|pattern| patterns.add(pattern.digest()));
-        let mut names = SetDigest::default();
-        let mut from = Some(0);
+        Ok(edges)
+    }
+
+    async fn name_set(&self, view: &View, scope: &Scope, id: RepositoryId) -> Result<SetDigest, QueryError> {
+        let (mut names, mut from) = (SetDigest::default(), Some(0));
         while let Some(at) = from {
-            let page = self.names.scroll(view, &scope, id, at).await?;
+            let page = self.names.scroll(view, scope, id, at).await?;
             page.items.iter().for_each(|entry| names.add(entry.digest()));
             from = page.next;
         }
-        let kind = |kind, set: SetDigest| KindDigest { kind, count: set.count, digest: set.digest() };
-        Ok(vec![
-            kind("files", files),
-            kind("chunks", chunks),
-            kind("vectors", vectors),
-            kind("nodes", nodes),
-            kind("edges", edges),
-            kind("patterns", patterns),
-            kind("names", names),
-        ])
+        Ok(names)
     }
 }

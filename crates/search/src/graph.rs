@@ -1,21 +1,20 @@
-//! Questions to the graph: who calls, what is called, what depends, what inherits.
+//! Questions to the graph: callers, callees, dependencies, inheritance.
 
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, RepositoryId, Resolution, Scope, View};
 use cairn_ports::{Direction, NameMatch, SymbolHit};
 
 use crate::bounds;
-use crate::repositories::KnownRepository;
-use crate::search::name_of;
+use crate::repositories::{KnownRepository, name_of};
 use crate::{QueryError, QueryErrorCode, RepositorySelection, Searcher, Stamp};
 
-/// What is asked about a name.
+/// The requested relation of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     Callers,
     Callees,
-    /// What the file or symbol imports, refers to or depends on.
+    /// Everything that the file or symbol imports, refers to or depends on.
     Dependencies,
-    /// What imports, refers to or depends on it.
+    /// Everything that imports it, refers to it or depends on it.
     Dependents,
     /// Bases and derived classes, interfaces and implementations.
     Inheritance,
@@ -39,7 +38,7 @@ impl Relation {
         Self::ALL.into_iter().find(|relation| relation.as_str() == word)
     }
 
-    /// Which edges answer it, and from which end.
+    /// The kinds of edges of the relation, and their direction.
     fn edges(self) -> &'static [(Direction, &'static [EdgeKind])] {
         use EdgeKind::{Calls, DependsOn, Extends, Implements, Imports, References};
         match self {
@@ -58,22 +57,22 @@ impl Relation {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GraphRequest {
-    /// Symbol (`name` or `Class.method`) or path of a file.
+    /// A symbol (`name` or `Class.method`) or the path of a file.
     pub name: String,
     pub relation: Relation,
     pub repositories: RepositorySelection,
     pub limit: usize,
 }
 
-/// An edge as answers show it: from the one to the other, with the place of the site.
+/// An edge as answers show it, with the place of the reference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphEdge {
     pub kind: EdgeKind,
-    /// The node that was asked about stands at the start of the edge.
+    /// The requested node is the start of the edge.
     pub outgoing: bool,
     pub other: NodeRecord,
     pub other_repository: String,
-    /// Path and line at which the reference stands.
+    /// Path and line of the reference.
     pub site: Option<(String, u32)>,
     pub resolution: Resolution,
     pub confidence_percent: u8,
@@ -81,21 +80,21 @@ pub struct GraphEdge {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct GraphAnswer {
-    /// What was asked about. Several if the name is not unique.
+    /// The requested nodes. Several if the name is not unique.
     pub about: Vec<(String, NodeRecord)>,
-    /// How the name was taken, if not as written.
+    /// The requested name, if the symbols that were found differ from it in case or style.
     pub resolved_from: Option<String>,
     pub edges: Vec<GraphEdge>,
-    /// Edges in all; more than are shown if the limit cut some.
+    /// Number of all edges, including those beyond the limit.
     pub num_edges: u64,
     pub stamps: Vec<Stamp>,
 }
 
-/// What to draw for review.
+/// Which edges to draw for review.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeDraw {
     pub resolution: Resolution,
-    /// None: all.
+    /// If empty, all kinds.
     pub kinds: Vec<EdgeKind>,
     pub seed: u64,
     pub count: usize,
@@ -109,7 +108,7 @@ pub struct SampledEdge {
     pub target: NodeRecord,
 }
 
-/// Definitions of one name that are looked at.
+/// At most this many definitions of a name are considered.
 const MAX_DEFINITIONS: usize = 20;
 
 impl Searcher {
@@ -146,8 +145,8 @@ impl Searcher {
         })
     }
 
-    /// The nodes that a name means: a file by its path, else symbols in tiers, each only if the one before found
-    /// nothing. A name that was not taken as written is said.
+    /// The nodes that a name refers to: a file by its path, else symbols by tiers. A tier is used only if the
+    /// tiers before it found nothing. Also returns the name if it was not matched exactly.
     async fn resolve(
         &self,
         view: &View,
@@ -182,7 +181,7 @@ impl Searcher {
         Ok(nodes.into_iter().map(|node| node.key).collect())
     }
 
-    /// Draws edges at random, the same for the same draw and index.
+    /// Draws edges at random. Equal draws from equal indexes give equal edges.
     pub async fn sample_edges(
         &self,
         repositories: &RepositorySelection,
@@ -192,14 +191,16 @@ impl Searcher {
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, repositories).await?;
         let scope = self.scope_of(&selected);
-        // The edges with the smallest hashes of seed and key: a uniform draw that needs no order of the store.
+        // The edges with the smallest hashes of seed and key. This is a uniform draw that does not depend on
+        // the order of the store.
         let mut drawn: std::collections::BTreeMap<cairn_domain::Key128, EdgeRecord> = std::collections::BTreeMap::new();
         for known in &selected {
             let mut from = Some(0);
             while let Some(at) = from {
                 let page = self.graph.scroll_edges(&view, &scope, known.record.id, Some(resolution), at).await?;
-                let is_meant = |edge: &EdgeRecord| edge.line > 0 && (kinds.is_empty() || kinds.contains(&edge.kind));
-                for edge in page.items.into_iter().filter(is_meant) {
+                let is_requested =
+                    |edge: &EdgeRecord| edge.line > 0 && (kinds.is_empty() || kinds.contains(&edge.kind));
+                for edge in page.items.into_iter().filter(is_requested) {
                     let draw = cairn_domain::Digester::new("sample").number(seed).key_of(edge.key.0).key();
                     drawn.insert(draw, edge);
                     if drawn.len() > count {
@@ -227,7 +228,7 @@ fn shown(
     other: NodeRecord,
     direction: Direction,
 ) -> GraphEdge {
-    // The site stands in the file of the edge's source.
+    // The reference is in the file of the edge's source.
     let source = if direction == Direction::Out { about } else { &other };
     let path = match source.kind {
         NodeKind::File | NodeKind::Symbol | NodeKind::Section => source.path.as_ref().map(ToString::to_string),

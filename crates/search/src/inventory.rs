@@ -1,4 +1,4 @@
-//! What is in the index and what is not, and why.
+//! Coverage: which paths are in the index, which are not, and why.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Coverage {
     pub stamps: Vec<Stamp>,
 }
 
-/// Why a path is, or is not, in the index.
+/// Why a path is or is not in the index.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Why {
     pub repository: String,
@@ -25,7 +25,7 @@ pub struct Why {
     pub outcome: String,
     /// A sentence for people.
     pub explanation: String,
-    /// When its content came to its path by history, in seconds since 1970.
+    /// When this content came to this path according to history, in seconds since 1970.
     pub changed_at: Option<i64>,
     pub stamps: Vec<Stamp>,
 }
@@ -48,7 +48,7 @@ impl Searcher {
         })
     }
 
-    /// Secrets that were redacted, by path and line.
+    /// The secrets that were redacted, by path and line.
     pub async fn secrets(&self, repository: &str) -> Result<Vec<(RepoPath, SecretFinding)>, QueryError> {
         let view = self.catalogue.view().await?;
         let known = self.select_one(&view, repository).await?;
@@ -77,7 +77,7 @@ impl Searcher {
             if let Some(best) = error.similar_files.first().cloned() {
                 error = error.next(NextCall {
                     tool: "index_status",
-                    reason: "asks about a path of that name that the snapshot has".to_owned(),
+                    reason: "asks about a path with this file name in the snapshot".to_owned(),
                     arguments: vec![("repository", coverage.repository.clone()), ("path", best)],
                 });
             }
@@ -99,18 +99,20 @@ fn explanation(outcome: &Outcome) -> String {
     let text = match outcome {
         Outcome::Indexed(None) => "it is in the index",
         Outcome::Indexed(Some(Reason::ParseTimeout)) => {
-            "it is in the index as plain text: parsing it did not end within its bounds"
+            "it is in the index as plain text: parsing it exceeded its limits"
         }
-        Outcome::Indexed(Some(Reason::ParseCrash)) => "it is in the index as plain text: parsing it ended its process",
-        Outcome::Indexed(Some(_)) => "it is in the index as plain text: no grammar could read it",
+        Outcome::Indexed(Some(Reason::ParseCrash)) => {
+            "it is in the index as plain text: the process that parsed it died"
+        }
+        Outcome::Indexed(Some(_)) => "it is in the index as plain text: no grammar can parse it",
         Outcome::Failed { message, .. } => {
             return format!("it could not be read ({message}); the next run tries again");
         }
         Outcome::Skipped(reason) => match reason {
             Reason::Excluded => {
-                "an exclude pattern, a `.cairnignore` or a default exclude hides it (`include_override` brings default excludes back)"
+                "an exclude pattern, a `.cairnignore` or a default exclude excludes it (`include_override` includes defaults again)"
             }
-            Reason::NotIncluded => "`include` is set and no pattern of it matches",
+            Reason::NotIncluded => "`include` is set and none of its patterns matches",
             Reason::TooLarge => "it is larger than `max_file_size`",
             Reason::Binary => "its content is binary",
             Reason::Sensitive => "files of this name may hold secrets and are never read",
@@ -118,7 +120,7 @@ fn explanation(outcome: &Outcome) -> String {
             Reason::Submodule => "submodules are recorded, never followed",
             Reason::Symlink => "symbolic links are recorded, not followed",
             Reason::Unreadable => "it could not be read",
-            Reason::NotUtf8 => "its encoding could not be told",
+            Reason::NotUtf8 => "its encoding is unknown",
             Reason::NoParser | Reason::ParseTimeout | Reason::ParseCrash => "it could not be parsed",
         },
     };

@@ -1,9 +1,11 @@
-//! Answers over ports: plan, retrieve, fuse, page; read code; walk the graph; tell what is indexed.
+//! Answers to questions over ports: search, reading code, the graph, and what is indexed.
 //!
-//! Knows no back end and no transport. Every question takes one view and passes it, with its scope, to every store.
+//! Depends on no back end and on no transport. Every question takes one view and passes it, with its scope,
+//! to every store.
 
 mod bounds;
 mod caller;
+mod chunk_filter;
 mod code;
 mod cursor;
 mod empty_result;
@@ -12,6 +14,7 @@ mod fingerprint;
 mod graph;
 mod inventory;
 mod patterns;
+mod prepared_query;
 mod repositories;
 mod retrieve;
 mod runs;
@@ -35,10 +38,10 @@ pub use repositories::{KnownRepository, NOTHING_INDEXED, RepositorySelection, St
 pub use runs::KnownRun;
 pub use search::{Found, SearchAnswer, SearchRequest};
 
-/// Everything that questions are answered from.
+/// The ports that answer questions.
 #[derive(Clone)]
 pub struct Searcher {
-    /// Who asks. What they may not see, no store is asked for.
+    /// The caller. Stores are never queried for data that the caller may not see.
     pub caller: Caller,
     pub catalogue: Arc<dyn Catalogue>,
     pub ledger: Arc<dyn LedgerRead>,
@@ -48,6 +51,6 @@ pub struct Searcher {
     pub names: Arc<dyn Names>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
-    /// Seals cursors, so that they tell nothing and an altered or foreign one is noticed.
+    /// Seals cursors, so that they reveal nothing and an altered or foreign cursor is detected.
     pub cursor_key: CursorKey,
 }

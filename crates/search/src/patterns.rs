@@ -1,20 +1,21 @@
-//! Patterns, as questions see them.
+//! Patterns as answers show them.
 
 use cairn_domain::PatternRecord;
 
 use crate::bounds;
-use crate::search::name_of;
+use crate::repositories::name_of;
 use crate::{QueryError, RepositorySelection, Searcher, Stamp};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternAnswer {
-    /// Name of the repository and the pattern; most members first.
+    /// Name of the repository and the pattern; patterns with most members first.
     pub patterns: Vec<(String, PatternRecord)>,
     pub stamps: Vec<Stamp>,
 }
 
 impl Searcher {
-    /// The patterns of the repositories; with `name` only those whose name contains it, apart from case.
+    /// The patterns of the repositories. With `name`, only patterns whose names contain it, without regard to
+    /// case.
     pub async fn patterns(
         &self,
         repositories: &RepositorySelection,

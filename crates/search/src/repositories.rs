@@ -1,4 +1,4 @@
-//! Which repositories a question is about, and what every answer says of them.
+//! The repositories that a question selects, and what every answer reports about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,25 +9,32 @@ use globset::GlobMatcher;
 use crate::bounds;
 use crate::{NextCall, QueryError, QueryErrorCode, Searcher};
 
-/// The hint of errors whose cause is that the caller has no repository. What can be done about it depends on who answers,
-/// and is added there.
+/// The hint of errors that occur because the caller has no repository. The remedy depends on the front end,
+/// which adds it.
 pub const NOTHING_INDEXED: &str = "nothing is indexed yet";
 
-/// Names and globs of repositories; empty is all.
+/// Names and globs of repositories; empty selects all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RepositorySelection(pub Vec<String>);
 
-/// What an answer says of a repository that it came from.
+impl RepositorySelection {
+    /// Whether it selects every repository that the caller may see.
+    pub(crate) fn is_all(&self) -> bool {
+        self.0.is_empty() || self.0.iter().any(|word| word == "all")
+    }
+}
+
+/// The state of a repository that contributed to an answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stamp {
     pub repository: String,
-    /// Commit id with `-dirty`, or digest of the content.
+    /// Commit id, with `-dirty` for a changed working tree, or digest of the content.
     pub commit: String,
     /// Milliseconds since 1970.
     pub indexed_at_ms: i64,
     /// Some files are missing because they could not be parsed.
     pub partial: bool,
-    /// A run that is not published yet is under way: what is shown may soon be older than the source.
+    /// An unpublished run is in progress, so the answer may soon be older than the source.
     pub run_in_progress: bool,
 }
 
@@ -36,14 +43,15 @@ pub struct Stamp {
 pub struct KnownRepository {
     pub record: RepositoryRecord,
     pub published: Option<PublishedGeneration>,
-    /// What callers call the run that was published.
+    /// The id of the published run, as callers see it.
     pub run_id: Option<String>,
 }
 
 impl Searcher {
-    /// All repositories that the caller may see, sorted by name, with what the view sees of them.
+    /// All repositories that the caller may see, sorted by name, each with the generation that the view sees.
     pub async fn repositories(&self, view: &View) -> Result<Vec<KnownRepository>, QueryError> {
-        // One that was registered again after a deletion is there, though the view sees nothing of it yet.
+        // A repository that was registered again after a deletion is included, although the view sees no
+        // generation of it yet.
         let records = self.allowed().await?;
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = self.catalogue.published_of(view, &ids).await?.into_iter();
@@ -57,7 +65,8 @@ impl Searcher {
         Ok(known.collect())
     }
 
-    /// A digest of what is published in the repositories: answers with equal versions were given from equal states.
+    /// A digest of the published state of the repositories. Equal versions mean that answers came from equal
+    /// states.
     pub fn index_version(&self, known: &[KnownRepository]) -> String {
         let each = |digester: Digester, known: &KnownRepository| {
             digester.text(known.record.name.as_str()).option(known.run_id.as_deref(), Digester::text)
@@ -65,7 +74,7 @@ impl Searcher {
         Digester::new("index version").list(known, each).key().to_string()
     }
 
-    /// The repositories that a selection names. A word that names none is an error with those that are near.
+    /// The selected repositories. A word that matches none is an error, which contains similar names.
     pub async fn select(
         &self,
         view: &View,
@@ -73,7 +82,7 @@ impl Searcher {
     ) -> Result<Vec<KnownRepository>, QueryError> {
         bounds::words("repositories", selection.0.iter().map(String::as_str))?;
         let known = self.repositories(view).await?;
-        if selection.0.is_empty() || selection.0.iter().any(|word| word == "all") {
+        if selection.is_all() {
             return Ok(known);
         }
         let mut selected: Vec<KnownRepository> = Vec::new();
@@ -91,7 +100,7 @@ impl Searcher {
         Ok(selected)
     }
 
-    /// The one repository that a word names.
+    /// The one repository that a word refers to.
     pub async fn select_one(&self, view: &View, word: &str) -> Result<KnownRepository, QueryError> {
         let mut selected = self.select(view, &RepositorySelection(vec![word.to_owned()])).await?;
         if let (1, Some(found)) = (selected.len(), selected.pop()) {
@@ -106,8 +115,8 @@ impl Searcher {
         Scope { tenant: self.caller.tenant.clone(), repositories: RepositoryScope::Only(ids) }
     }
 
-    /// The scope of a search: with a time in the filter, without the repositories whose generation is older. What is undated in
-    /// the others is as new as their generation.
+    /// The scope of a search. If the filter has a time, repositories with an older generation are excluded.
+    /// Undated chunks of the others are as new as their generation.
     pub(crate) fn scope_since(&self, selected: &[KnownRepository], filter: &ChunkFilter) -> Scope {
         let is_new = |known: &&KnownRepository| {
             let indexed_at_ms = known.published.as_ref().map(|published| published.indexed_at_ms);
@@ -142,9 +151,15 @@ impl Searcher {
     }
 }
 
-/// Those of the repositories that a word means.
+/// The name of one of the selected repositories.
+pub(crate) fn name_of(selected: &[KnownRepository], id: RepositoryId) -> String {
+    let found = selected.iter().find(|known| known.record.id == id);
+    found.map_or_else(|| id.to_string(), |known| known.record.name.to_string())
+}
+
+/// The repositories that a word refers to.
 pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, word: &str) -> Vec<&'a T> {
-    // A name in full means nothing else, whatever was called so before.
+    // A full name refers only to its repository, whatever other repositories were called before.
     if let Some(found) = known.iter().find(|known| record(known).name.as_str() == word) {
         return vec![found];
     }
@@ -152,7 +167,7 @@ pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, wo
     known.iter().filter(|known| names(record(known), word, glob.as_ref())).collect()
 }
 
-/// The last part of a name, a former name, or a glob over the name.
+/// Whether the word is the last part of the name, a former name, or a glob over the name.
 fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> bool {
     let name = record.name.as_str();
     name.rsplit('/').next() == Some(word)
@@ -160,7 +175,7 @@ fn names(record: &RepositoryRecord, word: &str, glob: Option<&GlobMatcher>) -> b
         || glob.is_some_and(|glob| glob.is_match(name))
 }
 
-/// Of a word that is a glob.
+/// The matcher of a word that is a glob.
 fn matcher(word: &str) -> Option<GlobMatcher> {
     let glob = word.contains(['*', '?', '[']).then(|| bounds::glob("repositories", word))?;
     glob.ok().map(|glob| glob.compile_matcher())

@@ -1,102 +1,91 @@
-//! Retrieval: the lists of candidates that are fused.
+//! Retrieval: lists of candidates, fused and ranked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{ChunkKey, ChunkRecord, InputType, LineSpan, RepositoryId, Scope, SymbolEntry, View};
-use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, NameMatch, SymbolHit};
+use cairn_domain::{ChunkKey, ChunkRecord, RepositoryId, Scope, SymbolEntry, View};
+use cairn_ports::{ChunkFilter, FileHit, FileMatch, Hit, IncludeTests, NameMatch, SymbolHit};
 use cairn_ranking::{
-    Candidate, DEFINITION, Definition, EXACT, QueryWords, RankedList, SPELLED, Spelling, defines_named_symbol, fuse,
-    is_end_of_path, query_terms,
+    Candidate, DEFINITION, Definition, EXACT, Fused, QueryWords, RankedHit, RankedList, SPELLED, Spelling, TestWeight,
+    defines_named_symbol, fuse, is_end_of_path, rank,
 };
 
+use crate::chunk_filter::CompiledFilter;
+use crate::prepared_query::PreparedQuery;
+use crate::repositories::KnownRepository;
 use crate::{QueryError, Searcher};
 
-/// How deep each list goes. Fixed, so that every page of an answer ranks the same candidates.
+/// Depth of each list. It is fixed, so that every page of an answer ranks the same candidates.
 const DEPTH: usize = 200;
-/// Symbols looked up by name, at most.
+/// At most this many symbols that the question names are candidates.
 const NAMED_SYMBOLS: usize = 50;
-/// Symbols of one name among which a qualified one is looked for.
+/// The symbols of one name among which a qualified one is searched.
 const SYMBOLS_OF_A_NAME: usize = 5_000;
-/// Files with the path that was asked for, at most.
+/// At most this many files whose path is the question are candidates.
 const NAMED_FILES: usize = 5;
-/// Chunks of a file among which its first is looked for.
+/// The chunks of a file among which its first chunk is searched.
 const CHUNKS_OF_A_FILE: usize = 2_000;
-/// Names in a question that are looked up, at most.
+/// At most this many names of a question are looked up.
 const NAMES_LOOKED_UP: usize = 8;
 
 const DENSE_PERCENT: u32 = 100;
 const SPARSE_PERCENT: u32 = 100;
-/// A definition of the very name that was asked for.
+/// The definition of a name in the question.
 const NAMES_PERCENT: u32 = 150;
 
 type ChunkId = (RepositoryId, ChunkKey);
+type Chunks = BTreeMap<ChunkId, ChunkRecord>;
+
+/// Chunks that the names in the question lead to, best first.
+struct NamedChunks {
+    /// The first chunks of the named files.
+    beginnings: Vec<ChunkId>,
+    /// The chunks that show the named symbols, each with the best symbol that it shows.
+    definitions: Vec<(ChunkId, SymbolHit)>,
+}
 
 impl Searcher {
-    /// The fused candidates with their texts, in no particular order.
-    pub(crate) async fn candidates(
+    /// All candidates of the repositories, ranked, without their texts.
+    pub(crate) async fn ranked(
         &self,
-        view: &View,
-        scope: &Scope,
+        query: &PreparedQuery,
+        selected: &[KnownRepository],
         filter: &ChunkFilter,
-        query: &str,
-        words: &QueryWords,
-    ) -> Result<Vec<Candidate>, QueryError> {
-        let dense = async {
-            let mut vectors = self.embedder.embed(InputType::Query, &[query]).await?;
-            match vectors.pop() {
-                Some(vector) => {
-                    Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, &vector, DEPTH).await?)
-                }
-                None => Ok(Vec::new()),
-            }
+    ) -> Result<Vec<RankedHit>, QueryError> {
+        let scope = self.scope_since(selected, filter);
+        let candidates = self.candidates(query, &scope, filter).await?;
+        let tests = match filter.include_tests {
+            IncludeTests::Only => TestWeight::Full,
+            IncludeTests::Include | IncludeTests::Exclude => TestWeight::Half,
         };
-        let terms = query_terms(query);
-        let sparse =
-            async { Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, &terms, DEPTH).await?) };
-        let named = self.named_symbols(view, scope, words);
-        let files = self.named_files(view, scope, words);
-        let (dense, sparse, named, files) = tokio::try_join!(dense, sparse, named, files)?;
-        let (dense, sparse) = (ids(&dense), ids(&sparse));
-        let pool: Vec<ChunkId> = dense.iter().chain(&sparse).copied().collect();
-        let mut chunks = self.fetch(view, scope, pool).await?;
-        let beginnings = self.beginnings_of(view, filter, &files, query, &mut chunks).await?;
-        let defined = self.chunks_of(view, scope, filter, &named, &mut chunks).await?;
-        let by_name: Vec<ChunkId> = beginnings.iter().copied().chain(defined.iter().map(|(id, _)| *id)).collect();
-        let definitions: BTreeMap<ChunkId, &SymbolHit> = defined.into_iter().collect();
-        let lists = [
-            RankedList { name: "dense", weight_percent: DENSE_PERCENT, keys: &dense },
-            RankedList { name: "terms", weight_percent: SPARSE_PERCENT, keys: &sparse },
-            RankedList { name: "names", weight_percent: NAMES_PERCENT, keys: &by_name },
-        ];
-        let candidate = |fused: cairn_ranking::Fused<ChunkId>| {
-            let chunk = chunks.remove(&fused.key)?;
-            let mut extra_signals = Vec::new();
-            let mut definition = None;
-            if let Some(hit) = definitions.get(&fused.key) {
-                definition = own_definition(&chunk, &hit.symbol);
-                if definition.is_some() && !defines_named_symbol(&chunk, words) {
-                    extra_signals.push(DEFINITION);
-                }
-                match words.spelling_of(&hit.symbol) {
-                    Spelling::Whole => extra_signals.push(EXACT),
-                    Spelling::Part => extra_signals.push(SPELLED),
-                    Spelling::Other => {}
-                }
-            }
-            if beginnings.contains(&fused.key) {
-                extra_signals.push(EXACT);
-            }
-            Some(Candidate {
-                chunk,
-                points: fused.points,
-                contributions: fused.contributions,
-                extra_signals,
-                definition,
-            })
-        };
-        Ok(fuse(&lists).into_iter().filter_map(candidate).collect())
+        Ok(rank(candidates, &query.words, tests))
     }
 
+    /// The fused candidates without their texts, in no particular order.
+    async fn candidates(
+        &self,
+        query: &PreparedQuery,
+        scope: &Scope,
+        filter: &ChunkFilter,
+    ) -> Result<Vec<Candidate>, QueryError> {
+        let PreparedQuery { view, words, terms, vector } = query;
+        let dense = async { Ok::<_, QueryError>(self.vectors.search_dense(view, scope, filter, vector, DEPTH).await?) };
+        let sparse =
+            async { Ok::<_, QueryError>(self.vectors.search_sparse(view, scope, filter, terms, DEPTH).await?) };
+        let symbols = self.named_symbols(view, scope, words);
+        let files = self.named_files(view, scope, words);
+        let (dense, sparse, symbols, files) = tokio::try_join!(dense, sparse, symbols, files)?;
+        let (dense, sparse) = (ids(&dense), ids(&sparse));
+        let searched: BTreeSet<ChunkId> = dense.iter().chain(&sparse).copied().collect();
+        let shown = symbols.iter().filter_map(chunk_of).filter(|id| scope.contains(id.0));
+        let mut chunks = self.fetch(view, scope, searched.iter().copied().chain(shown).collect()).await?;
+        let compiled = CompiledFilter::new(filter)?;
+        chunks.retain(|id, chunk| searched.contains(id) || compiled.lets_through(chunk));
+        let beginnings = self.beginnings_of(query, filter, &files, &mut chunks).await?;
+        let named = NamedChunks { beginnings, definitions: definitions_in(&chunks, symbols) };
+        Ok(fused(&dense, &sparse, &named, chunks, words))
+    }
+
+    /// The symbols that the question names, best first.
     async fn named_symbols(
         &self,
         view: &View,
@@ -109,28 +98,29 @@ impl Searcher {
             found.extend(self.names.symbols(view, scope, name, &ways, NAMED_SYMBOLS).await?);
         }
         let is_meant = |hit: &SymbolHit| words.spelling_of(&hit.symbol) == Spelling::Whole;
-        // The last part of a qualified name may be so common that the one that is meant is not among those found.
+        // If the last part of a qualified name is common, the symbols found may lack the one that is meant.
         if let ([_, last, ..], Some(_)) = (words.spelled.as_slice(), &words.whole)
             && !found.iter().any(is_meant)
         {
             let all = self.names.symbols(view, scope, last, &[NameMatch::Exact], SYMBOLS_OF_A_NAME).await?;
             found.extend(all.into_iter().filter(is_meant));
         }
-        // The very name comes first, then definitions that others can use; the rest is a total order.
+        // The exact name comes first, then definitions that other files can use. The rest makes the order
+        // total.
         found.sort_by(|left, right| {
             let rank = |hit: &SymbolHit| {
                 let spelling = words.spelling_of(&hit.symbol);
                 (spelling, hit.symbol.is_test, !hit.symbol.exported, std::cmp::Reverse(hit.score))
             };
-            let place = |hit: &SymbolHit| (hit.repository, hit.symbol.path.clone(), hit.symbol.line);
-            rank(left).cmp(&rank(right)).then_with(|| place(left).cmp(&place(right)))
+            let position = |hit: &SymbolHit| (hit.repository, hit.symbol.path.clone(), hit.symbol.line);
+            rank(left).cmp(&rank(right)).then_with(|| position(left).cmp(&position(right)))
         });
         found.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
         found.truncate(NAMED_SYMBOLS);
         Ok(found)
     }
 
-    /// The files that the whole question is the path of, or the end of it; the very path first.
+    /// The files whose path, or the end of it, is the whole question; the exact path first.
     async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, QueryError> {
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;
@@ -140,25 +130,23 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The first chunk of each file.
+    /// The first chunk of each file. Adds these chunks to `chunks`.
     async fn beginnings_of(
         &self,
-        view: &View,
+        query: &PreparedQuery,
         filter: &ChunkFilter,
         files: &[FileHit],
-        query: &str,
-        chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
+        chunks: &mut Chunks,
     ) -> Result<Vec<ChunkId>, QueryError> {
-        if files.is_empty() || !filter.paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let Some(vector) = self.embedder.embed(InputType::Query, &[query]).await?.pop() else { return Ok(Vec::new()) };
         let mut found = Vec::new();
+        if !filter.paths.is_empty() {
+            return Ok(found);
+        }
         for file in files {
-            let path = ChunkFilter { paths: vec![escaped(file.path.as_str())], ..filter.clone() };
+            let of_file = ChunkFilter { paths: vec![globset::escape(file.path.as_str())], ..filter.clone() };
             let only = Scope::only(self.caller.tenant.clone(), [file.repository]);
-            let all = self.vectors.search_dense(view, &only, &path, &vector, CHUNKS_OF_A_FILE).await?;
-            let of_file = self.fetch(view, &only, ids(&all)).await?;
+            let hits = self.vectors.search_dense(&query.view, &only, &of_file, &query.vector, CHUNKS_OF_A_FILE).await?;
+            let of_file = self.fetch(&query.view, &only, ids(&hits).into_iter().collect()).await?;
             let first = of_file.iter().filter(|(_, chunk)| chunk.path == file.path).min_by_key(|(_, chunk)| chunk.span);
             if let Some((id, chunk)) = first {
                 found.push(*id);
@@ -168,71 +156,75 @@ impl Searcher {
         Ok(found)
     }
 
-    async fn fetch(
-        &self,
-        view: &View,
-        scope: &Scope,
-        mut ids: Vec<ChunkId>,
-    ) -> Result<BTreeMap<ChunkId, ChunkRecord>, QueryError> {
-        ids.sort();
-        ids.dedup();
+    async fn fetch(&self, view: &View, scope: &Scope, ids: BTreeSet<ChunkId>) -> Result<Chunks, QueryError> {
+        if ids.is_empty() {
+            return Ok(Chunks::new());
+        }
+        let ids: Vec<ChunkId> = ids.into_iter().collect();
         let chunks = self.vectors.fetch(view, scope, &ids, false).await?;
         Ok(chunks.into_iter().map(|chunk| ((chunk.repository, chunk.key), chunk)).collect())
     }
-
-    /// The chunks that show the named symbols. They are searched for by the terms of the name within the symbol's own
-    /// file, so that no store needs an index from symbols to chunks.
-    async fn chunks_of<'hit>(
-        &self,
-        view: &View,
-        scope: &Scope,
-        filter: &ChunkFilter,
-        named: &'hit [SymbolHit],
-        chunks: &mut BTreeMap<ChunkId, ChunkRecord>,
-    ) -> Result<Vec<(ChunkId, &'hit SymbolHit)>, QueryError> {
-        let mut found: Vec<(ChunkId, &SymbolHit)> = Vec::new();
-        for hit in named {
-            let shows = |chunk: &ChunkRecord| {
-                chunk.repository == hit.repository
-                    && chunk.path == hit.symbol.path
-                    && chunk.span.contains(hit.symbol.line)
-            };
-            let known = chunks.iter().filter(|(_, chunk)| shows(chunk)).min_by_key(|(_, chunk)| chunk.span.num_lines());
-            if let Some((id, _)) = known {
-                found.push((*id, hit));
-                continue;
-            }
-            let path = ChunkFilter { paths: vec![escaped(hit.symbol.path.as_str())], ..filter.clone() };
-            let only = Scope::only(scope.tenant.clone(), [hit.repository]);
-            if !filter.paths.is_empty() || !scope.contains(hit.repository) {
-                continue;
-            }
-            let near = self.vectors.search_sparse(view, &only, &path, &query_terms(&hit.symbol.name), 20).await?;
-            for (id, chunk) in self.fetch(view, scope, ids(&near)).await? {
-                if shows(&chunk) {
-                    found.push((id, hit));
-                }
-                chunks.entry(id).or_insert(chunk);
-            }
-        }
-        let mut seen = std::collections::BTreeSet::new();
-        found.retain(|(id, _)| seen.insert(*id));
-        Ok(found)
-    }
 }
 
-/// The definition, if the chunk shows it among others.
+/// The chunk that shows a symbol.
+fn chunk_of(hit: &SymbolHit) -> Option<ChunkId> {
+    Some((hit.repository, hit.symbol.chunk?))
+}
+
+/// The chunks of the symbols that are among `chunks`, in the order of the symbols; each with its best symbol.
+fn definitions_in(chunks: &Chunks, symbols: Vec<SymbolHit>) -> Vec<(ChunkId, SymbolHit)> {
+    let mut seen = BTreeSet::new();
+    let shown = symbols.into_iter().filter_map(|hit| Some((chunk_of(&hit)?, hit)));
+    shown.filter(|(id, _)| chunks.contains_key(id) && seen.insert(*id)).collect()
+}
+
+/// Fuses the lists into candidates.
+fn fused(
+    dense: &[ChunkId],
+    sparse: &[ChunkId],
+    named: &NamedChunks,
+    mut chunks: Chunks,
+    words: &QueryWords,
+) -> Vec<Candidate> {
+    let of_symbols = named.definitions.iter().map(|(id, _)| *id);
+    let by_name: Vec<ChunkId> = named.beginnings.iter().copied().chain(of_symbols).collect();
+    let symbols: BTreeMap<ChunkId, &SymbolEntry> =
+        named.definitions.iter().map(|(id, hit)| (*id, &hit.symbol)).collect();
+    let lists = [
+        RankedList { name: "dense", weight_percent: DENSE_PERCENT, keys: dense },
+        RankedList { name: "terms", weight_percent: SPARSE_PERCENT, keys: sparse },
+        RankedList { name: "names", weight_percent: NAMES_PERCENT, keys: &by_name },
+    ];
+    let candidate = |fused: Fused<ChunkId>| {
+        let chunk = chunks.remove(&fused.key)?;
+        let mut extra_signals = Vec::new();
+        let mut definition = None;
+        if let Some(symbol) = symbols.get(&fused.key) {
+            definition = own_definition(&chunk, symbol);
+            if definition.is_some() && !defines_named_symbol(&chunk, words) {
+                extra_signals.push(DEFINITION);
+            }
+            match words.spelling_of(symbol) {
+                Spelling::Whole => extra_signals.push(EXACT),
+                Spelling::Part => extra_signals.push(SPELLED),
+                Spelling::Other => {}
+            }
+        }
+        if named.beginnings.contains(&fused.key) {
+            extra_signals.push(EXACT);
+        }
+        let Fused { key: _, points, contributions } = fused;
+        Some(Candidate { chunk, points, contributions, extra_signals, definition })
+    };
+    fuse(&lists).into_iter().filter_map(candidate).collect()
+}
+
+/// The definition, if it is not the chunk's own symbol.
 fn own_definition(chunk: &ChunkRecord, symbol: &SymbolEntry) -> Option<Definition> {
     let is_own = chunk.symbol_kind.is_some() && chunk.symbol.as_deref() == Some(symbol.qualified_name.as_str());
-    let span = LineSpan::new(symbol.line, symbol.line);
-    (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), node: symbol.node, span })
+    (!is_own).then(|| Definition { symbol: symbol.qualified_name.clone(), span: symbol.span })
 }
 
 fn ids(hits: &[Hit]) -> Vec<ChunkId> {
     hits.iter().map(|hit| (hit.repository, hit.key)).collect()
-}
-
-/// A path as a glob that matches only itself.
-fn escaped(path: &str) -> String {
-    globset::escape(path)
 }

@@ -1,7 +1,8 @@
-//! Index runs, as callers see them.
+//! Index runs as callers see them.
 //!
-//! Generations are numbered across tenants, so callers see a run under a digest of its repository and generation with the
-//! key of the service: it says nothing of other tenants and stays as it is whatever they do.
+//! Generations are numbered across tenants. So callers see a run as a digest of its repository and
+//! generation, keyed with the key of the service. The digest reveals nothing about other tenants and does not
+//! change.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +13,15 @@ use crate::bounds;
 use crate::repositories::KnownRepository;
 use crate::{NextCall, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 
-/// Runs of each repository that are looked through for the one that is asked about.
+/// A run is searched among this many of the newest runs of each repository.
 const RUNS_SEARCHED: usize = 50;
-/// The same if its repository is named.
+/// The limit if exactly one repository is selected.
 const RUNS_SEARCHED_OF_ONE: usize = 1_000;
-/// In all, wherever: each is read whole.
+/// The limit over all repositories, because each run is read as a whole.
 const RUNS_SEARCHED_IN_ALL: usize = 5_000;
 const RUN_ID_DIGITS: usize = 12;
 
-/// A run with what callers call it.
+/// A run with its id as callers see it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KnownRun {
     pub id: String,
@@ -30,7 +31,7 @@ pub struct KnownRun {
 }
 
 impl Searcher {
-    /// What callers call a run.
+    /// The id of a run, as callers see it.
     pub fn run_id(&self, run: RunId) -> String {
         let of = Digester::new("run").key_of(run.repository.0).number(run.generation.0).digest();
         let digest = blake3::keyed_hash(&self.cursor_key.derive("run ids"), &of.0);
@@ -48,7 +49,7 @@ impl Searcher {
         self.known_runs(&selected, limit, limit).await
     }
 
-    /// The newest runs, at most so many of each of the repositories, and of all; newest first.
+    /// The newest runs, at most `of_each` of one repository and `in_all` of all; newest first.
     async fn known_runs(
         &self,
         selected: &[KnownRepository],
@@ -74,24 +75,24 @@ impl Searcher {
         Ok(runs)
     }
 
-    /// The run that a caller means.
+    /// The run with this id.
     pub async fn find_run(&self, selection: &RepositorySelection, id: &str) -> Result<KnownRun, QueryError> {
         bounds::word("run_id", id)?;
         let view = self.catalogue.view().await?;
         let selected = self.select(&view, selection).await?;
-        // A pattern may select many.
+        // A pattern may select several repositories.
         let is_named = selected.len() == 1;
         let of_each = if is_named { RUNS_SEARCHED_OF_ONE } else { RUNS_SEARCHED };
         let runs = self.known_runs(&selected, of_each, RUNS_SEARCHED_IN_ALL).await?;
         if let Some(found) = runs.into_iter().find(|run| run.id == id) {
             return Ok(found);
         }
-        let error = QueryError::new(QueryErrorCode::NotFound, format!("there is no run `{id}`"));
+        let error = QueryError::new(QueryErrorCode::NotFound, format!("run `{id}` does not exist"));
         let hint = if is_named {
-            "the newest runs are listed without `run_id`".to_owned()
+            "call without `run_id` to list the newest runs".to_owned()
         } else {
             format!(
-                "of each repository the newest {RUNS_SEARCHED} runs are looked through, and {RUNS_SEARCHED_IN_ALL} in all; name the repository for an older one"
+                "only the newest {RUNS_SEARCHED} runs of each repository and {RUNS_SEARCHED_IN_ALL} of all are searched; name the repository to find an older run"
             )
         };
         Err(error.hint(hint).next(NextCall {

@@ -2,7 +2,7 @@
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
-use cairn_records::{Place, chunk_records};
+use cairn_records::{Placement, chunk_records};
 use cairn_wire::{Manifest, PackReader};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -79,7 +79,7 @@ impl OpenPacks {
         let Some(entry) = manifest.find(path) else { return Ok(Vec::new()) };
         let Some(facts) = self.facts(entry)? else { return Ok(Vec::new()) };
         let text = self.text(entry)?;
-        Ok(chunk_records(Place { repository, entry }, &facts, text.as_ref().map(|text| text.text.as_str())))
+        Ok(chunk_records(Placement { repository, entry }, &facts, text.as_ref().map(|text| text.text.as_str())))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was read from the blob store: which layers a repository has, and the layers.
+//! Layers and lists of keys that were read from the blob store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use crate::layer::Layer;
 
 /// A list of keys with the view for which it was made.
 ///
-/// Whatever is published at a view was staged before, so a list serves its view and all older ones.
+/// Everything that a view shows was staged before the list was made. So a list also serves older views.
 struct Listing {
     seq: u64,
     next_gen: u64,
     keys: Arc<Vec<String>>,
 }
 
-/// Layers that were used last, up to a bound on their memory, and lists of keys.
+/// The layers that were used last, up to a memory limit, and lists of keys.
 pub(crate) struct Cache {
     max_bytes: usize,
     num_bytes: usize,
     clock: u64,
     layers: BTreeMap<String, (Arc<Layer>, u64)>,
-    /// By repository; none for all of them.
+    /// By repository; None is the list of all repositories.
     listings: BTreeMap<Option<RepositoryId>, Listing>,
 }
 
@@ -49,7 +49,7 @@ impl Cache {
         keys
     }
 
-    /// Forgets the lists that the repository stands in.
+    /// Forgets the lists that contain the repository.
     pub(crate) fn forget_keys(&mut self, repository: RepositoryId) {
         self.listings.remove(&Some(repository));
         self.listings.remove(&None);

@@ -15,19 +15,21 @@ use cairn_ports::{
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::cache::Cache;
+use crate::encode::{LayerContents, encode};
+use crate::format::DamagedLayer;
 use crate::keys;
-use crate::layer::{self, DamagedLayer, Layer, LayerContents};
-use crate::names::{AskedName, RepositoryNames};
+use crate::layer::Layer;
+use crate::names::{RepositoryNames, RequestedName};
 
-/// Memory for layers that were read.
+/// Memory limit of the cached layers.
 const MAX_CACHED_BYTES: usize = 512 << 20;
-/// Layers may be merged between listing and reading them; then they are listed again.
+/// Layers may be merged between listing and reading. Then they are listed again, at most this many times.
 const MAX_LISTINGS: usize = 5;
-/// Repositories that are looked in at the same time: reading one is a wait for the store.
+/// Number of repositories that are searched at the same time. Each read waits for the store.
 const READS_AT_ONCE: usize = 16;
 const PAGE_SYMBOLS: usize = 4_096;
 
-/// Names of symbols and files, as `fst` maps in a blob store. Cheap to clone; clones share what they have read.
+/// Names of symbols and files, as `fst` maps in a blob store. A clone is cheap and shares the cache.
 #[derive(Clone)]
 pub struct NameIndex {
     pub(crate) blobs: Arc<dyn BlobStore>,
@@ -40,11 +42,11 @@ impl NameIndex {
     }
 
     pub(crate) fn cache(&self) -> MutexGuard<'_, Cache> {
-        // The cache is whole between its methods, whatever panics.
+        // No method leaves the cache inconsistent, so a panic elsewhere does not matter.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The layers of a key's repository, read from the blob store unless they are at hand.
+    /// The layer of a key, from the cache or the blob store.
     pub(crate) async fn layer(&self, key: &str) -> Result<Arc<Layer>, NamesError> {
         if let Some(layer) = self.cache().layer(key) {
             return Ok(layer);
@@ -55,21 +57,21 @@ impl NameIndex {
         Ok(layer)
     }
 
-    /// Keys of a repository's layers, or of all, from the blob store.
+    /// Keys of the layers of a repository, or of all repositories, from the blob store.
     pub(crate) async fn list(&self, repository: Option<RepositoryId>) -> Result<Vec<String>, NamesError> {
         let prefix = repository.map_or_else(|| keys::ROOT.to_owned(), keys::prefix);
         let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
         Ok(blobs.into_iter().map(|blob| blob.key).filter(|key| keys::settled_of(key).is_none()).collect())
     }
 
-    /// The same of a repository, and the marks of what is settled.
+    /// Keys of the layers and of the settled marks of a repository, from the blob store.
     pub(crate) async fn list_all(&self, repository: RepositoryId) -> Result<Vec<String>, NamesError> {
         let prefix = keys::prefix(repository);
         let blobs = self.blobs.list(&prefix).await.map_err(|error| of_blobs(error, "list", &prefix))?;
         Ok(blobs.into_iter().map(|blob| blob.key).collect())
     }
 
-    /// Reads the layers of the keys, without those that others replace. Each with its key.
+    /// Reads the layers of the keys, without layers that others replace. Returns each with its key.
     pub(crate) async fn layers(&self, keys: &[String]) -> Result<Vec<(String, Arc<Layer>)>, NamesError> {
         let mut layers = Vec::new();
         for key in keys.iter().filter(|key| keys::is_merged(key)) {
@@ -84,7 +86,8 @@ impl NameIndex {
         Ok(layers)
     }
 
-    /// The keys of a repository's layers, or of all: those at hand where they serve the view, unless they are wanted `anew`.
+    /// Keys of the layers of a repository, or of all repositories. Uses the cached list if it serves the
+    /// view, unless `anew` requests a new list.
     async fn keys(
         &self,
         repository: Option<RepositoryId>,
@@ -111,7 +114,7 @@ impl NameIndex {
         }
     }
 
-    /// The names of a repository, if the view sees it and it is the tenant's.
+    /// The names of a repository, if the view sees it and it belongs to the tenant.
     async fn names_of(
         &self,
         view: &View,
@@ -125,7 +128,7 @@ impl NameIndex {
         for _ in 0..MAX_LISTINGS {
             let keys = self.keys(Some(repository), view, failed.is_some()).await?;
             match self.layers(&keys).await {
-                // Another process merged the layers meanwhile.
+                // Another process merged the layers in the meantime.
                 Err(error) if error.kind == ErrorKind::NotFound => failed = Some(error),
                 Err(error) => return Err(error),
                 Ok(layers) => {
@@ -138,9 +141,10 @@ impl NameIndex {
         failed.map_or(Ok(None), Err)
     }
 
-    /// The best of what is found in each repository in scope that the view sees.
+    /// The best hits of all repositories in scope that the view sees.
     ///
-    /// A repository's layers are let go of once they were looked at: those of `READS_AT_ONCE` are held at most.
+    /// The layers of a repository are released after its search. At most those of `READS_AT_ONCE`
+    /// repositories are held.
     async fn look_up<Hit: Send + 'static>(
         &self,
         view: &View,
@@ -148,13 +152,13 @@ impl NameIndex {
         find: impl Fn(&RepositoryNames) -> Result<Vec<Hit>, DamagedLayer> + Send + Sync + 'static,
         keep_best: impl Fn(&mut Vec<Hit>) + Send + Sync + 'static,
     ) -> Result<Vec<Hit>, NamesError> {
-        let asked = Arc::new((find, keep_best));
+        let lookup = Arc::new((find, keep_best));
         let look_in = async |repository| {
             let Some(names) = self.names_of(view, scope, repository).await? else { return Ok(Vec::new()) };
-            let asked = Arc::clone(&asked);
+            let lookup = Arc::clone(&lookup);
             blocking(move || {
-                let mut hits = asked.0(&names)?;
-                asked.1(&mut hits);
+                let mut hits = lookup.0(&names)?;
+                lookup.1(&mut hits);
                 Ok(hits)
             })
             .await
@@ -164,21 +168,21 @@ impl NameIndex {
         while let Some(found) = of_each.try_next().await? {
             if !found.is_empty() {
                 hits.extend(found);
-                asked.1(&mut hits);
+                lookup.1(&mut hits);
             }
         }
         Ok(hits)
     }
 
-    /// Writes a layer under the key that its bytes give. Returns the key.
+    /// Writes a layer under the key that is derived from its bytes. Returns the key.
     pub(crate) async fn write(
         &self,
         contents: &LayerContents,
         key: impl FnOnce(&[u8]) -> String,
     ) -> Result<String, NamesError> {
         let prefix = keys::prefix(contents.repository);
-        let bytes = layer::encode(contents)
-            .map_err(|error| NamesError::new(ErrorKind::Invalid, "encode", prefix).because(error))?;
+        let bytes =
+            encode(contents).map_err(|error| NamesError::new(ErrorKind::Invalid, "encode", prefix).because(error))?;
         let key = key(&bytes);
         fail_point!("names::before_write", |said: String| Err(
             NamesError::new(ErrorKind::Io, "write", &key).because(said)
@@ -227,8 +231,8 @@ impl Names for NameIndex {
         ways: &[NameMatch],
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError> {
-        let (view_of_find, asked) = (view.clone(), AskedName::new(name, ways));
-        let find = move |names: &RepositoryNames| names.symbols(&view_of_find, &asked);
+        let (view_of_find, requested) = (view.clone(), RequestedName::new(name, ways));
+        let find = move |names: &RepositoryNames| names.symbols(&view_of_find, &requested);
         self.look_up(view, scope, find, move |hits| keep_best_symbols(hits, limit)).await
     }
 
@@ -240,8 +244,8 @@ impl Names for NameIndex {
         matching: FileMatch,
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError> {
-        let (view_of_find, asked) = (view.clone(), name.to_owned());
-        let find = move |names: &RepositoryNames| names.files(&view_of_find, &asked, matching);
+        let (view_of_find, requested) = (view.clone(), name.to_owned());
+        let find = move |names: &RepositoryNames| names.files(&view_of_find, &requested, matching);
         self.look_up(view, scope, find, move |hits| keep_best_files(hits, limit)).await
     }
 
@@ -268,7 +272,8 @@ impl Names for NameIndex {
     }
 }
 
-/// Runs a scan on a thread where blocking is allowed: that of a large repository takes long, and cannot be interrupted.
+/// Runs a scan on a thread that may block. The scan of a large repository takes long and cannot be
+/// interrupted.
 async fn blocking<T: Send + 'static>(
     scan: impl FnOnce() -> Result<T, DamagedLayer> + Send + 'static,
 ) -> Result<T, NamesError> {
@@ -286,7 +291,7 @@ fn keep_best_symbols(hits: &mut Vec<SymbolHit>, limit: usize) {
         let others = (&right.symbol.path, right.symbol.line, right.symbol.node);
         place(left).cmp(&place(right)).then_with(|| symbols().cmp(&others))
     });
-    // Two processes that merged at once may have left a name twice.
+    // Two processes that merged at the same time may have left a name twice.
     hits.dedup_by(|left, right| left.repository == right.repository && left.symbol == right.symbol);
     hits.truncate(limit);
 }
@@ -300,7 +305,8 @@ fn keep_best_files(hits: &mut Vec<FileHit>, limit: usize) {
     hits.truncate(limit);
 }
 
-/// Cuts the symbols to a page; those whose keys share the first half stay together. Returns where the next page starts.
+/// Cuts the symbols to a page. Symbols whose keys share the first half stay together. Returns where the next
+/// page starts.
 fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     let next = symbols.get(PAGE_SYMBOLS)?.0;
     if symbols[0].0 < next {
@@ -311,7 +317,7 @@ fn cut(symbols: &mut Vec<(u64, SymbolEntry)>) -> Option<u64> {
     next.checked_add(1)
 }
 
-/// The generations that layers name.
+/// The generations that the layers mention.
 pub(crate) fn generations(layers: &[(String, Arc<Layer>)]) -> BTreeSet<GenerationId> {
     layers.iter().flat_map(|(_, layer)| layer.generations().collect::<Vec<_>>()).collect()
 }

@@ -1,8 +1,11 @@
-//! Keys of layers in the blob store: `names/<repository>/<generation>-<hash>` for what a run staged,
-//! `names/<repository>/merged-<hash>` for what stands for several, and `names/<repository>/settled-<generation>`, which is no
-//! layer: what that generation staged may be merged.
+//! Keys in the blob store.
 //!
-//! The hash is of the bytes: staging the same again writes nothing, and staging more in the same generation adds a layer.
+//! - `names/<repository>/<generation>-<hash>`: a layer that a run staged.
+//! - `names/<repository>/merged-<hash>`: a layer that replaces several others.
+//! - `names/<repository>/settled-<generation>`: a mark. The layers that this generation staged may be merged.
+//!
+//! The hash is computed from the bytes. So staging the same again writes nothing, and staging more in the
+//! same generation adds a layer.
 
 use cairn_domain::{GenerationId, Key128, RepositoryId};
 
@@ -38,13 +41,13 @@ pub(crate) fn is_merged(key: &str) -> bool {
     last_part(key).starts_with(MERGED)
 }
 
-/// The generation of a staged layer; none for merged ones.
+/// The generation of a staged layer; None for merged ones.
 pub(crate) fn generation_of(key: &str) -> Option<GenerationId> {
     let (generation, _) = last_part(key).split_once('-').filter(|(generation, _)| generation.len() == 16)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
 }
 
-/// The generation that a mark is about; none for layers.
+/// The generation of a settled mark; None for layers.
 pub(crate) fn settled_of(key: &str) -> Option<GenerationId> {
     let generation = last_part(key).strip_prefix(SETTLED)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_say_what_they_are() {
+    fn keys_are_parsed_by_kind() {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("a"));
         let (staged, merged) = (staged(repository, GenerationId(258), b"x"), merged(repository, b"x"));
         assert_eq!((generation_of(&staged), is_merged(&staged)), (Some(GenerationId(258)), false));

@@ -1,12 +1,17 @@
-//! The index of names: symbols and files, found exactly, apart from style, by prefix, inside and approximately.
+//! The name index: symbols and files, found by exact names, without regard to style, by prefix, by part and
+//! by similarity.
 //!
-//! A generation's change is one artifact (a *layer*) in the blob store; a repository's names are its layers, seen
-//! through a view: a path's names hold from the generation that wrote them to the one that replaced them. The bytes are
-//! the same locally and in S3. Layers are merged when they are settled.
+//! The change of a generation is one artifact (a *layer*) in the blob store. The names of a repository are
+//! its layers, seen through a view: the names of a path are valid from the generation that wrote them to the
+//! generation that replaced them. The bytes are the same locally and in S3. Layers are merged when they are
+//! settled.
 //!
-//! A database's full-text search ranks across tenants before it filters, so names are an index of their own.
+//! Names have an index of their own, because the full-text search of a database ranks across tenants before
+//! it filters.
 
 mod cache;
+mod encode;
+mod format;
 mod index;
 mod keys;
 mod layer;

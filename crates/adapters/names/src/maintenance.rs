@@ -1,9 +1,9 @@
 //! Sweeping, merging and removing layers.
 //!
-//! As in search segments: names keep their generations when layers are merged, a merged layer names those that it
-//! replaces, and these are deleted later. Only settled generations are merged: those that sweeping reports or has reported,
-//! and what was merged before. Sweeping reports each of them once, and mostly alone: a mark remembers those whose layers were
-//! not merged then.
+//! As in search segments, names keep their generations when layers are merged. A merged layer lists the
+//! layers that it replaces, and these are deleted later. Only settled generations are merged: generations
+//! that the sweep has reported, and generations that were merged before. The sweep reports each generation
+//! once, and often alone. If its layers are not merged then, a mark remembers the generation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,15 @@ use bytes::Bytes;
 use cairn_domain::{GenerationId, RepoPath, RepositoryId, Tenant};
 use cairn_ports::{ErrorKind, Generations, MaintenanceError, NamesError};
 
+use crate::encode::LayerContents;
+use crate::format::DamagedLayer;
 use crate::index::{NameIndex, damaged, generations, of_blobs};
 use crate::keys;
-use crate::layer::{DamagedLayer, Layer, LayerContents};
+use crate::layer::Layer;
 
-/// How long replaced layers stay for readers that have listed them.
+/// Replaced layers are kept this long for readers that have listed them.
 const REPLACED_KEPT_SECONDS: i64 = 60;
-/// Small layers are merged with each other until they are a quarter of the large one, or so many.
+/// Small layers are merged with each other until they are a quarter of the large one, or this many.
 const MANY_SMALL: usize = 6;
 
 type Named = Vec<(String, Arc<Layer>)>;
@@ -46,7 +48,7 @@ impl NameIndex {
         let left = staged.iter().filter(|(key, _)| group.iter().all(|(member, _)| member != key));
         let left: Settled = left.filter_map(|(key, _)| keys::generation_of(key)).collect();
         self.mark(repository, left.intersection(&settled).filter(|generation| !marked.contains(generation))).await?;
-        // Marks go with the layers, and these when they are replaced.
+        // Marks are removed with their layers, and layers when they are replaced.
         let of_staged: Settled = staged.iter().filter_map(|(key, _)| keys::generation_of(key)).collect();
         for mark in marks.iter().filter(|mark| keys::settled_of(mark).is_some_and(|of| !of_staged.contains(&of))) {
             self.delete(mark).await?;
@@ -66,7 +68,7 @@ impl NameIndex {
         Ok(num_removed)
     }
 
-    /// Remembers that these may be merged.
+    /// Remembers that the layers of these generations may be merged.
     async fn mark(
         &self,
         repository: RepositoryId,
@@ -117,10 +119,11 @@ impl NameIndex {
         Ok(())
     }
 
-    /// A merged layer may hold later names too, if the repository was indexed again before it was removed.
+    /// A merged layer may also contain later names, if the repository was indexed again before it was
+    /// removed.
     async fn remove_from_merged(&self, tenant: &Tenant, key: &str, before: GenerationId) -> Result<(), NamesError> {
         let layer = match self.layer(key).await {
-            // What cannot be read cannot be kept, and is to be removed anyway.
+            // An unreadable layer cannot be kept, and its repository is removed anyway.
             Err(error) if matches!(error.kind, ErrorKind::Corrupt | ErrorKind::NotFound) => {
                 return self.delete(key).await;
             }
@@ -131,7 +134,7 @@ impl NameIndex {
                 contents(&layer, |generation, _| generation >= before).map_err(|error| damaged(error, key))?;
             contents.tenant = tenant.clone();
             contents.ended.retain(|(_, generation)| *generation >= before);
-            // What the layer replaced and is still there must stay replaced.
+            // Replaced layers that still exist must stay replaced.
             contents.replaces = vec![key.to_owned()];
             contents.replaces.extend(layer.header.replaces.iter().cloned());
             self.write(&contents, |bytes| keys::merged(layer.repository(), bytes)).await?;
@@ -160,7 +163,8 @@ impl NameIndex {
     }
 }
 
-/// Leaves the largest layer alone while the others are few and small: every sweep would write it again.
+/// Leaves out the largest layer while the others are few and small. Otherwise every sweep would write it
+/// again.
 fn leave_out_large(group: &mut Named) {
     let weight = |layer: &Layer| u64::from(layer.num_symbols()) + layer.header.paths.len() as u64;
     let total: u64 = group.iter().map(|(_, layer)| weight(layer)).sum();
@@ -171,7 +175,7 @@ fn leave_out_large(group: &mut Named) {
     }
 }
 
-/// One layer for the group, and how many symbols went.
+/// One layer for the group, and the number of removed symbols.
 fn merge(
     group: &Named,
     all: &[&Layer],
@@ -209,7 +213,7 @@ fn has_before(layer: &Layer, path: &RepoPath, generation: GenerationId) -> bool 
     of_path.any(|entry| entry.generation < generation.0)
 }
 
-/// What a layer holds, of the paths that `keep` accepts by generation and path.
+/// The contents of a layer, of the paths that `keep` accepts by generation and path.
 fn contents(layer: &Layer, keep: impl Fn(GenerationId, &str) -> bool) -> Result<LayerContents, DamagedLayer> {
     let path = |text: &str| RepoPath::parse(text).map_err(|_| DamagedLayer("a path is not valid"));
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Looking up symbols and files in the layers of one repository.
+//! Lookups of symbols and files in the layers of one repository.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,12 +8,13 @@ use cairn_ranking::{MAX_EDIT_DISTANCE, MIN_FUZZY_PERCENT, are_near, file_name_sc
 use fst::automaton::{Levenshtein, Str};
 use fst::{Automaton, IntoStreamer, Streamer};
 
-use crate::layer::{DamagedLayer, Layer, PathEntry};
+use crate::format::{DamagedLayer, PathEntry};
+use crate::layer::Layer;
 
-/// Names longer than this (folded) are compared one by one: making the automaton of a long name takes longer, and few
-/// names are of their length.
+/// Longer names (folded) are compared one by one. The automaton of a long name takes longer to build, and few
+/// names are so long.
 const MAX_AUTOMATON_CHARACTERS: usize = 12;
-/// However similar, another name ranks below the same name in another style.
+/// The maximum score of a similar name, below the same name in another style.
 const MAX_FUZZY_PERCENT: u32 = 94;
 
 /// The layers of a repository that are not replaced.
@@ -23,23 +24,23 @@ pub(crate) struct RepositoryNames {
 }
 
 impl RepositoryNames {
-    /// Whether the view sees the names that a layer has of a path.
+    /// Whether the view sees the names of a path in a layer.
     pub(crate) fn sees(&self, view: &View, entry: &PathEntry) -> bool {
         let ends = |generation: GenerationId| generation.0 > entry.generation && view.published(generation);
         view.published(GenerationId(entry.generation))
             && !self.layers.iter().any(|layer| layer.ends_of(&entry.path).any(ends))
     }
 
-    /// The visible symbols that match in one of the ways, each by its best way, unordered.
-    pub(crate) fn symbols(&self, view: &View, asked: &AskedName) -> Result<Vec<SymbolHit>, DamagedLayer> {
+    /// The visible symbols that match in one of the ways, each with its best way, unordered.
+    pub(crate) fn symbols(&self, view: &View, requested: &RequestedName) -> Result<Vec<SymbolHit>, DamagedLayer> {
         let mut hits = Vec::new();
-        if asked.last.is_empty() {
+        if requested.last.is_empty() {
             return Ok(hits);
         }
         for layer in &self.layers {
-            for number in candidates(layer, asked) {
+            for number in candidates(layer, requested) {
                 let (symbol, path) = layer.symbol(number)?;
-                let Some((matched, score)) = asked.best_match(&symbol.name, &symbol.qualified_name) else {
+                let Some((matched, score)) = requested.best_match(&symbol.name, &symbol.qualified_name) else {
                     continue;
                 };
                 if self.sees(view, path) {
@@ -50,7 +51,7 @@ impl RepositoryNames {
         Ok(hits)
     }
 
-    /// All visible symbols whose key's first half is at least `from`, with that half, unordered.
+    /// All visible symbols whose key's first half is at least `from`, each with this half, unordered.
     pub(crate) fn all(&self, view: &View, from: u64) -> Result<Vec<(u64, SymbolEntry)>, DamagedLayer> {
         let mut symbols = Vec::new();
         for layer in &self.layers {
@@ -66,24 +67,29 @@ impl RepositoryNames {
         Ok(symbols)
     }
 
-    /// The visible files whose name matches, unordered.
-    pub(crate) fn files(&self, view: &View, asked: &str, matching: FileMatch) -> Result<Vec<FileHit>, DamagedLayer> {
+    /// The visible files whose names match, unordered.
+    pub(crate) fn files(
+        &self,
+        view: &View,
+        requested: &str,
+        matching: FileMatch,
+    ) -> Result<Vec<FileHit>, DamagedLayer> {
         if matching == FileMatch::Path {
-            return self.scored_files(view, |_, _, entry| (entry.path == asked).then_some(100));
+            return self.scored_files(view, |_, _, entry| (entry.path == requested).then_some(100));
         }
         let fuzzy = matching == FileMatch::Similar;
-        let lower = asked.to_lowercase();
-        let asked_base = lower.rsplit('/').next().unwrap_or(&lower);
+        let lower = requested.to_lowercase();
+        let requested_base = lower.rsplit('/').next().unwrap_or(&lower);
         let finder = memchr::memmem::Finder::new(&lower);
         self.scored_files(view, |layer, number, entry| {
             let path = layer.lower_path(number);
-            // All matches but the similar ones contain what was asked for.
-            let may_match = finder.find(path.as_bytes()).is_some() || (fuzzy && may_be_similar(path, asked_base));
-            if may_match { file_name_score(asked, &entry.path, fuzzy) } else { None }
+            // All matches except similar ones contain the requested name.
+            let may_match = finder.find(path.as_bytes()).is_some() || (fuzzy && may_be_similar(path, requested_base));
+            if may_match { file_name_score(requested, &entry.path, fuzzy) } else { None }
         })
     }
 
-    /// The visible files of which `score` gives one.
+    /// The visible files to which `score` gives a score.
     fn scored_files(
         &self,
         view: &View,
@@ -103,20 +109,21 @@ impl RepositoryNames {
     }
 }
 
-/// A name as it was asked for: `Parser.parse_file` asks for `parse_file` of something that ends in `Parser`.
-pub(crate) struct AskedName {
-    /// Parts joined with `.`, whatever the language joins them with.
+/// A requested name. `Parser.parse_file` requests a `parse_file` in something whose name ends in `Parser`.
+pub(crate) struct RequestedName {
+    /// Parts joined with `.`, whatever the language uses.
     whole: String,
     last: String,
     folded: String,
     ways: Vec<NameMatch>,
-    /// Finds names near the folded one; none if it is too long. Made once, where it is first wanted: that takes long.
+    /// Finds names similar to the folded one; None if it is too long. Made on first use, because it takes
+    /// long.
     automaton: OnceLock<Option<Levenshtein>>,
 }
 
-impl AskedName {
-    pub(crate) fn new(asked: &str, ways: &[NameMatch]) -> Self {
-        let whole = asked.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
+impl RequestedName {
+    pub(crate) fn new(name: &str, ways: &[NameMatch]) -> Self {
+        let whole = name.trim().trim_end_matches("()").replace("::", ".").replace(['#', '/'], ".").replace("->", ".");
         let last = whole.rsplit('.').next().unwrap_or(&whole).to_owned();
         let folded = fold_style(&last);
         Self { whole, last, folded, ways: ways.to_vec(), automaton: OnceLock::new() }
@@ -134,32 +141,34 @@ impl AskedName {
         self.whole.len() > self.last.len()
     }
 
-    /// The best of the ways in which a symbol's name matches, with its score in percent.
+    /// The best way in which a symbol's name matches, with its score in percent.
     fn best_match(&self, name: &str, qualified_name: &str) -> Option<(NameMatch, u32)> {
         let matches = self.ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
-        // The first of equals: callers list the ways from strict to loose.
+        // Of equal scores the first wins: callers list the ways from strict to loose.
         matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
     }
 
     fn score(&self, name: &str, qualified_name: &str, way: NameMatch) -> Option<u32> {
-        let (asked, name) = if self.is_qualified() { (&self.whole, qualified_name) } else { (&self.last, name) };
-        let alike = |asked: &str, name: &str| asked == name || (self.is_qualified() && ends_with_part(name, asked));
-        let share = |asked: &str, name: &str| (asked.len() * 100 / name.len().max(1)).min(100) as u32;
+        let (requested, name) = if self.is_qualified() { (&self.whole, qualified_name) } else { (&self.last, name) };
+        let alike =
+            |requested: &str, name: &str| requested == name || (self.is_qualified() && ends_with_part(name, requested));
+        let share = |requested: &str, name: &str| (requested.len() * 100 / name.len().max(1)).min(100) as u32;
         match way {
-            NameMatch::Exact => alike(asked, name).then_some(100),
-            NameMatch::CaseInsensitive => alike(&asked.to_lowercase(), &name.to_lowercase()).then_some(98),
-            NameMatch::StyleInsensitive => alike(&fold_style(asked), &fold_style(name)).then_some(95),
+            NameMatch::Exact => alike(requested, name).then_some(100),
+            NameMatch::CaseInsensitive => alike(&requested.to_lowercase(), &name.to_lowercase()).then_some(98),
+            NameMatch::StyleInsensitive => alike(&fold_style(requested), &fold_style(name)).then_some(95),
             NameMatch::Prefix => {
-                let (asked, name) = (fold_style(asked), fold_style(name));
-                (!asked.is_empty() && name.starts_with(&asked)).then(|| 60 + share(&asked, &name) * 30 / 100)
+                let (requested, name) = (fold_style(requested), fold_style(name));
+                (!requested.is_empty() && name.starts_with(&requested))
+                    .then(|| 60 + share(&requested, &name) * 30 / 100)
             }
             NameMatch::Contains => {
-                let (asked, name) = (fold_style(asked), fold_style(name));
-                (!asked.is_empty() && name.contains(&asked)).then(|| 40 + share(&asked, &name) * 30 / 100)
+                let (requested, name) = (fold_style(requested), fold_style(name));
+                (!requested.is_empty() && name.contains(&requested)).then(|| 40 + share(&requested, &name) * 30 / 100)
             }
             NameMatch::Fuzzy => {
-                let folded = || similarity_percent(&fold_style(asked), &fold_style(name));
-                let score = similarity_percent(asked, name).max(folded())?;
+                let folded = || similarity_percent(&fold_style(requested), &fold_style(name));
+                let score = similarity_percent(requested, name).max(folded())?;
                 (score >= MIN_FUZZY_PERCENT).then_some(score.min(MAX_FUZZY_PERCENT))
             }
         }
@@ -172,23 +181,23 @@ fn ends_with_part(name: &str, end: &str) -> bool {
 }
 
 /// Numbers of the symbols that may match in one of the ways, ascending, without duplicates.
-fn candidates(layer: &Layer, asked: &AskedName) -> Vec<u32> {
+fn candidates(layer: &Layer, requested: &RequestedName) -> Vec<u32> {
     let mut values: Vec<u64> = Vec::new();
-    for way in &asked.ways {
+    for way in &requested.ways {
         match way {
             NameMatch::Exact | NameMatch::CaseInsensitive | NameMatch::StyleInsensitive => {
-                values.extend(layer.names.get(&asked.folded));
+                values.extend(layer.names.get(&requested.folded));
             }
-            NameMatch::Prefix if !asked.is_qualified() => {
-                collect(layer, Str::new(&asked.folded).starts_with(), &mut values);
+            NameMatch::Prefix if !requested.is_qualified() => {
+                collect(layer, Str::new(&requested.folded).starts_with(), &mut values);
             }
-            NameMatch::Fuzzy => match asked.automaton() {
+            NameMatch::Fuzzy => match requested.automaton() {
                 Some(automaton) => collect(layer, automaton, &mut values),
-                None => collect_where(layer, |name| are_near(name, &asked.folded), &mut values),
+                None => collect_where(layer, |name| are_near(name, &requested.folded), &mut values),
             },
-            // The start of a qualified name says nothing about where its last part starts.
+            // The start of a qualified name does not determine the start of its last part.
             NameMatch::Contains | NameMatch::Prefix => {
-                collect_where(layer, |name| name.contains(&asked.folded), &mut values);
+                collect_where(layer, |name| name.contains(&requested.folded), &mut values);
             }
         }
     }
@@ -197,11 +206,11 @@ fn candidates(layer: &Layer, asked: &AskedName) -> Vec<u32> {
     values.into_iter().flat_map(Layer::numbers).collect()
 }
 
-/// Whether a base name or its stem is near the one that was asked for.
-fn may_be_similar(path: &str, asked_base: &str) -> bool {
+/// Whether a base name or its stem is similar to the requested one.
+fn may_be_similar(path: &str, requested_base: &str) -> bool {
     let base = path.rsplit('/').next().unwrap_or(path);
     let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
-    are_near(base, asked_base) || are_near(stem, asked_base)
+    are_near(base, requested_base) || are_near(stem, requested_base)
 }
 
 fn collect(layer: &Layer, automaton: impl Automaton, values: &mut Vec<u64>) {
@@ -223,12 +232,12 @@ mod tests {
     fn ways_are_strict_to_loose() {
         use NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
         const ALL: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
-        let check = |asked: &str, qualified_name: &str, expect| {
+        let check = |requested: &str, qualified_name: &str, expect| {
             let name = qualified_name.rsplit('.').next().expect("a part");
             assert_eq!(
-                AskedName::new(asked, &ALL).best_match(name, qualified_name),
+                RequestedName::new(requested, &ALL).best_match(name, qualified_name),
                 expect,
-                "{asked} {qualified_name}"
+                "{requested} {qualified_name}"
             );
         };
         check("getUser", "Store.getUser", Some((Exact, 100)));

@@ -1,6 +1,6 @@
 //! Symbols as the name index holds them.
 
-use crate::{Digest, Digester, NodeKey, RepoPath, SymbolKind};
+use crate::{ChunkKey, Digest, Digester, LineSpan, NodeKey, RepoPath, SymbolKind};
 
 /// A symbol by its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +11,11 @@ pub struct SymbolEntry {
     pub path: RepoPath,
     /// Line of the name, from 1.
     pub line: u32,
+    /// The whole definition, with its doc comment and decorators.
+    pub span: LineSpan,
+    /// The smallest chunk that contains the line of the name. If the definition is split into several chunks,
+    /// this is the part that contains the name. None if no chunk contains that line.
+    pub chunk: Option<ChunkKey>,
     pub node: NodeKey,
     pub language: String,
     pub module_path: String,
@@ -20,7 +25,7 @@ pub struct SymbolEntry {
 }
 
 impl SymbolEntry {
-    /// All that a reader can see.
+    /// Digest of everything that a reader can see.
     pub fn digest(&self) -> Digest {
         Digester::new("symbol-entry")
             .key_of(self.node.0)
@@ -29,6 +34,9 @@ impl SymbolEntry {
             .text(self.kind.as_str())
             .text(self.path.as_str())
             .number(u64::from(self.line))
+            .number(u64::from(self.span.start))
+            .number(u64::from(self.span.end))
+            .option(self.chunk, |digester, chunk| digester.key_of(chunk.0))
             .text(&self.language)
             .text(&self.module_path)
             .flag(self.exported)

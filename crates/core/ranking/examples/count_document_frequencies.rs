@@ -4,8 +4,9 @@
 //! cargo run --release -p cairn-ranking --example count_document_frequencies -- OUT.bin MIN_COUNT PATH...
 //! ```
 //!
-//! A PATH ending in `.jsonl` holds one document a line: a JSON object whose strings `name`, `doc`, `code` and `text`
-//! are its text. Any other file is cut into windows of 40 lines, and directories are walked in order of their names.
+//! A PATH that ends in `.jsonl` has one document per line: a JSON object. Its strings `name`, `doc`, `code`
+//! and `text` are the text. Other files are cut into windows of 40 lines, and directories are walked in order
+//! of names.
 
 use std::error::Error;
 use std::fs;

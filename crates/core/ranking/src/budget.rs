@@ -1,25 +1,25 @@
-//! How much of an answer fits: `limit` and `max_tokens` are hard, and what was cut is said.
+//! How much of an answer fits. `limit` and `max_tokens` are hard limits, and the answer reports what was cut.
 
 use crate::words;
 
-/// Letters of a word that one token of common tokenizers holds on average.
+/// The average number of letters of a word that one token of common tokenizers covers.
 const LETTERS_PER_TOKEN: usize = 6;
 const DIGITS_PER_TOKEN: usize = 3;
 
-/// What fits of a list of results.
+/// The part of a list of results that fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit {
-    /// So many results from the start fit.
+    /// The number of results from the start that fit.
     pub num_taken: usize,
-    /// Tokens that they cost.
+    /// The tokens of these results.
     pub num_tokens: usize,
     pub cut: Cut,
 }
 
-/// Why results were left out.
+/// Why results were cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
-    /// None was.
+    /// No result was cut.
     Nothing,
     Limit {
         num_left: usize,
@@ -29,7 +29,7 @@ pub enum Cut {
     },
 }
 
-/// Takes results from the start as long as both bounds allow. `costs` are their tokens.
+/// Takes results from the start while both limits allow it. `costs` are their tokens.
 pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     let mut num_tokens = 0;
     for (num_taken, cost) in costs.iter().enumerate() {
@@ -45,10 +45,12 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     Fit { num_taken: costs.len(), num_tokens, cut: Cut::Nothing }
 }
 
-/// About how many tokens a language model reads in `text`. Errs on the high side, so that a budget holds.
+/// Estimates how many tokens a language model reads in `text`. The estimate is rather too high, so that a
+/// limit holds.
 ///
-/// A word costs one token and one more for every six further letters, digits one for three, a run of white space one if
-/// it breaks the line, other ASCII characters one each, and characters beyond ASCII one each.
+/// A word costs one token, and one more for every six further letters; digits cost one for three. A run of
+/// white space costs one if it breaks the line. Other ASCII characters and characters beyond ASCII cost one
+/// each.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut num_tokens = 0;
     words(text, |word| {
@@ -57,7 +59,8 @@ pub fn estimate_tokens(text: &str) -> usize {
     });
     let mut previous = ' ';
     for character in text.chars() {
-        // A run of the same sign (`-----`, `====`) is one token, like a line break with the indentation after it.
+        // A run of the same sign (`-----`, `====`) is one token, and so is a line break with the indentation
+        // after it.
         let is_sign = character == '\n' || !(character.is_ascii_alphanumeric() || character.is_whitespace());
         if is_sign && (character != previous || !character.is_ascii()) {
             num_tokens += 1;
@@ -67,7 +70,7 @@ pub fn estimate_tokens(text: &str) -> usize {
     num_tokens
 }
 
-/// The lines of `text` from the start that cost at most `max_tokens`, and how many lines were cut.
+/// The lines from the start of `text` that cost at most `max_tokens`, and the number of lines that were cut.
 pub fn truncate_lines(text: &str, max_tokens: usize) -> (&str, usize) {
     let mut num_tokens = 0;
     let mut end = 0;
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_bounds_are_hard() {
+    fn both_limits_are_hard() {
         let check = |limit, max_tokens, num_taken, num_tokens, cut| {
             assert_eq!(fit(&[10, 20, 30], limit, max_tokens), Fit { num_taken, num_tokens, cut });
         };
@@ -122,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_fits(text in "[a-z(\n ]{0,80}", max_tokens in 0usize..30) {
+        fn kept_lines_fit(text in "[a-z(\n ]{0,80}", max_tokens in 0usize..30) {
             let (kept, num_cut) = truncate_lines(&text, max_tokens);
             prop_assert!(estimate_tokens(kept) <= max_tokens);
             prop_assert_eq!(num_cut == 0, kept == text);

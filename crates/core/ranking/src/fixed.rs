@@ -1,8 +1,10 @@
-//! Logarithms in integers: libm's differ in their last bit between platforms, and stored or ranked numbers must not.
+//! Logarithms in integers. Those of libm differ in their last bit between platforms, and numbers that are
+//! stored or ranked must not.
 
-/// `log2(numerator / denominator)`, rounded down to a multiple of `2^-fraction_bits`, in units of it.
+/// `log2(numerator / denominator)`, rounded down to a multiple of `2^-fraction_bits`, in units of
+/// `2^-fraction_bits`.
 ///
-/// 0 where the ratio is below 1. `denominator` must not be 0; `fraction_bits` is at most 16.
+/// 0 if the ratio is below 1. `denominator` must not be 0; `fraction_bits` is at most 16.
 pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32) -> u32 {
     if numerator <= denominator {
         return 0;
@@ -12,7 +14,8 @@ pub(crate) fn log2_of_ratio(numerator: u64, denominator: u64, fraction_bits: u32
     let mut mantissa = (ratio >> whole_bits) as u64;
     let mut logarithm = whole_bits;
     for _ in 0..fraction_bits {
-        // The mantissa lies in [1, 2) with 62 bits of fraction; its square's whole bit is the next bit of the result.
+        // The mantissa is in [1, 2) with 62 bits of fraction. The integer bit of its square is the next bit
+        // of the result.
         let square = (u128::from(mantissa) * u128::from(mantissa)) >> 62;
         let bit = (square >> 63) as u32;
         mantissa = (square >> bit) as u64;

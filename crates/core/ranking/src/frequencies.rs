@@ -1,11 +1,11 @@
-//! How rare terms are, from a fixed table that ships with the tokenizer.
+//! How rare terms are, from a fixed table that is part of the program.
 //!
-//! The table is made from public code, never from what happens to be indexed: scores leak nothing about what other
-//! tenants hold and do not depend on the order of indexing. Only questions are weighted by it, so a new table needs no
-//! new index. The example `count_document_frequencies` makes the file.
+//! The table is made from public code and never from indexed code. So scores reveal nothing about other
+//! tenants and do not depend on the order of indexing. Only questions are weighted by the table, so a new
+//! table needs no new index. The example `count_document_frequencies` makes the file.
 //!
-//! Layout, little-endian: the magic `CDF1`; number of documents (u32); number of terms (u32); the terms (u32 each,
-//! ascending); for each the number of documents that hold it (u32).
+//! Layout, little-endian: the magic `CDF1`; number of documents (u32); number of terms (u32); the terms (u32
+//! each, ascending); for each term the number of documents that contain it (u32).
 
 use std::sync::LazyLock;
 
@@ -17,11 +17,11 @@ use crate::{StopWords, terms};
 const MAGIC: [u8; 4] = *b"CDF1";
 const HEADER_BYTES: usize = 12;
 
-/// Inverse document frequencies are stored in units of this fraction of a bit.
+/// The unit of inverse document frequencies, as a fraction of a bit.
 const UNITS_PER_BIT_LOG2: u32 = 4;
 
 static SHIPPED: LazyLock<DocumentFrequencies<'static>> = LazyLock::new(|| {
-    // A damaged table cannot be built into a program: a test reads it.
+    // A test reads the table, so no program is built with a damaged one.
     DocumentFrequencies::read(include_bytes!("../data/document_frequencies.bin")).unwrap_or(DocumentFrequencies::EMPTY)
 });
 
@@ -62,7 +62,7 @@ impl<'a> DocumentFrequencies<'a> {
         self.terms.len()
     }
 
-    /// Number of documents that hold `term`; 0 for terms too rare for the table.
+    /// Number of documents that contain `term`; 0 for terms too rare for the table.
     pub fn count(&self, term: u32) -> u32 {
         let found = self.terms.binary_search_by_key(&term, |stored| u32::from_le_bytes(*stored));
         found.map_or(0, |index| u32::from_le_bytes(self.counts[index]))
@@ -77,7 +77,7 @@ impl<'a> DocumentFrequencies<'a> {
     }
 }
 
-/// The table that ships.
+/// The table that is part of the program.
 pub fn shipped_frequencies() -> &'static DocumentFrequencies<'static> {
     &SHIPPED
 }
@@ -114,7 +114,7 @@ impl FrequencyCounter {
         self.num_occurrences / u64::from(self.num_documents.max(1))
     }
 
-    /// The table, without terms that stand in fewer than `min_count` documents.
+    /// The table, without terms that occur in fewer than `min_count` documents.
     pub fn finish(&self, min_count: u32) -> Vec<u8> {
         let mut kept: Vec<(u32, u32)> = self.counts.iter().map(|(term, count)| (*term, *count)).collect();
         kept.retain(|(_, count)| *count >= min_count);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_read() {
+    fn counted_terms_are_read_back() {
         let mut counter = FrequencyCounter::default();
         for text in ["user user cache", "users", "parser"] {
             counter.add(text);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_table_tells_common_from_rare() {
+    fn shipped_table_ranks_rare_terms_higher() {
         let table = shipped_frequencies();
         assert!(table.num_documents() > 10_000 && table.num_terms() > 10_000, "{table:?}");
         assert!(table.inverse(term("return")) < table.inverse(term("parser")));

@@ -1,7 +1,7 @@
-//! What a question and a passage have in common, and in which order passages answer.
+//! How well passages match a question, and in which order they answer it.
 //!
-//! Everything here is a pure function of its arguments over integers: the same inputs give the same order on every
-//! machine and in every store. Nothing knows how vectors are stored or fetched.
+//! Everything here is a pure function of its arguments over integers: the same inputs give the same order on
+//! every machine and in every store. This crate does not know how vectors are stored or fetched.
 
 mod budget;
 mod fixed;

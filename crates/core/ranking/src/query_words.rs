@@ -1,4 +1,4 @@
-//! What a question says in words: the names that it spells out and its keywords.
+//! The words of a question: the names that it spells out and its keywords.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use cairn_domain::{RepoPath, SymbolEntry};
 
 use crate::{fold_style, is_stop_word, words};
 
-/// Words of questions that say what is asked, not what about. Sorted.
+/// Words that only make a sentence a question. Sorted.
 const QUESTION_WORDS: [&str; 32] = [
     "about", "all", "any", "code", "do", "does", "explain", "find", "get", "give", "has", "have", "how", "i", "list",
     "look", "me", "my", "need", "our", "please", "show", "tell", "there", "want", "was", "what", "where", "who",
     "whose", "why", "you",
 ];
 
-/// The words of a question that ranking looks at.
+/// The words of a question that ranking uses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QueryWords {
-    /// Names that the question spells as code does, folded by [`fold_style`]: `UserService`, `get_user`, `render()`,
-    /// `` `open` ``; of `Parser.parse` the whole and the last part.
+    /// Names that the question spells as code, folded by [`fold_style`]: `UserService`, `get_user`,
+    /// `render()`, `` `open` ``. Of `Parser.parse` this contains the whole name and the last part.
     pub names: BTreeSet<String>,
-    /// The same names as they are spelled, in the order of the question, with a dot between the parts of a qualified
-    /// one: of `Parser::parse` first the whole, then the last part.
+    /// The same names in their original spelling, in the order of the question. The parts of a qualified name
+    /// are joined by dots. Of `Parser::parse` this contains first the whole name, then the last part.
     pub spelled: Vec<String>,
-    /// The question without quotes around it, if it is one word.
+    /// The question without the quotes around it, if it is one word.
     pub whole: Option<String>,
-    /// Words without stop words and question words, identifiers split, lower case, in order, once each.
+    /// The words without stop words and question words: identifiers split, lower case, in order, once each.
     pub keywords: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl QueryWords {
         Self { names, spelled, whole: one_word(question), keywords: keywords(question) }
     }
 
-    /// How exactly the question spells the name of a symbol: case and signs count.
+    /// How exactly the question spells the name of a symbol. Case and punctuation count.
     pub fn spelling_of(&self, symbol: &SymbolEntry) -> Spelling {
         let is_meant = |name: &String| names_symbol(name, symbol);
         match &self.whole {
@@ -53,7 +53,7 @@ impl QueryWords {
         }
     }
 
-    /// Whether the whole question may be a path or the end of one.
+    /// The whole question, if it may be a path or the end of one.
     pub fn path(&self) -> Option<&str> {
         let whole = self.whole.as_deref()?;
         let path = whole.strip_prefix("./").unwrap_or(whole).trim_end_matches('/');
@@ -64,38 +64,39 @@ impl QueryWords {
 /// How exactly a question spells the name of a definition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Spelling {
-    /// The question is that name, perhaps qualified.
+    /// The question is this name, perhaps qualified.
     Whole,
-    /// The name stands in the question.
+    /// The question contains the name.
     Part,
-    /// In another style, or not at all.
+    /// The question contains the name in another style, or does not contain it.
     Other,
 }
 
-/// Whether `asked` is a path or ends one at the border of a part.
+/// Whether `asked` is the path, or its last parts.
 pub fn is_end_of_path(asked: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(asked).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// The question without quotes, if no blank is in it.
+/// The question without quotes, if it contains no white space.
 fn one_word(question: &str) -> Option<String> {
     let word = question.trim().trim_matches(['`', '"', '\'']);
     (!word.is_empty() && !word.contains(char::is_whitespace)).then(|| word.to_owned())
 }
 
-/// A qualified name of any language with dots, without `()` behind it.
+/// A qualified name of any language with dots between its parts, without `()` at the end.
 fn with_dots(name: &str) -> String {
     let name = name.split('(').next().unwrap_or(name);
     name.replace("::", ".").replace("->", ".").replace('#', ".").trim_matches('.').to_owned()
 }
 
-/// Parts of names that stand for where the name is used.
+/// Parts of names that refer to the place where the name is used.
 const RELATIVE: [&str; 4] = ["crate", "self", "super", "this"];
 
-/// Files that stand for their directory.
-const STANDING_FOR_DIRECTORY: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
+/// Stems of files that represent their directory.
+const DIRECTORY_STEMS: [&str; 5] = ["mod", "lib", "index", "__init__", "main"];
 
-/// Whether a name with dots is the symbol's, or its qualified name, or that behind the end of its module or path.
+/// Whether a dotted name is the symbol's name, its qualified name, or its qualified name after the end of its
+/// module or path.
 fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let asked: Vec<&str> = asked.split('.').skip_while(|part| RELATIVE.contains(part)).collect();
     if let [name] = asked.as_slice() {
@@ -109,12 +110,12 @@ fn names_symbol(asked: &str, symbol: &SymbolEntry) -> bool {
     let directories: Vec<&str> = symbol.path.directory().split('/').filter(|part| !part.is_empty()).collect();
     let stem = symbol.path.stem();
     let file: Vec<&str> =
-        directories.iter().copied().chain((!STANDING_FOR_DIRECTORY.contains(&stem)).then_some(stem)).collect();
+        directories.iter().copied().chain((!DIRECTORY_STEMS.contains(&stem)).then_some(stem)).collect();
     let module: Vec<&str> = symbol.module_path.split('.').collect();
     !asked.is_empty() && (is_end_behind(&file) || is_end_behind(&directories) || is_end_behind(&module))
 }
 
-/// Keywords of a question: see [`QueryWords::keywords`]. All its words if it has no others.
+/// Keywords of a question: see [`QueryWords::keywords`]. If no word is a keyword, all words are.
 pub fn keywords(question: &str) -> Vec<String> {
     let is_keyword = |word: &str| !is_stop_word(word) && QUESTION_WORDS.binary_search(&word).is_err();
     let found = distinct_words(question, is_keyword);
@@ -142,7 +143,8 @@ fn is_separator(character: char) -> bool {
     character.is_whitespace() || matches!(character, ',' | ';' | '?' | '!' | '"' | '\'')
 }
 
-/// Whether a word of a question is spelled as only code spells: quoted, called, dotted, underscored, capitals inside.
+/// Whether a word of a question is spelled as only code is: quoted, called, dotted, with underscores or inner
+/// capitals.
 fn is_code_name(token: &str) -> bool {
     if token.starts_with('`') || token.ends_with("()") || token.contains("::") {
         return true;
@@ -193,6 +195,8 @@ mod tests {
             kind: cairn_domain::SymbolKind::Function,
             path: RepoPath::from_bytes(path.as_bytes()).expect("a path"),
             line: 1,
+            span: cairn_domain::LineSpan::new(1, 1),
+            chunk: None,
             node: cairn_domain::NodeKey(cairn_domain::Key128([0; 16])),
             language: "rust".to_owned(),
             module_path: String::new(),
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_counts() {
+    fn spelling_is_graded() {
         use Spelling::{Other, Part, Whole};
         let check = |question: &str, path: &str, qualified: &str, expect: Spelling| {
             let found = QueryWords::of(question).spelling_of(&symbol(path, qualified));
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_from_names() {
+    fn paths_differ_from_names() {
         assert_eq!(QueryWords::of("./src/net/tcp.rs").path(), Some("src/net/tcp.rs"));
         assert_eq!(QueryWords::of("`config.json`").path(), Some("config.json"));
         assert_eq!(QueryWords::of("net::open").path(), None);

@@ -1,44 +1,43 @@
 //! The order of an answer.
 //!
-//! Points of fusion times the signals, then: equal texts become one hit with many places, several hits of one file
-//! decay, and the rest is a total order (score, repository, path, line, key). So the same candidates give the same
-//! answer in whatever order stores deliver them.
+//! The points of fusion are multiplied by the signals. Then equal texts become one hit with several places,
+//! several hits of one file decay, and the hits are sorted by a total order (score, repository, path, line,
+//! key). So the same candidates give the same answer in whatever order stores return them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, NodeKey, RepoPath, RepositoryId};
+use cairn_domain::{ChunkKey, ChunkRecord, ContentHash, LineSpan, RepoPath, RepositoryId};
 
 use crate::{Contribution, QueryWords, Signal, TestWeight, signals};
 
-/// Each further hit of the same file is worth this much of the one before.
+/// The score of each further hit of a file is reduced to this percentage of the one before.
 const DECAY_PERCENT: u32 = 85;
-/// ... but not less than this.
+/// The reduction stops at this percentage.
 const LEAST_DECAY_PERCENT: u32 = 40;
 
-/// A chunk with the points that fusion gave it.
+/// A chunk with the points from fusion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
     pub chunk: ChunkRecord,
     pub points: u64,
     pub contributions: Vec<Contribution>,
-    /// Signals that only the caller knows: definitions within the chunk, centrality, expansion through the graph.
+    /// Signals that only the caller of this crate knows, for example a definition within the chunk.
     pub extra_signals: Vec<Signal>,
     /// A definition that the question names and that is not the chunk's own symbol.
     pub definition: Option<Definition>,
 }
 
-/// A definition that stands in a chunk among others.
+/// A definition that a chunk shows among others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
     /// Qualified name.
     pub symbol: String,
-    pub node: NodeKey,
-    /// Its own lines, within those of the chunk.
+    /// The lines of the definition.
     pub span: LineSpan,
 }
 
-/// Where a text stands.
+/// A place that contains a text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     pub repository: RepositoryId,
@@ -53,7 +52,7 @@ pub struct RankedHit {
     pub chunk: ChunkRecord,
     /// Points after all signals.
     pub score: u64,
-    /// What the lists gave, then what was made of it.
+    /// The points from each list, before the signals.
     pub contributions: Vec<Contribution>,
     pub signals: Vec<Signal>,
     pub definition: Option<Definition>,
@@ -61,7 +60,7 @@ pub struct RankedHit {
     pub also_at: Vec<Place>,
 }
 
-/// Orders the candidates. Their chunks may come in any order; a chunk that comes twice is an error of the caller.
+/// Orders the candidates, which may come in any order. Two candidates must not have the same chunk.
 pub fn rank(candidates: Vec<Candidate>, query: &QueryWords, tests: TestWeight) -> Vec<RankedHit> {
     let mut hits: Vec<RankedHit> = candidates.into_iter().map(|candidate| scored(candidate, query, tests)).collect();
     sort(&mut hits);
@@ -95,7 +94,7 @@ fn sort(hits: &mut [RankedHit]) {
     });
 }
 
-/// Keeps the best hit of each text; the others become its places.
+/// Keeps the best hit of each text. The others become its places.
 fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     let mut kept: Vec<RankedHit> = Vec::with_capacity(hits.len());
     let mut index_of: BTreeMap<ContentHash, usize> = BTreeMap::new();
@@ -114,7 +113,7 @@ fn join_equal_texts(hits: Vec<RankedHit>) -> Vec<RankedHit> {
     kept
 }
 
-/// Expects the hits in order, so that the best of a file keeps its score.
+/// Expects sorted hits, so that the best hit of a file keeps its score.
 fn decay_within_files(hits: &mut [RankedHit]) {
     let mut next_percent: BTreeMap<(RepositoryId, RepoPath), u32> = BTreeMap::new();
     for hit in hits {
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_order_and_ties_fall_back_on_the_place() {
+    fn equal_scores_are_ordered_by_place() {
         check(
             vec![candidate("b", 1, "1", 10), candidate("a", 9, "2", 10), candidate("c", 1, "3", 11)],
             &[("c", 1, 11, 0), ("a", 9, 10, 0), ("b", 1, 10, 0)],
@@ -185,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_candidates_does_not_matter(
+        fn order_of_candidates_does_not_matter(
             shuffled in Just((0u32..12).collect::<Vec<_>>()).prop_shuffle(),
         ) {
             let make = |number: u32| candidate(&format!("f{}", number % 3), number + 1, &(number % 8).to_string(), u64::from(number % 4) * 100);

@@ -1,5 +1,5 @@
-//! What speaks for a candidate besides its rank in the lists: factors in percent, each recorded so that an answer can
-//! explain its score.
+//! Signals that raise or lower the score of a candidate besides its ranks in the lists. Each is a factor in
+//! percent and is recorded, so that an answer can explain its scores.
 
 use cairn_domain::ChunkRecord;
 
@@ -10,7 +10,7 @@ use crate::{QueryWords, fold_style};
 pub struct Signal {
     /// The word that explanations show.
     pub name: &'static str,
-    /// What the points are multiplied by; 100 changes nothing.
+    /// The factor in percent; 100 changes nothing.
     pub percent: u32,
 }
 
@@ -19,28 +19,27 @@ impl Signal {
         Self { name, percent }
     }
 
-    /// `points` with the signal applied. Rounds down.
+    /// `points` with the signal applied, rounded down.
     pub fn apply(self, points: u64) -> u64 {
         points * u64::from(self.percent) / 100
     }
 }
 
-/// How test code is weighed.
+/// The weight of test code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TestWeight {
-    /// Half, as where tests are merely not excluded.
+    /// Half the weight. Used if tests are not the only requested code.
     #[default]
     Half,
-    /// As other code: the caller asks for tests.
+    /// The weight of other code. Used if the caller requests only tests.
     Full,
 }
 
-/// Of a chunk that defines a symbol that the question names.
+/// The chunk defines a symbol that the question names.
 pub const DEFINITION: Signal = Signal::new("definition", 200);
-/// Of the definition of the very name, or the beginning of the very file, that the whole question is: nothing else may
-/// stand before it.
+/// The whole question is the name of the definition or the path of the file. No other result may precede it.
 pub const EXACT: Signal = Signal::new("exact", 10_000);
-/// Of the definition of a name that stands in the question as it is spelled.
+/// The question contains the name of the definition in its exact spelling.
 pub const SPELLED: Signal = Signal::new("spelled", 200);
 const FILE_STEM: Signal = Signal::new("file_stem", 130);
 const PATH: Signal = Signal::new("path", 110);
@@ -49,7 +48,7 @@ const DOCUMENTED: Signal = Signal::new("documented", 105);
 const TEST: Signal = Signal::new("test", 50);
 const ASIDE: Signal = Signal::new("example_or_vendored", 80);
 
-/// Directories whose code shows or copies other code. Sorted.
+/// Directories whose code demonstrates or copies other code. Sorted.
 const ASIDE_DIRECTORIES: [&str; 12] = [
     "benches",
     "benchmark",
@@ -65,16 +64,17 @@ const ASIDE_DIRECTORIES: [&str; 12] = [
     "vendor",
 ];
 
-/// The signals of a chunk for a question, in the order in which they are applied. Only those that change the score.
+/// The signals of a chunk for a question, in the order in which they are applied. Contains only signals that
+/// change the score.
 pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Vec<Signal> {
     let mut found = Vec::new();
     if defines_named_symbol(chunk, query) {
         found.push(DEFINITION);
     }
-    if stem_is_asked_for(chunk, query) {
+    if names_stem(chunk, query) {
         found.push(FILE_STEM);
     }
-    if directory_is_asked_for(chunk, query) {
+    if names_directory(chunk, query) {
         found.push(PATH);
     }
     if chunk.exported {
@@ -86,7 +86,7 @@ pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Ve
     if chunk.is_test && tests == TestWeight::Half {
         found.push(TEST);
     }
-    if lies_aside(chunk) {
+    if is_in_aside_directory(chunk) {
         found.push(ASIDE);
     }
     if chunk.weight_percent != 100 {
@@ -95,20 +95,20 @@ pub fn signals(chunk: &ChunkRecord, query: &QueryWords, tests: TestWeight) -> Ve
     found
 }
 
-/// Whether the symbol that a chunk shows is one of those that the question names.
+/// Whether the question names the symbol that the chunk shows.
 pub fn defines_named_symbol(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let Some(symbol) = chunk.symbol.as_deref().filter(|_| chunk.symbol_kind.is_some()) else { return false };
     let last = symbol.rsplit('.').next().unwrap_or(symbol);
     query.names.contains(&fold_style(last)) || query.names.contains(&fold_style(symbol))
 }
 
-/// The stem is one of the names, or each of its words is a keyword.
-fn stem_is_asked_for(chunk: &ChunkRecord, query: &QueryWords) -> bool {
+/// Whether the stem is one of the names, or each of its words is a keyword.
+fn names_stem(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let stem = chunk.path.stem();
     query.names.contains(&fold_style(stem)) || all_words_are_keywords(stem, query)
 }
 
-fn directory_is_asked_for(chunk: &ChunkRecord, query: &QueryWords) -> bool {
+fn names_directory(chunk: &ChunkRecord, query: &QueryWords) -> bool {
     let mut directories = chunk.path.directory().split('/').filter(|directory| !directory.is_empty());
     directories.any(|directory| all_words_are_keywords(directory, query))
 }
@@ -118,17 +118,17 @@ fn all_words_are_keywords(name: &str, query: &QueryWords) -> bool {
     let mut all = true;
     crate::words(name, |word| {
         num_words += 1;
-        all &= query.keywords.iter().any(|keyword| same_but_for_plural(keyword, word));
+        all &= query.keywords.iter().any(|keyword| equals_up_to_plural(keyword, word));
     });
     all && num_words > 0
 }
 
-fn same_but_for_plural(left: &str, right: &str) -> bool {
+fn equals_up_to_plural(left: &str, right: &str) -> bool {
     let is_plural_of = |plural: &str, singular: &str| plural.strip_suffix('s') == Some(singular);
     left == right || is_plural_of(left, right) || is_plural_of(right, left)
 }
 
-fn lies_aside(chunk: &ChunkRecord) -> bool {
+fn is_in_aside_directory(chunk: &ChunkRecord) -> bool {
     chunk.path.directory().split('/').any(|directory| ASIDE_DIRECTORIES.binary_search(&directory).is_ok())
 }
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_counts() {
+    fn words_of_the_question_add_signals() {
         let plain = chunk("src/net/http_client.rs", 1, "text");
         check(&plain, "unrelated", &[]);
         check(&plain, "http clients", &["file_stem"]);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_counts() {
+    fn properties_of_the_chunk_add_signals() {
         let plain = chunk("a/b.rs", 1, "text");
         check(&ChunkRecord { exported: true, documented: true, ..plain.clone() }, "x", &["exported", "documented"]);
         check(&ChunkRecord { weight_percent: 150, ..plain.clone() }, "x", &["weight"]);

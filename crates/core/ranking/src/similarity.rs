@@ -1,20 +1,20 @@
-//! How near a name is to the one that was asked for.
+//! How similar two names are.
 
-/// Names further apart than this are not taken for each other.
+/// Names with a larger edit distance are not similar.
 pub const MAX_EDIT_DISTANCE: usize = 2;
 
-/// A fuzzy match below this is none.
+/// Fuzzy matches below this similarity are ignored.
 pub const MIN_FUZZY_PERCENT: u32 = 70;
 
-/// Lower case, without `_`, `-` and `$`: `get_user`, `getUser` and `GetUser` are one.
+/// The name in lower case, without `_`, `-` and `$`: `get_user`, `getUser` and `GetUser` are equal.
 pub fn fold_style(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | '$'));
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Likeness of two names from 0 to 100: `1 - distance / length`, plus 0.2 if one starts with the other, plus 0.3 if they
-/// differ in case only, at most 1. None if their edit distance exceeds [`MAX_EDIT_DISTANCE`] even without regard to
-/// case. `length` is that of the longer name, in characters.
+/// Similarity of two names from 0 to 100: `1 - distance / length`, plus 0.2 if one starts with the other,
+/// plus 0.3 if they differ only in case, at most 1. `length` is the length of the longer name in characters.
+/// None if the edit distance without regard to case exceeds [`MAX_EDIT_DISTANCE`].
 pub fn similarity_percent(asked: &str, name: &str) -> Option<u32> {
     let (asked_lower, name_lower) = (asked.to_lowercase(), name.to_lowercase());
     let asked_characters: Vec<char> = asked.chars().collect();
@@ -63,8 +63,8 @@ fn edit_distance(left: &[char], right: &[char]) -> Option<usize> {
     Some(last[right.len()]).filter(|distance| *distance <= MAX_EDIT_DISTANCE)
 }
 
-/// Whether two names are within [`MAX_EDIT_DISTANCE`], case counted. Allocates nothing for ASCII, so it may stand before
-/// [`similarity_percent`] in a loop over all names.
+/// Whether the edit distance of two names, with regard to case, is at most [`MAX_EDIT_DISTANCE`]. Allocates
+/// nothing for ASCII, so a loop over all names can call it before [`similarity_percent`].
 pub fn are_near(left: &str, right: &str) -> bool {
     if left.is_ascii() && right.is_ascii() {
         return within(left.as_bytes(), right.as_bytes(), MAX_EDIT_DISTANCE);
@@ -73,7 +73,7 @@ pub fn are_near(left: &str, right: &str) -> bool {
     within(&characters(left), &characters(right), MAX_EDIT_DISTANCE)
 }
 
-/// Tries each edit at the first difference: with two edits that is at most sixteen short walks.
+/// Tries each edit at the first difference. With two edits, these are at most sixteen short walks.
 fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
     if left.len().abs_diff(right.len()) > edits {
         return false;
@@ -91,9 +91,9 @@ fn within<T: PartialEq>(left: &[T], right: &[T], edits: usize) -> bool {
             || (swapped && within(&left_rest[1..], &right_rest[1..], edits - 1)))
 }
 
-/// How well a path answers a file name: 100 for the path or the base name as written, 90 for the base name without
-/// its extension (or apart from case), 80 for a base name that starts so, 60 for a path that contains it, and with
-/// `fuzzy` up to 50 for a base name that is similar by more than 0.7. None if it does not.
+/// How well a path matches a file name: 100 for the exact path or base name, 90 for the base name without its
+/// extension (or in another case), 80 for the start of the base name, 60 for a part of the path. With
+/// `fuzzy`, up to 50 for a base name of similarity above 0.7. None if the path does not match.
 pub fn file_name_score(asked: &str, path: &str, fuzzy: bool) -> Option<u32> {
     let base = path.rsplit('/').next().unwrap_or(path);
     if asked.is_empty() {

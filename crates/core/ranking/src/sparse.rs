@@ -1,37 +1,39 @@
 //! Passages and questions as weighted terms: BM25 in integers.
 //!
-//! A passage's weights hold BM25's saturated term frequency with constants that ship; a question's weights hold how
-//! rare its terms are. The score of a passage is the sum of the products, exact in any store: 64 terms of a question
-//! times the largest weights stay below 2^24.
+//! The weights of a passage contain BM25's saturated term frequency, with constants that are part of the
+//! program. The weights of a question contain how rare its terms are. The score of a passage is the sum of
+//! the products. It is exact in any store, because 64 terms of a question times the largest weights stay
+//! below 2^24.
 
 use cairn_domain::SparseVector;
 
 use crate::{StopWords, shipped_frequencies, terms};
 
-/// Terms of a question beyond the weightiest 64 are left out.
+/// If a question has more terms, the terms with the largest weights are kept.
 pub const MAX_QUERY_TERMS: usize = 64;
 
-/// An occurrence in the text counts 4 units; the other fields count in the same units.
+/// An occurrence in the text counts 4 units. The other fields count in the same units.
 const TEXT: u32 = 4;
-/// The name of the symbol: four occurrences, which gave the best ranking.
+/// The name of the symbol counts as four occurrences, which gave the best ranking.
 const NAME: u32 = 16;
-/// Names of the symbols that enclose it.
+/// Names of the enclosing symbols.
 const CONTAINERS: u32 = 4;
 const FILE_STEM: u32 = 4;
 const DIRECTORIES: u32 = 2;
-/// Class, signature, imports: mostly names that other chunks of the file carry too.
+/// Class, signature, imports. Other chunks of the file mostly contain the same names.
 const HEADER: u32 = 2;
 
-/// Mean length of a passage in units, over functions of public code. Part of every stored weight.
+/// Mean length of a passage in units, measured on functions of public code. Every stored weight depends on
+/// it.
 const AVERAGE_LENGTH: u64 = 4 * 100;
 
-/// A weight's unit: BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102 is the largest byte.
+/// The unit of a weight. BM25's factor saturates at k1 + 1 = 2.5, and 2.5 · 102 is the largest byte.
 const UNITS_PER_ONE: u64 = 102;
 
-/// What a passage is found by. Empty where it has none.
+/// The fields of a passage in which the words of a question are found. Absent fields are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PassageFields<'a> {
-    /// Short name of its symbol, `parse_file`; for sections the last heading.
+    /// Short name of its symbol, `parse_file`. For sections, the last heading.
     pub name: &'a str,
     /// Qualified name of the symbol or heading path, `Parser.parse_file`.
     pub symbol_path: &'a str,
@@ -57,7 +59,7 @@ pub fn passage_terms(fields: &PassageFields<'_>) -> SparseVector {
 
 /// The weighted terms of a question, ascending by term, at most [`MAX_QUERY_TERMS`].
 ///
-/// A question of nothing but stop words ("with") keeps them: it can only mean a name.
+/// If a question contains only stop words ("with"), they are kept, because it can only mean a name.
 pub fn query_terms(text: &str) -> Vec<(u32, u32)> {
     let mut found = distinct_terms(text, StopWords::Dropped);
     if found.is_empty() {
@@ -90,7 +92,7 @@ fn path_parts(path: &str) -> (&str, &str, &str) {
     }
 }
 
-/// Occurrences of terms, each packed as `term << 32 | units` so that sorting brings equal terms together.
+/// Occurrences of terms, each packed as `term << 32 | units`, so that sorting puts equal terms side by side.
 #[derive(Default)]
 struct TermCounts {
     occurrences: Vec<u64>,
@@ -115,8 +117,8 @@ impl TermCounts {
     }
 }
 
-/// BM25's `tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))` with k1 = 1.5 and b = 0.75, both sides of the
-/// fraction multiplied by eight averages; `units` and `length` in quarters of an occurrence.
+/// BM25's `tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))` with k1 = 1.5 and b = 0.75. Both sides
+/// of the fraction are multiplied by eight averages. `units` and `length` are in quarters of an occurrence.
 fn weight(units: u64, length: u64) -> u8 {
     let numerator = UNITS_PER_ONE * 20 * units * AVERAGE_LENGTH;
     let denominator = 8 * units * AVERAGE_LENGTH + u64::from(TEXT) * (3 * AVERAGE_LENGTH + 9 * length);
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_outweighs_the_file_and_the_file_the_text() {
+    fn name_outweighs_file_and_file_outweighs_text() {
         let body = "value other thing here body words".repeat(10);
         let named = PassageFields { name: "retry_request", text: &body, ..PassageFields::default() };
         let in_file = PassageFields { file_path: "net/retry_request.go", text: &body, ..PassageFields::default() };
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_stop_words_can_be_asked_for() {
+    fn names_that_are_stop_words_are_found() {
         let fields = PassageFields { name: "with", text: "fn with() {}", ..PassageFields::default() };
         assert!(score("with", &fields) > 0);
     }

@@ -1,12 +1,13 @@
-//! Terms: what the sparse index is made of.
+//! Terms, the entries of the sparse index.
 //!
-//! Text is cut into identifiers; an identifier gives its words (see [`crate::words`]), stemmed, and, if it has several,
-//! itself as one term without its separators. So `get_user`, `getUser` and the question "get user" meet in `get` and
-//! `user`, and the two spellings also in `getuser`. Letters beyond ASCII are words too: without diacritics, lower case,
-//! and as pairs of characters in scripts that put no spaces between words.
+//! Text is cut into identifiers. An identifier gives its words (see [`crate::words`]), stemmed. If it has
+//! several words, it also gives one term without its separators. So `get_user`, `getUser` and the question
+//! "get user" share `get` and `user`, and the two spellings also share `getuser`. Words may contain letters
+//! beyond ASCII: they become lower case without diacritics, and pairs of characters in scripts that put no
+//! spaces between words.
 //!
-//! A term is stored as 32 bits: FNV-1a over its UTF-8 bytes in 64 bits, the halves joined by exclusive or. The hash is
-//! part of every stored index; it never changes.
+//! A term is stored as 32 bits: FNV-1a over its UTF-8 bytes in 64 bits, the halves combined by exclusive or.
+//! Every stored index contains these hashes, so the hash never changes.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -14,15 +15,16 @@ use unicode_normalization::char::is_combining_mark;
 use crate::stem::{Stem, is_stop_word_bytes, stem};
 use crate::words::{Class, word_end};
 
-/// Only so much of an identifier gives terms, and a longer one is no compound: what is longer is data, not a name.
+/// Only this many bytes of an identifier give terms. A longer identifier gives no compound, because it is
+/// data and not a name.
 const MAX_IDENTIFIER_BYTES: usize = 64;
 
 /// Which words become terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopWords {
-    /// Left out, as in passages and questions.
+    /// Words without stop words, for passages and questions.
     Dropped,
-    /// Terms like all others, as in names.
+    /// All words, for names.
     Kept,
 }
 
@@ -55,8 +57,8 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
     end
 }
 
-/// Handles the identifier from `start` whose part up to `known` is ASCII and which a character beyond ASCII may
-/// continue. Returns where to go on.
+/// Handles the identifier at `start`. Its part up to `known` is ASCII, and a character beyond ASCII may
+/// continue it. Returns the position after it.
 fn with_other_letters(
     text: &str,
     start: usize,
@@ -69,7 +71,7 @@ fn with_other_letters(
     let end = known + length;
     if length == 0 {
         ascii_identifier(&text.as_bytes()[start..known], stop_words, term);
-        // Past the character that is no letter.
+        // Skips the character, which is no letter.
         return known + rest.chars().next().map_or(1, char::len_utf8);
     }
     other_identifier(&text[start..end], stop_words, term);
@@ -116,7 +118,7 @@ fn ascii_word(word: &[u8], stop_words: StopWords, term: &mut impl FnMut(u32)) {
     }
 }
 
-/// An identifier with letters beyond ASCII. Rare enough to allocate.
+/// An identifier with letters beyond ASCII. It is rare, so allocation is acceptable.
 fn other_identifier(identifier: &str, stop_words: StopWords, term: &mut impl FnMut(u32)) {
     let folded: String = identifier.nfkd().filter(|character| !is_diacritic(*character)).nfc().collect();
     if folded.is_ascii() {
@@ -166,7 +168,8 @@ fn other_word(word: &str, term: &mut impl FnMut(u32)) {
     }
 }
 
-/// The marks that NFKD takes off Latin, Greek and Cyrillic letters. Marks of other scripts change the word.
+/// The marks that NFKD separates from Latin, Greek and Cyrillic letters. Marks of other scripts change the
+/// word.
 fn is_diacritic(character: char) -> bool {
     ('\u{300}'..='\u{36F}').contains(&character)
 }
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_pinned() {
-        // Stored indexes hold these numbers.
+        // Stored indexes contain these numbers.
         assert_eq!(found("user größe", StopWords::Dropped), [2_118_961_174, 1_915_456_930]);
     }
 }

@@ -1,16 +1,16 @@
-//! Identifiers as words: the unit that both the embedding model and the term index are built on.
+//! The words of identifiers: the unit of the embedding model and of the term index.
 //!
-//! [`words`] is a contract: the embedding model was trained on exactly these words, so the function may get faster but
-//! never different. The pattern is that of the training scripts,
+//! [`words`] is a contract. The embedding model was trained on exactly these words, so the function may
+//! become faster but its results must not change. The pattern is that of the training scripts,
 //! `[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+`, matched left to right, each match in lower case.
 
-/// Words longer than this are lower-cased on the heap; no identifier of a person is that long.
+/// Words longer than this are converted to lower case on the heap. Identifiers that people write are shorter.
 const STACK_BYTES: usize = 64;
 
 /// Calls `word` with every word of `text`, lower case, in order.
 ///
-/// `parseHTTPResponse2` gives `parse`, `http`, `response`, `2`. Bytes outside ASCII letters and digits separate words
-/// and are never part of one. Allocates only for capitalised words of more than 64 bytes.
+/// `parseHTTPResponse2` gives `parse`, `http`, `response`, `2`. Bytes outside ASCII letters and digits
+/// separate words and are never part of one. Allocates only for capitalised words of more than 64 bytes.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -32,7 +32,7 @@ pub fn words(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// What a byte is within identifiers.
+/// The class of a byte within identifiers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Lower,
@@ -45,7 +45,7 @@ pub(crate) enum Class {
     Separator,
 }
 
-/// Looked up for every byte of every chunk, hence a table.
+/// A table, because it is read for every byte of every chunk.
 static CLASSES: [Class; 256] = {
     let mut classes = [Class::Separator; 256];
     let mut byte = 0;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_split_where_their_style_says() {
+    fn identifiers_split_by_their_style() {
         check("getUserById", &["get", "user", "by", "id"]);
         check("get_user_by_id", &["get", "user", "by", "id"]);
         check("parseHTTPResponse", &["parse", "http", "response"]);

@@ -1,58 +1,54 @@
 //! Chunks of a file as records, and the fields by which they are found.
 
-use cairn_domain::{ChunkFacts, ChunkKey, ChunkKind, ChunkRecord, ContentHash, FileFacts};
+use cairn_domain::{ChunkFacts, ChunkKey, ChunkKind, ChunkRecord, FileFacts};
 use cairn_ranking::PassageFields;
 use cairn_syntax::chunker::{line_starts, shown_text};
-use rustc_hash::FxHashMap;
 
-use crate::Place;
+use crate::keys::chunk_keys;
+use crate::placement::Placement;
 
 const NAVIGATION_PERCENT: u16 = 150;
 const LOW_PERCENT: u16 = 30;
 const ORDINARY_PERCENT: u16 = 100;
 
-/// The chunks of a file at its place, in order of position. Without `text` the records' texts are empty and
+/// The chunks of a file at a path, in order of position. Without `text` the records' texts are empty and
 /// `has_secrets` is unset; keys and digests are the same.
-pub fn chunk_records(place: Place<'_>, facts: &FileFacts, text: Option<&str>) -> Vec<ChunkRecord> {
-    let mut seen: FxHashMap<ContentHash, u32> = FxHashMap::default();
-    let of_file = OfFile::new(place);
+pub fn chunk_records(placement: Placement<'_>, facts: &FileFacts, text: Option<&str>) -> Vec<ChunkRecord> {
+    let shared = SharedFields::new(placement);
     let line_starts = text.map(line_starts).unwrap_or_default();
     let mut records = Vec::with_capacity(facts.chunks.len());
-    for chunk in &facts.chunks {
-        let ordinal = seen.entry(chunk.content_hash).or_default();
-        let key = ChunkKey::derive(place.repository, &place.entry.path, chunk.content_hash, *ordinal);
-        *ordinal += 1;
+    for (chunk, key) in facts.chunks.iter().zip(chunk_keys(placement, facts)) {
         let text = text.map(|text| shown_text(text, &line_starts, chunk).into_owned()).unwrap_or_default();
-        records.push(of_file.record(facts, chunk, key, text));
+        records.push(shared.record(facts, chunk, key, text));
     }
     records
 }
 
-/// What all chunks of a file share.
-struct OfFile<'a> {
-    place: Place<'a>,
+/// The fields that all chunks of a file share.
+struct SharedFields<'a> {
+    placement: Placement<'a>,
     is_test: bool,
     module_path: String,
     weight_percent: u16,
 }
 
-impl<'a> OfFile<'a> {
-    fn new(place: Place<'a>) -> Self {
-        let weight_percent = match (place.entry.low_weight, place.entry.navigation) {
+impl<'a> SharedFields<'a> {
+    fn new(placement: Placement<'a>) -> Self {
+        let weight_percent = match (placement.entry.low_weight, placement.entry.navigation) {
             (true, _) => LOW_PERCENT,
             (false, true) => NAVIGATION_PERCENT,
             (false, false) => ORDINARY_PERCENT,
         };
-        Self { place, is_test: place.is_test(), module_path: place.module_path(), weight_percent }
+        Self { placement, is_test: placement.is_test(), module_path: placement.module_path(), weight_percent }
     }
 
     fn record(&self, facts: &FileFacts, chunk: &ChunkFacts, key: ChunkKey, text: String) -> ChunkRecord {
-        let entry = self.place.entry;
+        let entry = self.placement.entry;
         let symbol = chunk.symbol.and_then(|index| facts.symbols.get(index as usize));
         let is_section = chunk.kind == ChunkKind::Section;
         ChunkRecord {
             key,
-            repository: self.place.repository,
+            repository: self.placement.repository,
             path: entry.path.clone(),
             language: facts.language.clone(),
             kind: if entry.navigation && is_section { ChunkKind::Navigation } else { chunk.kind },
@@ -79,7 +75,7 @@ fn header(path: &str, context: &str) -> String {
     if context.is_empty() { path.to_owned() } else { format!("{path}\n{context}") }
 }
 
-/// The fields by which the words of a question find the chunk.
+/// The fields in which the words of a question find the chunk.
 pub fn passage(record: &ChunkRecord) -> PassageFields<'_> {
     let symbol_path = record.symbol.as_deref().or(record.heading.as_deref()).unwrap_or_default();
     let separator = if record.symbol.is_some() { "." } else { " > " };

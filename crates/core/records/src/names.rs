@@ -1,19 +1,30 @@
-//! Symbols by their names and keys.
+//! The symbols of a file as entries of the name index.
 
-use cairn_domain::{FileFacts, NodeKey, Symbol, SymbolEntry};
+use std::cmp::Reverse;
 
-use crate::Place;
+use cairn_domain::{ChunkFacts, ChunkKey, FileFacts, NodeKey, Symbol, SymbolEntry};
 
-/// What the name index holds of a file.
-pub fn symbol_names(place: Place<'_>, facts: &FileFacts) -> Vec<SymbolEntry> {
-    let (is_test, module_path) = (place.is_test(), place.module_path());
-    let keys = NodeKey::symbols_of(place.repository, &place.entry.path, &facts.symbols);
-    let name = |(symbol, node): (&Symbol, NodeKey)| SymbolEntry {
+use crate::keys::chunk_keys;
+use crate::placement::Placement;
+
+/// The entries that the name index has for a file.
+pub fn symbol_names(placement: Placement<'_>, facts: &FileFacts) -> Vec<SymbolEntry> {
+    let (is_test, module_path) = (placement.is_test(), placement.module_path());
+    let nodes = NodeKey::symbols_of(placement.repository, &placement.entry.path, &facts.symbols);
+    let chunk_keys = chunk_keys(placement, facts);
+    let chunk_of_line = smallest_chunks(&facts.chunks, facts.num_lines);
+    let chunk_at = |line: u32| -> Option<ChunkKey> {
+        let chunk = chunk_of_line.get(line as usize).copied().flatten()?;
+        chunk_keys.get(chunk).copied()
+    };
+    let entry = |(symbol, node): (&Symbol, NodeKey)| SymbolEntry {
         name: symbol.name.clone(),
         qualified_name: symbol.qualified_name.clone(),
         kind: symbol.kind,
-        path: place.entry.path.clone(),
+        path: placement.entry.path.clone(),
         line: symbol.name_line,
+        span: symbol.span,
+        chunk: chunk_at(symbol.name_line),
         node,
         language: facts.language.clone(),
         module_path: module_path.clone(),
@@ -21,5 +32,23 @@ pub fn symbol_names(place: Place<'_>, facts: &FileFacts) -> Vec<SymbolEntry> {
         documented: symbol.doc.is_some(),
         is_test: is_test || symbol.is_test,
     };
-    facts.symbols.iter().zip(keys).map(name).collect()
+    facts.symbols.iter().zip(nodes).map(entry).collect()
+}
+
+/// The index of the smallest chunk that contains each line; element 0 is unused. Of chunks of equal size, one
+/// that shows lines of the file comes before a synthetic one, then the first.
+fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> {
+    let mut chunk_of_line = vec![None; num_lines as usize + 1];
+    let mut largest_first: Vec<(usize, &ChunkFacts)> = chunks.iter().enumerate().collect();
+    largest_first.sort_by_key(|(index, chunk)| {
+        let size = chunk.span.end.saturating_sub(chunk.span.start);
+        (Reverse(size), chunk.synthetic_text.is_none(), Reverse(*index))
+    });
+    for (index, chunk) in largest_first {
+        // A smaller chunk comes later and replaces a larger one.
+        for line in chunk.span.start..=chunk.span.end.min(num_lines) {
+            chunk_of_line[line as usize] = Some(index);
+        }
+    }
+    chunk_of_line
 }

@@ -493,7 +493,7 @@ async fn indexing_takes_its_target_from_where_the_caller_works() {
     let requested = agent.call("index_repository", json!({"cancel_run": "demo"})).await.ok();
     assert!(requested.text.contains("and 1 requests that had not begun"), "{}", requested.text);
     let unknown = agent.call("index_repository", json!({"cancel_run": "nowhere"})).await;
-    assert!(unknown.is_error && unknown.text.contains("there is no run `nowhere`"), "{}", unknown.text);
+    assert!(unknown.is_error && unknown.text.contains("run `nowhere` does not exist"), "{}", unknown.text);
 }
 
 #[tokio::test]

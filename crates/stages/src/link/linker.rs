@@ -10,7 +10,7 @@ use cairn_linking::{
 };
 use cairn_pipeline::StageError;
 use cairn_ports::StagedNames;
-use cairn_records::{Place, symbol_names};
+use cairn_records::{Placement, symbol_names};
 use cairn_wire::PackReader;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -258,10 +258,10 @@ impl Linker {
         match target {
             Target::Before(_) => Linked { nodes: nodes(), ..linked(link_file(before, &link_input), true) },
             Target::Now(_) if self.before.is_none || self.is_changed(file) => {
-                let place = Place { repository: snapshot.repository, entry: snapshot.entry(file) };
+                let placement = Placement { repository: snapshot.repository, entry: snapshot.entry(file) };
                 let names = StagedNames {
                     files: vec![snapshot.path(file).clone()],
-                    symbols: symbol_names(place, facts),
+                    symbols: symbol_names(placement, facts),
                     ..StagedNames::default()
                 };
                 Linked { nodes: nodes(), names, ..linked(link_file(now, &link_input), true) }

@@ -1,7 +1,9 @@
 //! Symbols and files by name.
 
 use anyhow::{Result, ensure};
-use cairn_domain::{NodeKey, RepoPath, RepositoryId, Scope, SymbolEntry, SymbolKind, View};
+use cairn_domain::{
+    ChunkKey, ContentHash, LineSpan, NodeKey, RepoPath, RepositoryId, Scope, SymbolEntry, SymbolKind, View,
+};
 use cairn_ports::{FileMatch, NameMatch, Names, StagedNames, SymbolHit};
 
 use crate::Case;
@@ -29,14 +31,17 @@ impl<'a> Index<'a> {
     }
 
     pub(super) fn symbol_of(&self, repository: &str, name: &str, file: &str, line: u32) -> SymbolEntry {
-        let path = path(file);
-        let node = NodeKey::symbol(self.case.repository(repository), &path, name, SymbolKind::Function, line);
+        let (id, path) = (self.case.repository(repository), path(file));
+        let node = NodeKey::symbol(id, &path, name, SymbolKind::Function, line);
+        let chunk = ChunkKey::derive(id, &path, ContentHash::of(name), line);
         SymbolEntry {
             name: name.rsplit('.').next().unwrap_or(name).to_owned(),
             qualified_name: name.to_owned(),
             kind: SymbolKind::Function,
             path,
             line,
+            span: LineSpan::new(line, line.saturating_add(2)),
+            chunk: Some(chunk),
             node,
             language: "python".to_owned(),
             module_path: format!("src.{file}"),

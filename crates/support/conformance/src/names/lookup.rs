@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
-use cairn_domain::{RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
+use cairn_domain::{ChunkKey, Key128, LineSpan, RepoPath, Scope, SymbolEntry, SymbolKind, Tenant, View};
 use cairn_ports::NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
 use cairn_ports::{FileHit, FileMatch, NameMatch, Names, StagedNames, SymbolHit};
 
@@ -244,6 +244,9 @@ pub(super) async fn symbols_come_back_whole(store: &dyn Names) -> Result<()> {
     let odd = RepoPath::from_bytes(b"odd\xff\\name\n.py")?;
     let symbol = |(number, kind): (usize, &SymbolKind)| SymbolEntry {
         kind: *kind,
+        span: LineSpan::new(number as u32, u32::MAX - number as u32),
+        // Symbols share chunks, and some have none.
+        chunk: [Some(ChunkKey(Key128([number as u8 / 2; 16]))), Some(ChunkKey(Key128([255; 16]))), None][number % 3],
         language: ["rust", "go", ""][number % 3].to_owned(),
         module_path: if number % 2 == 0 { String::new() } else { format!("a.b{number}") },
         exported: number % 2 == 0,

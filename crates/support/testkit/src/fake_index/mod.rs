@@ -58,7 +58,7 @@ pub struct FakeContent {
     commit: String,
     texts: BTreeMap<RepoPath, (String, String)>,
     skipped: Vec<(RepoPath, Reason)>,
-    symbols: Vec<(SymbolEntry, LineSpan)>,
+    symbols: Vec<SymbolEntry>,
     edges: Vec<EdgeRecord>,
     patterns: Vec<PatternRecord>,
     /// Of one that no run has begun for: whether its sync waits, or how it failed.
@@ -124,6 +124,8 @@ impl FakeContent {
             qualified_name: qualified_name.to_owned(),
             kind,
             line: lines.0,
+            span: LineSpan::new(lines.0, lines.1),
+            chunk: None,
             node: NodeKey::symbol(self.id, &path, qualified_name, kind, 0),
             path,
             language,
@@ -132,7 +134,7 @@ impl FakeContent {
             documented: false,
             is_test: false,
         };
-        self.symbols.push((entry, LineSpan::new(lines.0, lines.1)));
+        self.symbols.push(entry);
         self
     }
 
@@ -140,8 +142,8 @@ impl FakeContent {
     #[must_use]
     pub fn edge(mut self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
         let node = |name: &str| {
-            let found = self.symbols.iter().find(|(symbol, _)| symbol.qualified_name == name);
-            found.map_or_else(|| panic!("no symbol {name} was told"), |(symbol, _)| symbol.node)
+            let found = self.symbols.iter().find(|symbol| symbol.qualified_name == name);
+            found.map_or_else(|| panic!("no symbol {name} was told"), |symbol| symbol.node)
         };
         let (source, target) = (node(from), node(to));
         self.edges.push(EdgeRecord {
@@ -167,15 +169,15 @@ impl FakeContent {
     fn chunks(&self) -> Vec<ChunkRecord> {
         let mut chunks = Vec::new();
         for (path, (language, text)) in &self.texts {
-            let of_file: Vec<_> = self.symbols.iter().filter(|(symbol, _)| symbol.path == *path).collect();
+            let of_file: Vec<_> = self.symbols.iter().filter(|symbol| symbol.path == *path).collect();
             if of_file.is_empty() {
                 let num_lines = text.lines().count().max(1) as u32;
                 chunks.push(self.chunk(path, language, LineSpan::new(1, num_lines), text.clone(), None));
             }
-            for (symbol, span) in of_file {
-                let lines = text.lines().skip(span.start as usize - 1).take(span.num_lines() as usize);
+            for symbol in of_file {
+                let lines = text.lines().skip(symbol.span.start as usize - 1).take(symbol.span.num_lines() as usize);
                 let text: String = lines.map(|line| format!("{line}\n")).collect();
-                chunks.push(self.chunk(path, language, *span, text, Some(symbol)));
+                chunks.push(self.chunk(path, language, symbol.span, text, Some(symbol)));
             }
         }
         chunks
@@ -241,8 +243,8 @@ impl FakeContent {
             .texts
             .keys()
             .map(|path| node(NodeKey::file(self.id, path), NodeKind::File, path.file_name(), path.as_str(), path));
-        let symbols = self.symbols.iter().map(|(symbol, span)| NodeRecord {
-            span: Some(*span),
+        let symbols = self.symbols.iter().map(|symbol| NodeRecord {
+            span: Some(symbol.span),
             symbol_kind: Some(symbol.kind),
             ..node(symbol.node, NodeKind::Symbol, &symbol.name, &symbol.qualified_name, &symbol.path)
         });
@@ -331,10 +333,10 @@ impl FakeIndex {
         self.repositories.push(FakeRepository {
             record,
             published: is_indexed.then_some(published),
-            chunks,
             nodes,
             files: content.texts.keys().cloned().collect(),
-            symbols: content.symbols.into_iter().map(|(symbol, _)| symbol).collect(),
+            symbols: content.symbols.into_iter().map(|symbol| shown_by(symbol, &chunks)).collect(),
+            chunks,
             edges: content.edges,
             patterns: content.patterns,
         });
@@ -378,6 +380,13 @@ impl FakeIndex {
         let is_seen = |record: &RepositoryRecord| record.tenant == scope.tenant && scope.contains(record.id);
         self.repositories.iter().filter(move |repository| is_seen(&repository.record))
     }
+}
+
+/// The symbol with the key of the smallest chunk that contains the line of its name.
+fn shown_by(symbol: SymbolEntry, chunks: &[ChunkRecord]) -> SymbolEntry {
+    let shows = |chunk: &&ChunkRecord| chunk.path == symbol.path && chunk.span.contains(symbol.line);
+    let smallest = chunks.iter().filter(shows).min_by_key(|chunk| chunk.span.num_lines());
+    SymbolEntry { chunk: smallest.map(|chunk| chunk.key), ..symbol }
 }
 
 fn entry(path: &RepoPath, outcome: Outcome) -> ManifestEntry {

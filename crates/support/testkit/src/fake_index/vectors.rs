@@ -17,9 +17,11 @@ fn fits(filter: &ChunkFilter, chunk: &ChunkRecord) -> bool {
     let below = |prefix: &str| {
         chunk.module_path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let glob = |glob: &str| {
-        let glob = GlobBuilder::new(glob).literal_separator(true).build();
-        glob.is_ok_and(|glob| glob.compile_matcher().is_match(chunk.path.as_str()))
+    let glob = |pattern: &str| {
+        let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() else { return false };
+        let matcher = glob.compile_matcher();
+        // A pattern without `/` also matches base names.
+        matcher.is_match(chunk.path.as_str()) || !pattern.contains('/') && matcher.is_match(chunk.path.file_name())
     };
     any(&filter.languages, &|language| language == chunk.language)
         && (filter.kinds.is_empty() || filter.kinds.contains(&chunk.kind))

@@ -1,140 +1,29 @@
-//! The index over a blob store in memory: what is found, in which order, at which view.
+//! The index over a blob store in memory: what it finds, in which order, at which view.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use bytes::Bytes;
-use cairn_domain::{
-    GenerationId, NodeKey, PublishedSeq, RepoPath, RepositoryId, RepositoryName, RunId, Scope, SymbolEntry, SymbolKind,
-    Tenant, View,
-};
+use cairn_domain::{GenerationId, RepositoryId, RepositoryName, RunId, Scope, Tenant, View};
 use cairn_names::NameIndex;
-use cairn_ports::{
-    BlobMeta, BlobStore, BlobStoreError, ErrorKind, FileMatch, Generations, NameMatch, Names, Put, StagedNames,
-};
+use cairn_ports::{BlobStore, ErrorKind, FileMatch, Generations, NameMatch, Names, StagedNames};
 use proptest::prelude::*;
 
-#[derive(Default)]
-struct MemoryBlobs(Mutex<BTreeMap<String, Bytes>>);
+use crate::memory::{MemoryBlobs, everything, index, path, repository, run, symbol, view};
 
-impl MemoryBlobs {
-    fn keys(&self) -> Vec<String> {
-        self.0.lock().expect("not poisoned").keys().cloned().collect()
-    }
-}
-
-#[async_trait]
-impl BlobStore for MemoryBlobs {
-    async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
-        let mut blobs = self.0.lock().expect("not poisoned");
-        if blobs.contains_key(key) {
-            return Ok(Put::AlreadyThere);
-        }
-        blobs.insert(key.to_owned(), bytes);
-        Ok(Put::Created)
-    }
-
-    async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError> {
-        let blobs = self.0.lock().expect("not poisoned");
-        blobs.get(key).cloned().ok_or_else(|| BlobStoreError::new(ErrorKind::NotFound, "get", key))
-    }
-
-    async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError> {
-        Ok(self.get(key).await?.slice(range.start as usize..range.end as usize))
-    }
-
-    async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError> {
-        let blobs = self.0.lock().expect("not poisoned");
-        let found = blobs.iter().filter(|(key, _)| key.starts_with(prefix));
-        // Written long ago, so that what is replaced may go at once.
-        Ok(found
-            .map(|(key, bytes)| BlobMeta { key: key.clone(), size_bytes: bytes.len() as u64, modified_at: 0 })
-            .collect())
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), BlobStoreError> {
-        self.0.lock().expect("not poisoned").remove(key);
-        Ok(())
-    }
-}
-
-fn repository() -> RepositoryId {
-    RepositoryId::derive(&Tenant::local(), &RepositoryName::new("names"))
-}
-
-fn path(text: &str) -> RepoPath {
-    RepoPath::parse(text).expect("a valid path")
-}
-
-fn symbol(at: &str, line: u32, qualified_name: &str) -> SymbolEntry {
-    SymbolEntry {
-        name: qualified_name.rsplit('.').next().expect("a part").to_owned(),
-        qualified_name: qualified_name.to_owned(),
-        kind: SymbolKind::Function,
-        path: path(at),
-        line,
-        node: NodeKey::symbol(repository(), &path(at), qualified_name, SymbolKind::Function, line),
-        language: "rust".into(),
-        module_path: "a.b".into(),
-        exported: line.is_multiple_of(2),
-        documented: line.is_multiple_of(3),
-        is_test: line.is_multiple_of(5),
-    }
-}
-
-fn view(next: u64, hidden: &[u64]) -> View {
-    View {
-        seq: PublishedSeq(next),
-        next_gen: next,
-        hidden: hidden.iter().map(|generation| GenerationId(*generation)).collect(),
-        hidden_repositories: BTreeSet::new(),
-    }
-}
-
-fn run(generation: u64) -> RunId {
-    RunId { repository: repository(), generation: GenerationId(generation) }
-}
-
-fn everything() -> Scope {
-    Scope::all(Tenant::local())
-}
-
-async fn index() -> (NameIndex, Arc<MemoryBlobs>) {
-    let blobs = Arc::new(MemoryBlobs::default());
-    let index = NameIndex::new(Arc::<MemoryBlobs>::clone(&blobs));
-    let staged = StagedNames {
-        replaced: Vec::new(),
-        symbols: vec![
-            symbol("src/store.rs", 1, "Store"),
-            symbol("src/store.rs", 2, "Store.getUser"),
-            symbol("src/store.rs", 9, "Store.getUserById"),
-            symbol("src/cache.rs", 3, "Cache.get_user"),
-            symbol("src/cache.rs", 4, "Cache.GETUSER"),
-            symbol("src/util.rs", 1, "_"),
-        ],
-        files: ["src/store.rs", "src/cache.rs", "src/util.rs", "docs/ADR-025-queues.md", "config.json"]
-            .map(path)
-            .into(),
-    };
-    index.stage(&Tenant::local(), run(1), staged).await.expect("staged");
-    (index, blobs)
-}
-
-async fn names(index: &NameIndex, view: &View, asked: &str, ways: &[NameMatch]) -> Vec<(String, u32)> {
-    let hits = index.symbols(view, &everything(), asked, ways, 100).await.expect("looked up");
+async fn names(index: &NameIndex, view: &View, requested: &str, ways: &[NameMatch]) -> Vec<(String, u32)> {
+    let hits = index.symbols(view, &everything(), requested, ways, 100).await.expect("looked up");
     hits.into_iter().map(|hit| (hit.symbol.qualified_name, hit.score)).collect()
 }
 
 #[tokio::test]
-async fn symbols_are_found_in_the_ways_asked_for() {
+async fn symbols_are_found_in_the_requested_ways() {
     use NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
     let (index, _) = index().await;
-    let check = async |asked: &str, ways: &[NameMatch], expect: &[(&str, u32)]| {
-        let found = names(&index, &view(2, &[]), asked, ways).await;
+    let check = async |requested: &str, ways: &[NameMatch], expect: &[(&str, u32)]| {
+        let found = names(&index, &view(2, &[]), requested, ways).await;
         let found: Vec<(&str, u32)> = found.iter().map(|(name, score)| (name.as_str(), *score)).collect();
-        assert_eq!(found, expect, "{asked} {ways:?}");
+        assert_eq!(found, expect, "{requested} {ways:?}");
     };
     check("getUser", &[Exact], &[("Store.getUser", 100)]).await;
     check("getuser", &[Exact], &[]).await;
@@ -166,10 +55,10 @@ async fn records_come_back_whole() {
 #[tokio::test]
 async fn files_are_found_by_tier() {
     let (index, _) = index().await;
-    let check = async |asked: &str, matching: FileMatch, expect: &[(&str, u32)]| {
-        let hits = index.files(&view(2, &[]), &everything(), asked, matching, 9).await.expect("looked up");
+    let check = async |requested: &str, matching: FileMatch, expect: &[(&str, u32)]| {
+        let hits = index.files(&view(2, &[]), &everything(), requested, matching, 9).await.expect("looked up");
         let found: Vec<(&str, u32)> = hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect();
-        assert_eq!(found, expect, "{asked}");
+        assert_eq!(found, expect, "{requested}");
     };
     check("config.json", FileMatch::Name, &[("config.json", 100)]).await;
     check("store", FileMatch::Name, &[("src/store.rs", 90)]).await;
@@ -180,15 +69,15 @@ async fn files_are_found_by_tier() {
     check("src/store.rs", FileMatch::Path, &[("src/store.rs", 100)]).await;
     check("store.rs", FileMatch::Path, &[]).await;
     for matching in [FileMatch::Path, FileMatch::Name, FileMatch::Similar] {
-        for asked in ["*.rs", "src/[cs]*", "docs/*.rs", "a[", "[z-a].x", "self.items[0", "user?.profile{"] {
-            check(asked, matching, &[]).await;
+        for requested in ["*.rs", "src/[cs]*", "docs/*.rs", "a[", "[z-a].x", "self.items[0", "user?.profile{"] {
+            check(requested, matching, &[]).await;
         }
     }
 }
 
-/// As a sweep tells of them: each generation once, when its grace is over.
+/// The sweep reports each generation once, when its grace period is over.
 #[tokio::test]
-async fn generations_that_are_swept_one_by_one_are_merged() {
+async fn generations_swept_one_by_one_are_merged() {
     let (index, blobs) = index().await;
     index.sweep_retired(repository(), &[GenerationId(1)]).await.expect("swept");
     for generation in 2..40 {
@@ -199,7 +88,7 @@ async fn generations_that_are_swept_one_by_one_are_merged() {
         };
         index.stage(&Tenant::local(), run(generation), staged.clone()).await.expect("staged");
         if generation % 7 == 0 {
-            // Never published, and swept later than the next.
+            // This generation is never published, and is swept later than the next.
             continue;
         }
         index.sweep_retired(repository(), &[GenerationId(generation)]).await.expect("swept");
@@ -219,15 +108,15 @@ async fn generations_that_are_swept_one_by_one_are_merged() {
 }
 
 #[tokio::test]
-async fn names_of_files_are_taken_as_they_are() {
+async fn names_of_files_are_literal() {
     let index = NameIndex::new(Arc::new(MemoryBlobs::default()));
     let files = ["pages/[id].tsx", "pages/d.tsx", "src/a*b?.rs"].map(path).into();
     let staged = StagedNames { files, ..StagedNames::default() };
     index.stage(&Tenant::local(), run(1), staged).await.expect("staged");
-    let check = async |asked: &str, matching: FileMatch, expect: &[&str]| {
-        let hits = index.files(&view(2, &[]), &everything(), asked, matching, 9).await.expect("looked up");
+    let check = async |requested: &str, matching: FileMatch, expect: &[&str]| {
+        let hits = index.files(&view(2, &[]), &everything(), requested, matching, 9).await.expect("looked up");
         let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
-        assert_eq!(found, expect, "{asked} {matching:?}");
+        assert_eq!(found, expect, "{requested} {matching:?}");
     };
     check("pages/[id].tsx", FileMatch::Name, &["pages/[id].tsx"]).await;
     check("pages/[id].tsx", FileMatch::Path, &["pages/[id].tsx"]).await;
@@ -237,9 +126,9 @@ async fn names_of_files_are_taken_as_they_are() {
     check("pages/*", FileMatch::Name, &[]).await;
 }
 
-/// More repositories than are looked in at the same time, each with a name of its own and one that all have.
+/// More repositories than are searched at the same time. Each has a name of its own and one that all share.
 #[tokio::test]
-async fn many_repositories_are_looked_in_in_order() {
+async fn many_repositories_are_searched_in_order() {
     let (blobs, mut ids) = (Arc::new(MemoryBlobs::default()), Vec::new());
     let index = NameIndex::new(blobs);
     for number in 0..40_u64 {
@@ -261,7 +150,7 @@ async fn many_repositories_are_looked_in_in_order() {
             let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
             assert_eq!(found, expect);
         }
-        // The best comes first, wherever it is.
+        // The best hit comes first, in whatever repository it is.
         let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
         let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
         assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));
@@ -269,7 +158,7 @@ async fn many_repositories_are_looked_in_in_order() {
 }
 
 #[tokio::test]
-async fn scope_and_view_come_first() {
+async fn scope_and_view_restrict_results() {
     let (index, _) = index().await;
     let count = async |view: View, scope: Scope| {
         let found = index.symbols(&view, &scope, "Store", &[NameMatch::Exact], 9).await.expect("looked up").len();
@@ -296,7 +185,7 @@ async fn damage_is_an_error() {
     for position in 0..sound.len() {
         let mut damaged = sound.to_vec();
         damaged[position] ^= 0x20;
-        blobs.0.lock().expect("not poisoned").insert(key.clone(), Bytes::from(damaged));
+        blobs.replace(&key, Bytes::from(damaged));
         let fresh = NameIndex::new(Arc::<MemoryBlobs>::clone(&blobs));
         let error = fresh.symbols(&view(2, &[]), &everything(), "Store", &[NameMatch::Exact], 9).await;
         assert_eq!(error.expect_err("damaged").kind, ErrorKind::Corrupt, "byte {position}");
@@ -314,7 +203,8 @@ async fn a_removed_repository_leaves_no_trace() {
     assert_eq!(blobs.keys(), [""; 0]);
 }
 
-/// A generation: the paths that it rewrites, each with the lines of its symbols (none: the path is gone).
+/// A generation: the paths that it rewrites, each with the lines of its symbols (none if the path is
+/// removed).
 type Generation = (BTreeMap<u8, Vec<u8>>, bool);
 
 fn steps() -> impl Strategy<Value = Vec<(Generation, bool)>> {
@@ -387,7 +277,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_view_sees_its_own(steps in steps()) {
+    fn every_view_sees_its_own_names(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(play(&steps));
     }

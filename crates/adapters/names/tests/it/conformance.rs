@@ -8,7 +8,8 @@ use cairn_local_blobs::LocalBlobs;
 use cairn_names::NameIndex;
 use cairn_ports::Names;
 
-/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+/// The faults come first: if they leave something behind that makes a check fail, the suite after them shows
+/// it.
 #[tokio::test(flavor = "multi_thread")]
 async fn layers_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
     let directory = tempfile::tempdir()?;

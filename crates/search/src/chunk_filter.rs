@@ -1,0 +1,61 @@
+//! A chunk filter for chunks that are fetched by their keys. Stores apply filters only when they search.
+
+use cairn_domain::ChunkRecord;
+use cairn_ports::{ChunkFilter, IncludeTests};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{QueryError, QueryErrorCode};
+
+/// A filter that is ready to be applied to records. It lets through the same chunks as the stores.
+pub(crate) struct CompiledFilter<'a> {
+    filter: &'a ChunkFilter,
+    paths: GlobSet,
+    /// The patterns without `/`, which also match base names.
+    base_names: GlobSet,
+}
+
+impl<'a> CompiledFilter<'a> {
+    pub(crate) fn new(filter: &'a ChunkFilter) -> Result<Self, QueryError> {
+        let base_names = filter.paths.iter().filter(|pattern| !pattern.contains('/'));
+        Ok(Self { filter, paths: glob_set(filter.paths.iter())?, base_names: glob_set(base_names)? })
+    }
+
+    pub(crate) fn lets_through(&self, chunk: &ChunkRecord) -> bool {
+        let ChunkFilter { languages, kinds, paths: _, module_prefixes, include_tests, tags, since } = self.filter;
+        let is_in_module = |prefix: &String| is_in(&chunk.module_path, prefix);
+        (languages.is_empty() || languages.contains(&chunk.language))
+            && (kinds.is_empty() || kinds.contains(&chunk.kind))
+            && (module_prefixes.is_empty() || module_prefixes.iter().any(is_in_module))
+            && tags.iter().all(|tag| chunk.tags.contains(tag))
+            && since.is_none_or(|since| chunk.changed_at.is_none_or(|changed_at| changed_at >= since))
+            && match include_tests {
+                IncludeTests::Include => true,
+                IncludeTests::Exclude => !chunk.is_test,
+                IncludeTests::Only => chunk.is_test,
+            }
+            && self.lets_path_through(chunk)
+    }
+
+    fn lets_path_through(&self, chunk: &ChunkRecord) -> bool {
+        self.paths.is_empty()
+            || self.paths.is_match(chunk.path.as_str())
+            || self.base_names.is_match(chunk.path.file_name())
+    }
+}
+
+/// Whether `a.b.c` lies in `a.b`. Every module lies in the empty one.
+fn is_in(module: &str, prefix: &str) -> bool {
+    let rest = module.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())
+}
+
+fn glob_set<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<GlobSet, QueryError> {
+    let invalid = |error: globset::Error| {
+        QueryError::new(QueryErrorCode::ValidationError, format!("`paths` has an invalid glob: {error}"))
+    };
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        builder.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(invalid)?);
+    }
+    builder.build().map_err(invalid)
+}

@@ -1,0 +1,29 @@
+//! A caller's question, prepared once for all retrievals that answer it.
+
+use cairn_domain::{DenseVector, InputType, View};
+use cairn_ranking::{QueryWords, query_terms};
+
+use crate::{QueryError, QueryErrorCode, Searcher};
+
+/// The words, the weighted terms and the vector of a question, with the view that it reads.
+pub(crate) struct PreparedQuery {
+    pub(crate) view: View,
+    pub(crate) words: QueryWords,
+    /// Sorted by term.
+    pub(crate) terms: Vec<(u32, u32)>,
+    pub(crate) vector: DenseVector,
+}
+
+impl Searcher {
+    /// Embeds the text, once.
+    pub(crate) async fn prepare(&self, view: View, text: &str) -> Result<PreparedQuery, QueryError> {
+        let vector = self.embedder.embed(InputType::Query, &[text]).await?.pop();
+        let no_vector = || QueryError::new(QueryErrorCode::InternalError, "the embedder returned no vector");
+        Ok(PreparedQuery {
+            view,
+            words: QueryWords::of(text),
+            terms: query_terms(text),
+            vector: vector.ok_or_else(no_vector)?,
+        })
+    }
+}

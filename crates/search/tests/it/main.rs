@@ -1,0 +1,169 @@
+//! The number of calls that one question makes to each store and to the embedder.
+//!
+//! With the chunk keys and the prepared query, compared with a search for each symbol and an embedding for
+//! each retrieval, the calls of the questions below went from 33 to 17 (eight names), from 23 to 12 (empty
+//! answer), from 44 to 23 with six embeddings (empty answer to a path) and from 180 to 32 (empty answer to
+//! eight names).
+
+mod counting;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cairn_domain::{LineSpan, SymbolKind};
+use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_search::{Caller, CodeRequest, CursorKey, RepositorySelection, SearchRequest, Searcher};
+use cairn_testkit::{FakeContent, FakeIndex, ManualClock};
+
+use counting::Counted;
+
+const NUM_FILES: u32 = 60;
+const NAMES: [&str; 8] =
+    ["open_file", "close_file", "read_line", "write_line", "seek_to", "flush_all", "lock_it", "free_it"];
+
+/// Sixty files, each of which defines the same eight names.
+async fn counted() -> (Arc<Counted>, Searcher) {
+    let mut many = FakeContent::new("many", "c1");
+    for file in 0..NUM_FILES {
+        let path = format!("src/file_{file}.rs");
+        let text: String = NAMES.iter().map(|name| format!("pub fn {name}() {{\n    work({file});\n}}\n")).collect();
+        many = many.file(&path, "rust", &text);
+        for (line, name) in (1..).step_by(3).zip(NAMES) {
+            many = many.symbol(&path, name, SymbolKind::Function, (line, line + 2));
+        }
+    }
+    let other = FakeContent::new("other", "c2").file("notes.md", "markdown", "How a file is opened.\n");
+    searcher_over(vec![many, other]).await
+}
+
+async fn searcher_over(contents: Vec<FakeContent>) -> (Arc<Counted>, Searcher) {
+    let index = Arc::new(FakeIndex::new(contents).await.expect("an index"));
+    let counted = Arc::new(Counted::new(Arc::clone(&index)));
+    let searcher = Searcher {
+        caller: Caller::local(),
+        catalogue: Arc::<Counted>::clone(&counted),
+        ledger: Arc::<Counted>::clone(&counted),
+        blobs: Arc::<cairn_testkit::MemoryBlobs>::clone(&index.blobs),
+        vectors: Arc::<Counted>::clone(&counted),
+        graph: Arc::<Counted>::clone(&counted),
+        names: Arc::<Counted>::clone(&counted),
+        embedder: Arc::<Counted>::clone(&counted),
+        clock: Arc::new(ManualClock::new(1_000)),
+        cursor_key: CursorKey([7; 32]),
+    };
+    (counted, searcher)
+}
+
+fn request(query: &str, repositories: &[&str], filter: ChunkFilter) -> SearchRequest {
+    SearchRequest {
+        query: query.to_owned(),
+        repositories: RepositorySelection(repositories.iter().map(ToString::to_string).collect()),
+        filter,
+        limit: 10,
+        max_tokens: 4_000,
+        cursor: None,
+    }
+}
+
+/// The calls to each port, in order of the ports' names.
+fn by_port(counted: &Counted) -> Vec<(&'static str, usize)> {
+    let mut by_port: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for (call, number) in counted.calls() {
+        *by_port.entry(call.split("::").next().unwrap_or(call)).or_default() += number;
+    }
+    by_port.into_iter().collect()
+}
+
+/// Checks the calls of one search, and whether it has results.
+async fn check(request: SearchRequest, has_results: bool, expect: [usize; 5]) {
+    let (counted, searcher) = counted().await;
+    let answer = searcher.search(&request).await.expect("an answer");
+    assert_eq!(answer.num_results > 0, has_results, "{request:?}");
+    let ports = ["Catalogue", "Embedder", "LedgerRead", "Names", "VectorStore"];
+    let expect: Vec<(&str, usize)> = ports.into_iter().zip(expect).filter(|(_, number)| *number > 0).collect();
+    assert_eq!(by_port(&counted), expect, "{request:?}: {:?}", counted.calls());
+}
+
+fn everything() -> ChunkFilter {
+    ChunkFilter::default()
+}
+
+/// A filter that lets nothing through.
+fn nothing() -> ChunkFilter {
+    ChunkFilter { languages: vec!["cobol".to_owned()], ..ChunkFilter::default() }
+}
+
+const MANY_NAMES: &str = "open_file() close_file() read_line() write_line() seek_to() flush_all() lock_it() free_it()";
+
+/// Retrieval takes one search by vector, one by terms, and one fetch. The page takes one more fetch.
+#[tokio::test]
+async fn search_calls_each_store_once() {
+    check(request("where is work done", &[], everything()), true, [3, 1, 1, 0, 4]).await;
+    check(request("open_file", &[], everything()), true, [3, 1, 1, 1, 4]).await;
+    check(request("open_file", &["many"], everything()), true, [3, 1, 1, 1, 4]).await;
+}
+
+/// The first chunk of a named file takes one search and one fetch.
+#[tokio::test]
+async fn named_file_is_embedded_once() {
+    check(request("src/file_7.rs", &[], everything()), true, [3, 1, 1, 4, 6]).await;
+}
+
+/// Names are looked up one by one. Their chunks are fetched with the others.
+#[tokio::test]
+async fn named_symbols_take_no_search_each() {
+    check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 8, 4]).await;
+}
+
+/// An empty answer retrieves once more, without repositories and filters, and counts what each restriction
+/// excludes.
+#[tokio::test]
+async fn empty_answer_takes_one_wide_retrieval() {
+    check(request("where is work done", &[], nothing()), false, [3, 1, 1, 0, 7]).await;
+    check(request("src/file_7.rs", &[], nothing()), false, [3, 1, 1, 8, 10]).await;
+    check(request(MANY_NAMES, &["many"], nothing()), false, [5, 1, 1, 16, 9]).await;
+}
+
+/// Without restrictions there is nothing to widen.
+#[tokio::test]
+async fn empty_answer_without_restrictions_is_not_widened() {
+    let (counted, searcher) = searcher_over(vec![FakeContent::new("empty", "c1")]).await;
+    let answer = searcher.search(&request("where is work done", &[], everything())).await.expect("an answer");
+    assert_eq!(answer.num_results, 0);
+    let calls = counted.calls();
+    assert_eq!((calls["VectorStore::search_dense"], calls["VectorStore::search_sparse"]), (1, 1), "{calls:?}");
+}
+
+/// The name index has the lines of the symbol.
+#[tokio::test]
+async fn reading_a_symbol_takes_no_graph() {
+    let (counted, searcher) = counted().await;
+    let request = CodeRequest {
+        repository: None,
+        path: Some("src/file_3.rs".to_owned()),
+        symbol: Some("read_line".to_owned()),
+        lines: None,
+        max_tokens: 100,
+    };
+    let code = searcher.read_code(&request).await.expect("code");
+    assert_eq!(code.span, Some(LineSpan::new(7, 9)));
+    assert_eq!(by_port(&counted), [("Catalogue", 3), ("LedgerRead", 1), ("Names", 1)]);
+}
+
+/// The chunk of a named symbol must pass the filter of the question, although it is fetched by its key.
+#[tokio::test]
+async fn named_symbols_obey_the_filter() {
+    let paths = |paths: &[&str]| ChunkFilter { paths: paths.iter().map(ToString::to_string).collect(), ..everything() };
+    let found = async |filter: ChunkFilter| {
+        let (_, searcher) = counted().await;
+        let wide = SearchRequest { limit: 100, max_tokens: 100_000, ..request("open_file", &[], filter) };
+        let found = searcher.search(&wide).await.expect("an answer").found;
+        let defining = found.iter().filter(|found| found.hit.chunk.symbol.as_deref() == Some("open_file"));
+        defining.map(|found| found.hit.chunk.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(paths(&["src/file_59.rs"])).await, ["src/file_59.rs"]);
+    assert_eq!(found(paths(&["file_5?.rs"])).await.len(), 10);
+    assert_eq!(found(paths(&["lib/**"])).await, [""; 0]);
+    assert_eq!(found(ChunkFilter { include_tests: IncludeTests::Only, ..everything() }).await, [""; 0]);
+    assert!(found(everything()).await.len() >= 50);
+}
