@@ -1,4 +1,4 @@
-//! Identity. Each id is a newtype; each derived id is a hash of the names that DESIGN gives for it.
+//! Identity. Each id is a newtype; each derived id is a hash of the values that identify it.
 
 use std::fmt;
 
