@@ -49,7 +49,7 @@ fn missing_policies(topology: &Topology, response: &Value) -> Vec<String> {
         match items(response).iter().find(|found| found["name"] == policy.name.as_str()) {
             None => missing.push(format!("policy `{}`", policy.name)),
             Some(found) if !is_same(policy, found) => {
-                missing.push(format!("policy `{}` with the expected definition", policy.name))
+                missing.push(format!("policy `{}` with the expected definition", policy.name));
             }
             Some(_) => {}
         }
