@@ -1,4 +1,4 @@
-//! What a search shows is what stands at the lines that it names.
+//! A search shows exactly the lines that its hits name.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn hits_show_the_lines_of_their_spans() {
     assert!(num_shown > 40, "{num_shown}");
 }
 
-/// Whether the hit shows lines of its file, and not something made of them.
+/// Whether the hit shows lines of its file, not text that was made from them.
 fn check(mutation: &Mutation, hit: &Value) -> bool {
     let (path, text) = (hit["path"].as_str().expect("a path"), hit["text"].as_str().expect("a text"));
     if matches!(hit["kind"].as_str(), Some("pattern" | "summary")) {

@@ -1,4 +1,4 @@
-//! Every path of the tree has a record, whatever it is.
+//! Every path of the tree has a record.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ fn covered(index: &Index) -> BTreeSet<String> {
     entries.iter().map(|entry| entry["path"].as_str().expect("a path").to_owned()).collect()
 }
 
-/// A tree with everything that is odd: deep folders, links in circles, a submodule, bytes that are no text.
+/// A tree with unusual entries: deep folders, links in circles, a submodule, bytes that are not text.
 fn odd_tree(root: &Path) {
     write(root, "src/main.py", "def main():\n    return helper()\n\n\ndef helper():\n    return 1\n");
     let deep = (0..120).map(|level| format!("d{level}")).collect::<Vec<_>>().join("/");
@@ -59,7 +59,8 @@ fn a_work_tree_is_covered_as_git_lists_it() {
     let listed =
         git(root, &["-c", "core.quotepath=off", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let mut expected: BTreeSet<String> = listed.split('\0').filter(|path| !path.is_empty()).map(escaped).collect();
-    // The harness reads git's output as text: the one name that is none is compared by its escape.
+    // The harness reads git's output as text, so the one name that is not UTF-8 is compared in its escaped
+    // form.
     expected.retain(|path| !path.contains('\u{fffd}'));
     expected.insert("na\\xEFve.txt".to_owned());
     assert_eq!(covered(&index), expected);

@@ -1,4 +1,4 @@
-//! After any sequence of changes the index equals a build from scratch.
+//! After any sequence of changes, the index equals an index built from scratch.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{Index, is_soak, seed};
 use cairn_testkit::Mutation;
 
-/// A check after every so many operations.
+/// The number of operations between two checks.
 const EVERY: usize = 10;
 
 #[test]
@@ -29,7 +29,8 @@ fn incremental_equals_from_scratch() {
     }
 }
 
-/// What a result says of the whole snapshot: a run that looks at a few files carries the counts of the others over.
+/// The counts of a result for the whole snapshot: a run that reads a few files copies the counts of the
+/// others.
 fn counts(indexed: &Value) -> BTreeMap<&'static str, &Value> {
     let of_snapshot =
         ["files_indexed", "symbols", "chunks", "edges", "patterns", "edges_by_resolution", "unresolved", "secrets"];
@@ -65,7 +66,7 @@ fn a_changed_file_costs_one_file() {
 }
 
 #[test]
-fn content_is_embedded_once_wherever_it_stands() {
+fn equal_content_is_embedded_once() {
     let mutation = Mutation::new(seed(), 20);
     let text = "def stands_twice(count):\n    return count * 2\n";
     cairn_testkit::work_tree::write(mutation.root(), "app/once.py", text);
@@ -80,7 +81,7 @@ fn content_is_embedded_once_wherever_it_stands() {
 }
 
 #[test]
-fn a_vector_lives_as_long_as_a_manifest_refers_to_its_content() {
+fn vector_is_kept_while_a_manifest_refers_to_its_content() {
     let mutation = Mutation::new(seed(), 20);
     let (path, text) = ("app/once.py", "def stands_a_while(count):\n    return count * 3\n");
     let index = Index::new();

@@ -1,4 +1,5 @@
-//! Killed at any write, failing at any write: after the next run the index equals a build from scratch.
+//! The program is killed at any write, or a write fails: after the next run the index equals an index built
+//! from scratch.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -9,7 +10,7 @@ use rand::rngs::StdRng;
 use crate::harness::{Index, fresh_fingerprint, is_soak, seed};
 use cairn_testkit::Mutation;
 
-/// Where files are written, linked and removed. The transactions of the store come on top.
+/// Points where files are written, linked and removed; the transactions of the store come in addition.
 const FILE_POINTS: [&str; 13] = [
     "blobs::write",
     "blobs::sync",
@@ -26,12 +27,12 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// A point that no change of this many reaches is a point that is not there.
+/// A point that none of this many changes reaches does not exist.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;
 
-/// Every point at which something is written.
+/// Every point where data is written.
 fn points() -> Vec<String> {
     let transactions = cairn_local_store::WRITE_OPERATIONS
         .iter()
@@ -39,16 +40,16 @@ fn points() -> Vec<String> {
     FILE_POINTS.iter().map(|point| (*point).to_owned()).chain(transactions).collect()
 }
 
-/// What makes the program pass a point.
+/// The operation that makes the program pass a point.
 #[derive(Clone, Copy)]
 enum Passing {
-    /// A run, and the sweep behind it.
+    /// A run, and the sweep after it.
     Indexing,
-    /// Indexing into a directory that is not there.
+    /// Indexing into a directory that does not exist.
     Creating,
-    /// Ending a run that was left behind.
+    /// Ending an unfinished run.
     Cancelling,
-    /// The sweep after a run was cancelled.
+    /// The sweep after a cancelled run.
     SweepingCancelled,
     Removing,
 }
@@ -95,7 +96,8 @@ impl Bench {
         assert!(output.status.success(), "{command:?}: {}; {:#?}", said(&output), self.mutation.log);
     }
 
-    /// Changes the repository and does once what passes the point, with a fault there; false if it was not passed.
+    /// Changes the repository and runs the operation once, with a fault at the point. Returns false if the
+    /// point was not passed.
     fn strike(&mut self, variable: &str, point: &str, count: u64) -> bool {
         self.mutation.step();
         let passing = Passing::of(point);
@@ -120,13 +122,13 @@ impl Bench {
         output.status.signal() == Some(SIGKILL) || said(&output).contains("injected fault")
     }
 
-    /// Strikes until it hits.
+    /// Repeats the operation until the fault happens.
     fn hit(&mut self, variable: &str, point: &str, count: u64) {
         let hit = self.strike(variable, point, count) || (1..ATTEMPTS).any(|_| self.strike(variable, point, 0));
         assert!(hit, "{point} is never passed; {:#?}", self.mutation.log);
     }
 
-    /// The next run; a run that was left behind is finished first, for the older state.
+    /// The next run. An unfinished run is finished first, for its older state.
     fn mend(&self) {
         self.succeed(&mut self.indexing());
     }
@@ -142,7 +144,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_run_killed_at_any_write_is_finished_by_the_next() {
+fn next_run_finishes_a_killed_run() {
     let seed = seed();
     let mut rng = StdRng::seed_from_u64(seed);
     let mut bench = Bench::new(seed);
@@ -166,7 +168,7 @@ fn a_run_killed_at_any_write_is_finished_by_the_next() {
 }
 
 #[test]
-fn a_failing_write_loses_nothing() {
+fn failing_write_loses_nothing() {
     let mut bench = Bench::new(seed());
     let points = points();
     for (number, point) in points.iter().enumerate() {

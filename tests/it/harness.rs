@@ -1,4 +1,4 @@
-//! Running the program and making repositories.
+//! Runs the program and creates repositories.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub(crate) const CAIRN: &str = env!("CARGO_BIN_EXE_cairn");
 
-/// An index directory of its own, removed when the test ends; kept for inspection if it fails.
+/// The index directory of one test, removed when the test ends, and kept for inspection if it fails.
 pub(crate) struct Index {
     directory: TempDir,
 }
@@ -51,7 +51,7 @@ impl Index {
         self.json(&["index", &repository.to_string_lossy(), "--name", "r"])
     }
 
-    /// Digest by kind of record, for messages that say what differs.
+    /// Digest by kind of record, for messages that name the difference.
     pub(crate) fn fingerprint(&self) -> Value {
         self.json(&["fingerprint"])["fingerprints"][0]["kinds"].clone()
     }
@@ -74,7 +74,7 @@ pub(crate) fn is_soak() -> bool {
     std::env::var_os("CAIRN_SOAK").is_some()
 }
 
-/// A seed that is new every time, unless `CAIRN_SEED` gives it. Printed, so that a failure can be repeated.
+/// A new random seed, unless `CAIRN_SEED` gives one. Printed, so that a failure can be repeated.
 pub(crate) fn seed() -> u64 {
     let given = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = given.unwrap_or_else(rand::random);

@@ -1,4 +1,5 @@
-//! The program as a user runs it: real repositories made with `git`, the real binary, an index directory each.
+//! The program as a user runs it: real repositories made with `git`, the real binary, an index directory
+//! each.
 //!
 //! `CAIRN_SOAK=1` runs the long forms. Every random test prints its seed; `CAIRN_SEED` repeats one.
 

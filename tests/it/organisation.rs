@@ -1,4 +1,4 @@
-//! All repositories of an organisation, listed by a server in the shape of Gitea and cloned from it over HTTP.
+//! All repositories of an organisation, listed by a server in the form of Gitea and cloned from it over HTTP.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::harness::Index;
 
-/// What the server lists, and the repositories themselves by name.
+/// The list of the server, and the repositories by name.
 #[derive(Clone, Default)]
 struct Shelf {
     listed: Arc<Mutex<Vec<Value>>>,
@@ -61,7 +61,7 @@ async fn repositories(State(shelf): State<Shelf>, headers: HeaderMap) -> Respons
     axum::Json(shelf.listed.lock().expect("a lock").clone()).into_response()
 }
 
-/// What git asks of a server: `git upload-pack` answers.
+/// The answers of `git upload-pack`.
 async fn refs(
     State(shelf): State<Shelf>,
     UrlPath(repository): UrlPath<String>,
@@ -149,7 +149,7 @@ fn shown(index: &Index) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn an_organisation_is_indexed_without_naming_its_repositories() {
+fn organisation_is_indexed_from_its_list() {
     let (server, index) = (Server::start(), Index::new());
     let shelf = &server.shelf;
     let roots = ["shop", "pay", "old-archive", "fork"]
@@ -175,7 +175,8 @@ fn an_organisation_is_indexed_without_naming_its_repositories() {
     assert!(index.ok(&["repos"]).contains("The shop of Acme [web, shop]"));
     assert!(index.ok(&["search", "shop", "--repo", &named("shop")]).contains("app.py"));
 
-    // One was renamed: it keeps what is indexed of it and its old name. Another is gone, and stays until it is removed.
+    // One was renamed: it keeps its index and its old name. Another is missing from the list, and stays until
+    // it is removed.
     shelf.keep("store", roots[0].1.path());
     shelf.list(vec![shelf.entry(1, "store", &json!({}))]);
     let (code, said, errors) = server.index(&index, &[]);
@@ -189,7 +190,7 @@ fn an_organisation_is_indexed_without_naming_its_repositories() {
 }
 
 #[test]
-fn an_organisation_that_cannot_be_listed_is_an_error_that_says_why() {
+fn unlisted_organisation_is_an_error_with_a_reason() {
     let (server, index) = (Server::start(), Index::new());
     let run = |arguments: &[&str]| {
         let output = index.run(&[&["index", "--organisation"], arguments].concat());
@@ -199,7 +200,7 @@ fn an_organisation_that_cannot_be_listed_is_an_error_that_says_why() {
     assert!(code == Some(2) && errors.contains("KIND:OWNER"), "{errors}");
     let (code, errors) = run(&["gitea:acme"]);
     assert!(code == Some(4) && errors.contains("`url` is missing"), "{errors}");
-    // The rules on addresses hold for the API as well.
+    // The rules on addresses apply to the API as well.
     let (code, errors) = run(&["gitea:acme", "--hosting-url", &server.shelf.url]);
     assert!(code != Some(0) && errors.contains("allow_http"), "{errors}");
     let mut command = index.command(&["index", "--organisation", "gitea:acme", "--hosting-url", &server.shelf.url]);

@@ -1,4 +1,5 @@
-//! Readers see one generation: while commits are indexed, another process asks, and every answer carries one marker.
+//! Readers see one generation: while commits are indexed, another process asks, and every answer contains one
+//! marker.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,7 @@ fn ask(index: &Index, arguments: &[&str]) -> Option<(Value, String)> {
 }
 
 #[test]
-fn every_answer_carries_one_marker() {
+fn every_answer_contains_one_marker() {
     let num_commits = if is_soak() { 50 } else { 6 };
     let directory = repository();
     let index = Index::new();
@@ -47,7 +48,8 @@ fn every_answer_carries_one_marker() {
                 let search = ["search", "carries the marker of this state", "--limit", "50", "--repo", "r"];
                 let Some((first, mut text)) = ask(&index, &search) else { panic!("a search failed") };
                 let cursor = first["next_cursor"].as_str().map(ToOwned::to_owned);
-                // The second page may be fetched after a publish: it still shows the state of the first.
+                // The second page may be fetched after a publication: it still shows the state of the first
+                // page.
                 if let Some(cursor) = cursor {
                     let page = ask(&index, &[&search[..], &["--cursor", &cursor]].concat());
                     text.push_str(&page.expect("a second page").1);

@@ -1,4 +1,5 @@
-//! `cairn --server` says what `cairn` says: the same verbs over one index, asked here and through the query service.
+//! `cairn --server` prints the same as `cairn`: the same verbs over one index, locally and through the query
+//! service.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +26,7 @@ use cairn_testkit::work_tree::{commit, repository, write};
 
 use crate::harness::Index;
 
-/// This service only answers.
+/// This service only answers questions.
 struct NoIndexing;
 
 #[async_trait]
@@ -91,7 +92,7 @@ impl Server {
         };
         let key = issue(request, 0);
         keys.create(key.record).await.expect("created");
-        // The clock stands still, so what may come at once is all that may come.
+        // The clock does not move, so the burst is all that a key may use.
         let limits = LimitsConfig { burst: 10_000, ..LimitsConfig::default() };
         let allowed_hosts = vec!["127.0.0.1".to_owned()];
         let config = GatewayConfig { allowed_hosts, limits, ..GatewayConfig::default() };
@@ -139,7 +140,7 @@ fn indexed() -> (Index, tempfile::TempDir) {
     (index, source)
 }
 
-/// What differs between the two for good reason: whose disk it is, and whom a cursor was given to.
+/// Replaces the permitted differences: paths on disk, and cursors, which belong to a caller.
 fn comparable(text: &[u8]) -> String {
     let mut out = String::new();
     for line in String::from_utf8_lossy(text).lines() {
@@ -169,7 +170,7 @@ fn comparable(text: &[u8]) -> String {
 }
 
 #[test]
-fn every_verb_says_the_same_here_and_there() {
+fn every_verb_prints_the_same_locally_and_remotely() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());
     let verbs: &[&[&str]] = &[
@@ -226,7 +227,7 @@ fn every_verb_says_the_same_here_and_there() {
 }
 
 #[test]
-fn a_file_that_is_cut_says_where_the_rest_is() {
+fn cut_file_reports_where_the_rest_is() {
     let source = repository();
     write(source.path(), "sums.txt", "1+2-3*4\n".repeat(30_000));
     commit(source.path(), "Long");
@@ -250,7 +251,7 @@ fn a_file_that_is_cut_says_where_the_rest_is() {
 }
 
 #[test]
-fn what_makes_no_sense_there_is_said() {
+fn options_without_meaning_at_a_server_are_refused() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());
     for verb in [&["mcp"][..], &["doctor"], &["watch"], &["remove", "r"], &["invalidate", "x"]] {

@@ -1,4 +1,4 @@
-//! `cairn --server index`: what is asked for, and how the waiting goes on through a server's troubles.
+//! `cairn --server index`: its requests, and how it keeps waiting when the server has trouble.
 
 use std::collections::VecDeque;
 use std::process::Output;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Index;
 
-/// A server that says what a test wants, and remembers what it was asked.
+/// A server with scripted answers, which records its requests.
 struct Scripted {
     url: String,
     script: Arc<Script>,
@@ -24,7 +24,7 @@ struct Scripted {
 #[derive(Default)]
 struct Script {
     asked: Mutex<Vec<(String, Value)>>,
-    /// How calls for progress are answered, before every run is published: with a status, or with nothing at all.
+    /// The answers to calls for progress before every run is published: a status, or no answer.
     troubles: Mutex<VecDeque<Option<StatusCode>>>,
 }
 
@@ -58,7 +58,7 @@ impl Script {
                 Some(Some(StatusCode::OK)) => state("running", None),
                 Some(Some(status)) => (status, [("retry-after", "1")], "busy").into_response(),
                 Some(None) => {
-                    // The connection ends in the midst of an answer.
+                    // The connection ends in the middle of an answer.
                     let cut = futures::stream::iter([Ok("{"), Err(std::io::Error::other("cut"))]);
                     axum::body::Body::from_stream(cut).into_response()
                 }
@@ -88,7 +88,7 @@ impl Scripted {
         command.output().expect("the program starts")
     }
 
-    /// What it was asked to index.
+    /// The repositories of its index requests.
     fn targets(&self) -> Vec<String> {
         let asked = self.script.asked.lock().expect("no panic");
         let targets = asked.iter().filter(|(path, _)| path == "/v1/index");
@@ -101,7 +101,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn the_waiting_goes_on_through_hiccups() {
+fn waiting_survives_server_errors() {
     let troubles = [
         Some(StatusCode::OK),
         Some(StatusCode::TOO_MANY_REQUESTS),
@@ -118,7 +118,7 @@ fn the_waiting_goes_on_through_hiccups() {
 }
 
 #[test]
-fn without_a_target_every_repository_of_the_key_is_asked_for() {
+fn index_without_a_target_requests_every_repository_of_the_key() {
     let server = Scripted::new(&[]);
     let output = server.run(&["index"]);
     assert!(output.status.success(), "{}", said(&output));
@@ -126,7 +126,7 @@ fn without_a_target_every_repository_of_the_key_is_asked_for() {
 }
 
 #[test]
-fn a_list_is_asked_for_entry_by_entry_and_says_what_a_server_does_not_take() {
+fn list_is_requested_by_entry_and_reports_unsupported_fields() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let list = "- url: https://example.org/a.git\n  exclude: [gen/**]\n- path: ../b\n- url: https://example.org/c.git\n  branch: main\n- url: https://example.org/forbidden.git\n- url: https://example.org/e.git\n";
     let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Runs that are cancelled or meet each other, and index directories that are copied or damaged.
+//! Runs that are cancelled or run at the same time, and index directories that are copied or damaged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn is_in_mid_run(index: &Index, child: &mut Child) -> bool {
     }
 }
 
-/// Indexes more and more files until something could be done while the run was under way.
+/// Indexes more and more files until an action was possible during the run.
 fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) -> bool) -> Output {
     let mut num_files = 100;
     loop {
@@ -69,7 +69,7 @@ fn in_mid_run(index: &Index, root: &Path, mut act: impl FnMut(&Index, &Child) ->
 }
 
 #[test]
-fn a_run_that_is_cancelled_leaves_the_old_generation() {
+fn cancelled_run_leaves_the_old_generation() {
     let directory = repository();
     let root = directory.path();
     write(root, "first.py", "def first():\n    return 1\n");
@@ -95,7 +95,7 @@ fn a_run_that_is_cancelled_leaves_the_old_generation() {
         }
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(index.json(&["status"])["runs_in_progress"], serde_json::json!([]));
-        // Runs that ended too soon were published: then the last of those is what stays.
+        // Runs that ended too early were published; then the last of them is the published state.
         if newest[1]["state"] == "published" && index.fingerprint() != before {
             before = index.fingerprint();
         }
@@ -168,7 +168,7 @@ fn a_copy_of_an_index_works_elsewhere() {
     assert_eq!(elsewhere.fingerprint(), fresh_fingerprint(root));
 }
 
-/// Files of the index by what they are: the folder in which they lie, or their name.
+/// Files of the index by kind: their folder, or their name.
 fn stored(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut files = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -203,7 +203,7 @@ fn damage(path: &Path, how: &str) {
     }
 }
 
-/// The commands that read, with what each says; none may crash.
+/// The commands that read, with their output; none may crash.
 fn ask_everything(index: &Index) -> Vec<Output> {
     let commands: [&[&str]; 7] = [
         &["search", "Worker7 step", "--repo", "r"],
@@ -227,7 +227,7 @@ fn said(output: &Output) -> String {
     [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat()
 }
 
-/// Damages every file of a kind in a copy of a sound index, and does what the program says should be done about it.
+/// Damages every file of a kind in a copy of a sound index, and follows the remedy that the program prints.
 fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &[PathBuf], how: &str) {
     let index = Index::new();
     copy(sound.path(), index.path());
@@ -236,22 +236,22 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
     }
     let outputs = ask_everything(&index);
     let doctor = outputs.last().expect("an answer");
-    let told: String = outputs.iter().filter(|output| !output.status.success()).map(said).collect();
+    let printed: String = outputs.iter().filter(|output| !output.status.success()).map(said).collect();
     let noticed = !doctor.status.success();
     let root = root.to_string_lossy();
-    if told.contains("index directory") {
+    if printed.contains("index directory") {
         fs::remove_dir_all(index.path()).expect("removed");
         index.ok(&["index", &root, "--name", "r"]);
-    } else if told.contains("cairn index --rebuild") {
+    } else if printed.contains("cairn index --rebuild") {
         index.ok(&["index", "--rebuild", "r"]);
-    } else if told.contains("delete it") {
+    } else if printed.contains("delete it") {
         for file in files {
             fs::remove_file(index.path().join(file)).expect("removed");
         }
     } else {
-        // Nothing is wrong: then nothing may be missing either, and the next run goes on as if nothing had happened.
-        assert!(!noticed, "{kind} {how}: no remedy in {told}");
-        assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing and nobody says so");
+        // No error: then nothing may be missing either, and the next run continues normally.
+        assert!(!noticed, "{kind} {how}: no remedy in {printed}");
+        assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing without an error");
         index.ok(&["index", &root, "--name", "r"]);
     }
     assert_eq!(index.fingerprint(), *before, "{kind} {how}: after the remedy");
@@ -259,7 +259,7 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
 }
 
 #[test]
-fn damage_of_every_kind_names_a_remedy_that_works() {
+fn every_kind_of_damage_has_a_remedy_that_works() {
     let directory = repository();
     let root = directory.path();
     write_many(root, 0..20);
@@ -268,29 +268,29 @@ fn damage_of_every_kind_names_a_remedy_that_works() {
     let index = Index::new();
     index.index(root);
     let before = index.fingerprint();
-    // Opening and closing the databases once more takes in what still lay beside them, from where it would be repaired.
+    // Opening and closing the databases once more merges their log files, which could repair them otherwise.
     index.ok(&["doctor"]);
     let files = stored(index.path());
     let mut kinds: Vec<&String> = files.iter().map(|(kind, _)| kind).collect();
     kinds.dedup();
     assert!(kinds.len() > 9, "{kinds:?}");
-    // What only its owner reads, and writes again: no answer comes from it.
+    // Files that only their owner reads and writes again: no answer depends on them.
     for kind in
         kinds.into_iter().filter(|kind| *kind != ".gitignore" && !kind.contains("-shm") && !kind.contains("-wal"))
     {
         let of_kind: Vec<PathBuf> =
             files.iter().filter(|(other, _)| other == kind).map(|(_, path)| path.clone()).collect();
         for how in ["torn", "flipped", "gone"] {
-            // Nothing but `doctor` reads the cache of vectors before it is needed.
+            // Only `doctor` reads the cache of vectors before it is needed.
             if kind == "vectors.db" && how == "torn" {
                 let copy = Index::new();
                 self::copy(index.path(), copy.path());
                 damage(&copy.path().join(kind), how);
                 let output = copy.run(&["doctor"]);
-                let told = String::from_utf8_lossy(&output.stdout).into_owned();
-                assert!(!output.status.success() && told.contains("`vectors.db`"), "{told}");
+                let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(!output.status.success() && printed.contains("`vectors.db`"), "{printed}");
             }
-            // Without its catalogue there is no index: nothing is known that could be missing.
+            // Without its catalogue the index is empty: no known data can be missing.
             if kind == "cairn.db" && how == "gone" {
                 continue;
             }
@@ -299,7 +299,7 @@ fn damage_of_every_kind_names_a_remedy_that_works() {
     }
 }
 
-/// What a service asked of the repository's host, and how it ended.
+/// A sync without a run: its host, and its failure.
 fn with_syncs_that_began_no_run(home: &Path) {
     let runs = Metastore::new(Arc::new(LocalStore::open(home).expect("a store")));
     let record = |name: &str| {
@@ -320,7 +320,7 @@ fn with_syncs_that_began_no_run(home: &Path) {
 }
 
 #[test]
-fn a_sync_that_began_no_run_is_told_where_runs_are_asked_for() {
+fn failed_sync_without_a_run_is_listed_with_runs() {
     let index = Index::new();
     index.ok(&["status"]);
     with_syncs_that_began_no_run(index.path());

@@ -1,4 +1,4 @@
-//! The last change of a file by history: shown, searched by, and the same whatever was indexed before.
+//! The last change of a file by history: shown, used in searches, and independent of earlier indexes.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +28,7 @@ fn commit_on(root: &Path, day: &str) {
     assert!(command.status().expect("git starts").success());
 }
 
-/// Paths that a search for the word finds, sorted.
+/// Paths of the hits for the word, sorted.
 fn found(index: &Index, since: &[&str]) -> Vec<String> {
     let output = index.run(&[&["search", "importer", "--repo", "r", "--json"], since].concat());
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -44,7 +44,7 @@ fn importer(name: &str) -> String {
 }
 
 #[test]
-fn searches_are_restricted_to_what_changed_since() {
+fn since_restricts_searches_to_recent_changes() {
     let directory = repository();
     let root = directory.path();
     write(root, "old.py", importer("old"));
@@ -59,7 +59,7 @@ fn searches_are_restricted_to_what_changed_since() {
     assert_eq!(found(&index, &["--since", "7d"]), [""; 0]);
     let why = index.json(&["coverage", "r", "--why", "old.py"]);
     assert_eq!(why["changed_at"], "2020-03-01T12:00:00Z");
-    // What is edited and not committed is as new as the index.
+    // An edited, uncommitted file is as new as the index.
     write(root, "old.py", importer("old") + "\n\nlater = 1\n");
     index.index(root);
     assert_eq!(found(&index, &["--since", "7d"]), ["old.py"]);
@@ -67,7 +67,7 @@ fn searches_are_restricted_to_what_changed_since() {
     commit_on(root, "2024-06-07");
     index.index(root);
     assert_eq!(found(&index, &["--since", "2024-05-07"]), ["old.py"]);
-    // Another branch, where it never changed again.
+    // Another branch, where it was not changed again.
     git(root, &["checkout", "-q", "-b", "side", "HEAD~1"]);
     index.index(root);
     assert_eq!(found(&index, &["--since", "2020-03-02"]), ["new.py"]);

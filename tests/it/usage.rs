@@ -1,4 +1,4 @@
-//! The command line as a user meets it: exit codes, machine-readable answers, help, and what is said about mistakes.
+//! The command line for a user: exit codes, machine-readable answers, help, and errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -69,12 +69,12 @@ fn exit_codes_are_those_of_the_help() {
     check(&["index", &root, "--name", "r"], 4, "exclude");
     std::fs::remove_file(directory.path().join(".cairn.yaml")).expect("removed");
     check(&["index", &root, "--name", "r", "--include", "["], 4, "[");
-    // What was there is still there.
+    // The earlier index still exists.
     check(&["search", "save"], 0, "src/store.py");
 }
 
 #[test]
-fn commands_of_clusters_say_what_they_need() {
+fn cluster_commands_name_missing_settings() {
     let index = Index::new();
     let nobody = "0".repeat(32);
     let check = |arguments: &[&str], code: i32, expect: &str| {
@@ -89,7 +89,8 @@ fn commands_of_clusters_say_what_they_need() {
     check(&["enqueue"], 2, "URL");
     check(&["repos", "--tenant", "acme"], 2, "`--tenant` is for a cluster");
     check(&["topology", "check", "--server", "http://127.0.0.1:1", "--api-key-file", "/dev/null"], 2, "--cluster FILE");
-    // What is given up on this machine ends with its process; what failed is told by `cairn runs` and `cairn coverage`.
+    // A job that is abandoned on this machine ends with its process; `cairn runs` and `cairn coverage` report
+    // failures.
     check(&["dead-letters", "list"], 0, "there are no dead letters");
     check(&["dead-letters", "show", &nobody], 3, "there is no dead letter");
     check(&["dead-letters", "replay", &nobody], 3, "there is no dead letter");
@@ -98,7 +99,7 @@ fn commands_of_clusters_say_what_they_need() {
 }
 
 #[test]
-fn what_is_refused_leaves_no_index_behind() {
+fn refused_command_creates_no_index() {
     let here = tempfile::tempdir().expect("a temporary directory");
     for arguments in [&["keys", "list"][..], &["topology", "check"], &["enqueue", "https://example.org/a/b"]] {
         let mut command = std::process::Command::new(CAIRN);
@@ -129,7 +130,7 @@ fn a_flag_wins_over_the_variables_of_a_cluster_and_a_server() {
     check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give one of them");
 }
 
-/// A word of a shell's command line without the quotes around it.
+/// A word of a shell's command line without its quotes.
 fn unquoted(word: &str) -> &str {
     word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(word)
 }
@@ -192,7 +193,7 @@ fn exact_names_and_paths_come_first() {
 }
 
 #[test]
-fn a_missing_entry_of_a_list_does_not_stop_the_others() {
+fn missing_list_entry_does_not_stop_the_others() {
     let (_, directory) = indexed();
     let root = directory.path().to_string_lossy().into_owned();
     let bad_url = "https://bob:123/45@host.example/x";
@@ -241,7 +242,7 @@ fn every_command_answers_in_json() {
         assert!(answer.is_ok_and(|answer| answer.is_object()), "{command:?}: {text}");
         assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {output:?}");
     }
-    // Errors, too.
+    // Errors are JSON too.
     for (command, code) in [
         (&["show", "q", "x"][..], "not_found"),
         (&["search", "x", "--limit", "0"], "validation_error"),
@@ -256,9 +257,9 @@ fn every_command_answers_in_json() {
     assert_eq!(index.json(&["repos"])["repositories"], serde_json::json!([]));
 }
 
-/// Of what was indexed a moment ago, too; a clone is there for as long as somebody needs it.
+/// Recently indexed data is removed as well; a clone exists as long as a repository needs it.
 #[test]
-fn nothing_is_left_of_what_is_removed() {
+fn removed_repository_leaves_no_data() {
     let (_, directory) = indexed();
     let index = Index::new();
     // Enough for pages of their own.

@@ -1,4 +1,4 @@
-//! `cairn watch`: follows what happens on disk, indexes it without being asked, and ends when it is told to.
+//! `cairn watch`: follows changes on disk, indexes them, and ends at a signal.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,10 +9,10 @@ use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::{Index, fresh_fingerprint};
 
-/// Far longer than anything here takes.
+/// Far longer than any wait here.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// Asks until the condition holds. Each question is a process of its own, so that asking takes time.
+/// Repeats a question until the condition holds. Each question is a separate process, so asking takes time.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
@@ -32,12 +32,12 @@ impl Watch {
             line.clear();
             assert!(errors.read_line(&mut line).expect("a line") > 0, "it ended before it followed anything");
         }
-        // Read to the end, so that it never waits for a reader.
+        // Read to the end, so that the process never waits for a reader.
         std::thread::spawn(move || errors.lines().for_each(drop));
         Self(child)
     }
 
-    /// Sends the signal, and gives the exit code.
+    /// Sends the signal, and returns the exit code.
     fn end(mut self, signal: &str) -> Option<i32> {
         let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
         assert!(sent.expect("kill starts").success());
@@ -52,7 +52,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Only where a test has failed: the others have ended it.
+        // Only if a test has failed; otherwise it has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -113,7 +113,7 @@ fn a_working_tree_is_followed() {
     let num_bursts = num_runs(&index) - before;
     assert!(num_bursts < 20, "{num_bursts} runs for one burst of 100 files");
 
-    // What is ignored is not listed, and begins no run of its own.
+    // Ignored files are not listed, and begin no run.
     let before = num_runs(&index);
     write(root, "ignored/never.py", function("never"));
     write(root, "noise.log", "never");
@@ -134,7 +134,7 @@ fn a_working_tree_is_followed() {
 }
 
 #[test]
-fn a_bare_repository_is_asked_for_its_head() {
+fn bare_repository_is_polled_for_its_head() {
     let directory = repository();
     let root = directory.path();
     first_commits(root);
@@ -153,7 +153,7 @@ fn a_bare_repository_is_asked_for_its_head() {
 }
 
 #[test]
-fn what_is_removed_is_not_followed_any_more() {
+fn removed_repository_is_not_followed() {
     let directory = repository();
     first_commits(directory.path());
     let other = repository();
@@ -163,7 +163,7 @@ fn what_is_removed_is_not_followed_any_more() {
     index.ok(&["index", &other.path().to_string_lossy(), "--name", "other"]);
     let watch = Watch::start(&index);
     index.ok(&["remove", "r"]);
-    // What happens in the other is seen after what has happened here.
+    // A change in the other directory is seen after the changes here.
     write(directory.path(), "src/new.py", function("unseen"));
     write(other.path(), "src/new.py", function("seen"));
     eventually("the other is followed", || index.run(&["show", "other", "src/new.py"]).status.success());
@@ -178,7 +178,7 @@ fn what_is_removed_is_not_followed_any_more() {
 }
 
 #[test]
-fn nothing_to_watch_is_said() {
+fn nothing_to_watch_is_an_error() {
     let index = Index::new();
     let output = index.run(&["watch"]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,5 +1,5 @@
-//! Files made to hurt a parser, and what comes after it: a run with such a file ends within its bounds and lists what became
-//! of it, and the files beside it are found.
+//! Files that are made to hurt a parser or a later stage. A run with such a file ends within its bounds and
+//! lists the file's outcome, and the files beside it are found.
 
 mod names;
 mod processes;
@@ -20,15 +20,15 @@ use cairn_testkit::work_tree::{commit, repository, write};
 
 use crate::harness::{Index, is_soak, seed};
 
-/// What the program and each of its children may take.
+/// Memory limit of the program and of each of its children.
 const MOST_MIB: f64 = 512.0;
-/// What the program and its children may take of a processor for one file of up to a megabyte, in a build that is
-/// optimised.
+/// Processor time limit of the program and its children for one file of up to a megabyte, in an optimised
+/// build.
 const MOST_SECONDS: f64 = 5.0;
 
 /// Files of each language in a short run.
 const SHORT: usize = 3;
-/// Texts of many names in a short run, and their size: what takes the square of it shows all the same.
+/// Texts of many names in a short run, and their size. Quadratic time shows at this size too.
 const SHORT_NAMES: usize = 5;
 const SHORT_SIZE: usize = 300_000;
 
@@ -37,7 +37,8 @@ const GOOD: [(&str, &str); 2] = [
     ("src/good.rs", "pub fn second_neighbour() -> u32 {\n    7\n}\n"),
 ];
 
-/// The outcomes that a hostile file may have: it is in the index, as facts or as text, or was skipped for a reason.
+/// The permitted outcomes of a hostile file: it is in the index, as facts or as text, or was skipped for a
+/// reason.
 const OUTCOMES: [&str; 7] = [
     "indexed",
     "indexed(no_parser)",
@@ -110,7 +111,8 @@ fn a_run_with_a_hostile_file_is_bounded() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Each file alone in a repository with good ones: prints outcome, seconds and MiB of every file. Then all in one.
+/// Each file alone in a repository with good files: prints outcome, seconds and MiB of every file. Then all
+/// in one.
 #[test]
 fn each_hostile_file_is_measured() {
     if !is_soak() {
@@ -138,7 +140,7 @@ fn each_hostile_file_is_measured() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Indexes a repository into which the good files are put.
+/// Indexes a repository with the good files and these files.
 fn run(repository: &Path) -> (Index, Watched) {
     for (path, text) in GOOD {
         write(repository, path, text);
@@ -149,7 +151,7 @@ fn run(repository: &Path) -> (Index, Watched) {
     (index, watched)
 }
 
-/// What a run with the file exceeds, if it exceeds a bound.
+/// The bound that a run with the file exceeds, if any.
 fn measure(path: &str, text: &[u8]) -> Option<String> {
     let directory = repository();
     write(directory.path(), path, text);
@@ -170,6 +172,5 @@ fn measure(path: &str, text: &[u8]) -> Option<String> {
     (too_slow || too_large).then_some(measured)
 }
 
-/// How much longer a build that is not optimised may take, on the slowest and busiest machine that runs it: what takes the
-/// square of its input exceeds even that.
+/// The factor of an unoptimised build on the slowest and busiest machine. Quadratic time exceeds even that.
 const SLOWER: f64 = if cfg!(debug_assertions) { 10.0 } else { 1.0 };

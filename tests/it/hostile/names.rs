@@ -1,11 +1,11 @@
-//! Texts that a grammar takes easily, made to hurt what comes after it: thousands of definitions, references, imports
-//! and classes that have something to do with each other.
+//! Texts that a grammar parses easily, made to hurt later stages: thousands of related definitions,
+//! references, imports and classes.
 
 use std::fmt::Write;
 
 use super::shapes::{numbered, repeated};
 
-/// Names of files and their texts, each of about `size` bytes. `{}` in a line stands for its number.
+/// Names of files and their texts, each of about `size` bytes. `{}` in a line is replaced by its number.
 pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     let half = size / 2;
     let many = |line: &str| numbered(line, size);
@@ -24,8 +24,8 @@ pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
         ("one-type.go", within("package p\ntype A struct{}\n", "func (a *A) M() { a.M() }\n", "")),
         ("one-method-outside.cpp", many("void A::m() { m(); n(); }\n")),
         ("one-method-of-many.cpp", many("void A{}::m() { m(); n(); }\n")),
-        ("one-macro.rs", halves("macro_rules! tell { () => { } }\n", "fn f() { tell!(); }\n")),
-        ("called-on-others.py", many("class A:\n  def tell(self): x.tell()\n")),
+        ("one-macro.rs", halves("macro_rules! send { () => { } }\n", "fn f() { send!(); }\n")),
+        ("called-on-others.py", many("class A:\n  def send(self): x.send()\n")),
         // Overloads.
         ("overloads.java", within("class A {\n", "void m(B{} b) { m(b); }\n", "}\n")),
         ("overloads-of-one-type.kt", many("fun f(a: Int) { f(1) }\n")),
@@ -106,7 +106,7 @@ pub(super) fn names(size: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Classes of long names in each other, and members that all would repeat the names.
+/// Nested classes with long names, whose members would all repeat the names.
 fn nested_long_names(size: usize) -> String {
     let long = "N".repeat(size / 60);
     let mut text = String::new();

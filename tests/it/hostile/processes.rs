@@ -1,4 +1,4 @@
-//! Runs the program and watches it and its children, in which grammars run.
+//! Runs the program and watches it and its children, which run the grammars.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How often the processes are looked at. What a process took at most is kept by the system while it lives, so only
-/// what it took within its last such interval is missed.
+/// The interval between two looks at the processes. The system keeps the maximum of a process while it lives,
+/// so only the use in its last interval is missed.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// A run of the program and what it took.
+/// A run of the program and its use of resources.
 pub(super) struct Watched {
     output: String,
     pub(super) num_children: usize,
-    /// Most resident memory of one child.
+    /// Peak resident memory of one child.
     pub(super) child_mib: f64,
-    /// Time on a processor of all children, which other work on the machine does not lengthen.
+    /// Processor time of all children. Other work on the machine does not lengthen it.
     pub(super) child_seconds: f64,
-    /// Most resident memory of the program itself.
+    /// Peak resident memory of the program itself.
     pub(super) program_mib: f64,
-    /// Its own time on a processor.
+    /// Processor time of the program itself.
     pub(super) program_seconds: f64,
 }
 
@@ -64,7 +64,7 @@ impl Watched {
         })
     }
 
-    /// Of the program and its children.
+    /// Measures the program and its children.
     pub(super) fn seconds(&self) -> f64 {
         self.program_seconds + self.child_seconds
     }
@@ -76,7 +76,7 @@ impl Watched {
 
 #[derive(Default)]
 struct Peaks {
-    /// Ticks of the processor by id.
+    /// Processor ticks by process id.
     children: HashMap<u32, u64>,
     child_kib: u64,
     program_kib: u64,
@@ -96,10 +96,10 @@ impl Peaks {
     }
 }
 
-/// Ticks of a program that has closed its outputs, once it has ended. It is not waited for before: the system forgets
-/// it then.
+/// Ticks of a program that has closed its outputs, read after it has ended. It is not waited for before,
+/// because the system forgets the ticks then.
 fn ticks_at_end(program: &Child) -> u64 {
-    let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("a program that nobody waited for");
+    let stat = || fs::read_to_string(format!("/proc/{}/stat", program.id())).expect("an ended program");
     let started = Instant::now();
     while stat().rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with('Z')) {
         assert!(started.elapsed() < LONGEST_END, "the program has closed its outputs and does not end");
@@ -120,7 +120,7 @@ fn ticks_of(process: u32) -> Option<u64> {
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
-/// `VmHWM`: the most that was ever resident.
+/// `VmHWM`: the peak of the resident memory.
 fn peak_kib(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

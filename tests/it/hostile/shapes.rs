@@ -1,19 +1,19 @@
-//! Texts made to hurt parsers: some for every language, some for the weak spots of one.
+//! Texts that are made to hurt parsers: some for every language, some for the weak points of one language.
 //!
-//! Lines stay below the length at which a file counts as minified, and most nesting below the depth at which a text is
-//! not given to a grammar, so that the grammars meet these texts. The shapes that are meant to be stopped before are
-//! the first of the list.
+//! Lines are shorter than those of a minified file, and most nesting is below the depth at which a text skips
+//! its grammar, so that the grammars get these texts. The first shapes of the list are meant to be rejected
+//! earlier.
 
-/// A file's text and what it is called.
+/// A file's text and name.
 pub(super) struct Shape {
     pub(super) name: String,
     pub(super) text: Vec<u8>,
 }
 
-/// A language by its extension, with its comment and what nests in it.
+/// A language by its extension, with its comment and its nesting.
 pub(super) struct Attacked {
     pub(super) extension: &'static str,
-    /// Opens a block, takes part in nesting up to the bound, and closes.
+    /// Opens a block, counts as nesting, and closes it.
     block: (&'static str, &'static str),
     open_comment: &'static str,
     open_text: &'static str,
@@ -91,7 +91,7 @@ pub(super) const ATTACKED: [Attacked; 8] = [
 /// Files of up to 1 MiB.
 pub(super) const SIZE: usize = 1_000_000;
 
-/// `unit` again and again up to about `size` bytes, with a line feed after every `per_line`.
+/// Repeats `unit` up to about `size` bytes, with a line feed after every `per_line`.
 pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
@@ -105,7 +105,7 @@ pub(super) fn repeated(unit: &str, per_line: usize, size: usize) -> String {
     text
 }
 
-/// Numbered units: `{}` stands for the number.
+/// Numbered units: `{}` is replaced by the number.
 pub(super) fn numbered(unit: &str, size: usize) -> String {
     let mut text = String::with_capacity(size + unit.len());
     let mut number = 0;
@@ -116,7 +116,7 @@ pub(super) fn numbered(unit: &str, size: usize) -> String {
     text
 }
 
-/// Thirty and more shapes for a language.
+/// More than thirty shapes for a language.
 pub(super) fn shapes(language: &Attacked) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut add = |name: &str, text: Vec<u8>| shapes.push(Shape { name: name.to_owned(), text });
@@ -129,7 +129,7 @@ pub(super) fn shapes(language: &Attacked) -> Vec<Shape> {
     shapes
 }
 
-/// What no grammar is to see: refused by its bytes, or by the shape of its lines and brackets.
+/// Files that no grammar gets: rejected by their bytes, or by the shape of their lines and brackets.
 fn stopped_before() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("brackets-200000", b"(".repeat(200_000)),
@@ -144,7 +144,7 @@ fn stopped_before() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What every grammar is to see.
+/// Files that every grammar gets.
 fn common(language: &Attacked) -> Vec<(&'static str, String)> {
     let (open, close) = language.block;
     let nested = |depth: usize| format!("{}{}", open.repeat(depth), close.repeat(depth));

@@ -1,4 +1,5 @@
-//! A cluster without services: spaces of a test's own on the given servers, and a file with the settings.
+//! A cluster without services: separate spaces on the given servers for each test, and a file with the
+//! settings.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -31,7 +32,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// With nothing in it. None: the test is left out.
+    /// A cluster with empty servers. None: the test is skipped.
     pub fn empty() -> Option<Self> {
         let (rabbitmq, management) = (given::rabbitmq_url()?, given::rabbitmq_management_url()?);
         let (s3, neo4j, qdrant) = (given::s3_url()?, given::neo4j_url()?, given::qdrant_url()?);
@@ -78,7 +79,7 @@ timeout_ms = 90000
         Some(Self { runtime, vhost, config, directory, namespace, _collections: collections })
     }
 
-    /// With everything in it that services need.
+    /// A cluster with everything that services need.
     pub fn prepared() -> Option<Self> {
         let cluster = Self::empty()?;
         cluster.ok(&["topology", "apply"]);
@@ -90,7 +91,7 @@ timeout_ms = 90000
         fs::write(self.directory.path().join("operator.toml"), rules).expect("a file");
     }
 
-    /// Writes a file beside the settings and gives its path.
+    /// Writes a file beside the settings and returns its path.
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.directory.path().join(name);
         fs::write(&path, text).expect("a file");
@@ -104,7 +105,7 @@ timeout_ms = 90000
         command
     }
 
-    /// Exit code, and all that was said; secrets are never among it.
+    /// Exit code and whole output, which must not contain secrets.
     pub fn said(&self, arguments: &[&str]) -> (i32, String) {
         self.told(&self.command(arguments).output().expect("the program starts"))
     }
@@ -112,7 +113,7 @@ timeout_ms = 90000
     pub fn told(&self, output: &Output) -> (i32, String) {
         let said = [String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)].concat();
         let secret = without_credentials(&given::s3_url().unwrap_or_default()).2;
-        assert!(!said.contains(&secret) && !said.contains("guest:"), "a secret is told: {said}");
+        assert!(!said.contains(&secret) && !said.contains("guest:"), "the output contains a secret: {said}");
         (output.status.code().expect("an exit code"), said)
     }
 
@@ -139,7 +140,7 @@ timeout_ms = 90000
         Metastore::new(Arc::new(Neo4jRuns::new(self.neo4j())))
     }
 
-    /// A broker as services have one.
+    /// A broker with the settings of services.
     pub fn broker(&self) -> RabbitMqBroker {
         let _inside = self.runtime.enter();
         let broker = RabbitMqBroker::new(self.config.rabbitmq.clone().expect("settings")).expect("a broker");
@@ -153,33 +154,33 @@ timeout_ms = 90000
         broker
     }
 
-    /// Begins a run of a repository that is enqueued: one part that parses.
-    /// What a coordinator hands to the broker now.
+    /// Dispatches the pending requests as a coordinator does.
     pub fn dispatched(&self) -> Vec<RepositoryId> {
         let runs = self.runs();
         let requests = self.runtime.block_on(runs.dispatch(usize::MAX, 100_000, i64::MAX)).expect("the ledger");
         requests.into_iter().map(|request| request.job.repository).collect()
     }
 
-    /// Whether what waits for a sync is to be made anew.
-    pub fn asked_for_a_rebuild(&self, repository: RepositoryId) -> bool {
+    /// Whether the pending request asks for a rebuild.
+    pub fn is_rebuild_requested(&self, repository: RepositoryId) -> bool {
         let runs = self.runs();
         let asked = self.runtime.block_on(runs.asked(repository, 0)).expect("the ledger");
         asked.expect("a request").rebuild
     }
 
-    /// What a cloner takes.
+    /// The lease that a cloner takes.
     pub fn lease(&self, repository: RepositoryId) -> Lease {
         let runs = self.runs();
         self.runtime.block_on(runs.lease(repository, 3_000, i64::MAX / 2)).expect("a lease")
     }
 
-    /// Whether whoever holds the lease is let begin a run.
+    /// Whether the holder of the lease may begin a run.
     pub fn may_begin(&self, lease: Lease) -> bool {
         let runs = self.runs();
         self.runtime.block_on(runs.begin(lease, new_run(lease.repository))).is_ok()
     }
 
+    /// Begins a run of an enqueued repository, with one part that parses.
     pub fn begin(&self, repository: RepositoryId) -> RunId {
         let runs = self.runs();
         self.runtime.block_on(async {
@@ -188,8 +189,8 @@ timeout_ms = 90000
         })
     }
 
-    /// Takes away what the test made, beside the collections, which go with the cluster however the test ends. The bucket
-    /// stays, empty: no adapter removes one.
+    /// Removes the data of the test. The collections are removed with the cluster, however the test ends. The
+    /// empty bucket stays, because no adapter removes one.
     pub fn close(self) {
         let Self { runtime, vhost, config, namespace, .. } = self;
         runtime.block_on(async {
@@ -223,7 +224,7 @@ async fn forget_namespace(url: &str, namespace: &str) -> neo4rs::Result<()> {
     Ok(())
 }
 
-/// `SCHEME://USER:PASSWORD@REST` taken apart: address, user, password.
+/// Splits `SCHEME://USER:PASSWORD@REST` into address, user and password.
 fn without_credentials(url: &str) -> (String, String, String) {
     let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), String::new(), String::new()) };
     let Some((login, host)) = rest.split_once('@') else { return (url.to_owned(), String::new(), String::new()) };
@@ -231,7 +232,7 @@ fn without_credentials(url: &str) -> (String, String, String) {
     (format!("{scheme}://{host}"), user.to_owned(), password.to_owned())
 }
 
-/// Unique among all processes that test against one server.
+/// Unique among all processes that test one server.
 fn unique_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -239,7 +240,7 @@ fn unique_name() -> String {
     format!("op-{seconds:x}-{}-{number}", std::process::id())
 }
 
-/// One that holds as little as a run may.
+/// A run with as little content as possible.
 fn new_run(repository: RepositoryId) -> NewRun {
     let artifact = ArtifactRef { key: "x".to_owned(), size_bytes: 1, hash: [0; 32] };
     NewRun {

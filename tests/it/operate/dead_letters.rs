@@ -1,4 +1,4 @@
-//! Dead letters: listed, shown, handed out again, forgotten.
+//! Dead letters: listed, shown, replayed, dropped.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn sync(request: u64) -> Job {
     Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request })
 }
 
-/// Of a run that nobody knows any more.
+/// A part job of a run that no longer exists.
 fn part(number: u32) -> Job {
     Job::Part(PartJob {
         tenant: Tenant::local(),
@@ -39,7 +39,7 @@ async fn next(broker: &RabbitMqBroker, stage: StageName) -> Delivery {
     received.expect("received").expect("not closed")
 }
 
-/// Has the job given up by a worker.
+/// Makes a worker abandon the job.
 fn give_up(cluster: &Cluster, broker: &RabbitMqBroker, job: Job, message: &str) {
     cluster.runtime.block_on(async {
         let stage = job.stage();
@@ -55,7 +55,7 @@ fn letters(cluster: &Cluster) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
+fn replay_sends_awaited_jobs_and_requests_syncs_for_others() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");
@@ -95,7 +95,7 @@ fn what_is_awaited_arrives_again_and_for_the_rest_a_sync_is_requested() {
 }
 
 #[test]
-fn some_are_chosen_and_dropped_without_the_ledger() {
+fn dead_letters_are_selected_and_dropped_without_the_ledger() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");
@@ -128,7 +128,7 @@ fn some_are_chosen_and_dropped_without_the_ledger() {
 }
 
 #[test]
-fn a_part_is_awaited_until_it_has_ended() {
+fn part_is_awaited_until_it_ends() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     cluster.ok(&["enqueue", URL]);
@@ -144,7 +144,7 @@ fn a_part_is_awaited_until_it_has_ended() {
         assert_eq!(delivery.job, Job::Part(record.job(part)));
         broker.dead_letter(delivery.tag, "timeout", "second").await.expect("buried");
         broker.settle(delivery.tag, Settlement::Ack).await.expect("settled");
-        // As a worker ends it; the run goes on until it is published.
+        // A worker ends it; the run continues until it is published.
         let end = PartEnd::Failed { code: "timeout".to_owned(), message: "second".to_owned() };
         runs.end_part(run, part, end, "{}".to_owned(), 2_000).await.expect("ended");
     });
@@ -155,10 +155,10 @@ fn a_part_is_awaited_until_it_has_ended() {
 }
 
 #[test]
-fn what_nobody_can_work_on_stays_until_it_is_dropped() {
+fn unusable_dead_letter_stays_until_it_is_dropped() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
-    // Of a repository that is not there.
+    // A job of a repository that does not exist.
     give_up(&cluster, &broker, part(1), "gone");
     let foreign = json!({
         "properties": {}, "routing_key": "parse.bulk", "payload": "{\"version\":99}", "payload_encoding": "string"

@@ -1,4 +1,4 @@
-//! Keys to the query service.
+//! Keys of the query service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 
 use super::cluster::Cluster;
 
-/// Whether a service that starts now lets the key in.
+/// Whether a service that starts now accepts the key.
 fn opens(cluster: &Cluster, key: &str) -> bool {
     let neo4j = cluster.neo4j();
     cluster.runtime.block_on(async {
@@ -19,7 +19,7 @@ fn opens(cluster: &Cluster, key: &str) -> bool {
 }
 
 #[test]
-fn a_key_opens_until_it_is_revoked_and_is_shown_once() {
+fn key_works_until_revoked_and_is_shown_once() {
     let Some(cluster) = Cluster::prepared() else { return };
     let narrow = ["keys", "create", "--tenant", "acme", "--repo", "host/acme/*", "--label", "ci", "--may-index"];
     let key = cluster.ok(&narrow).trim().to_owned();
@@ -43,7 +43,7 @@ fn a_key_opens_until_it_is_revoked_and_is_shown_once() {
     assert!(cluster.ok(&["keys", "list"]).contains(&format!("{id} revoked tenant acme")));
     let (code, said) = cluster.said(&["keys", "create", "--repo", "host/["]);
     assert!(code == 2 && said.contains("`--repo`: "), "{said}");
-    // Whoever pastes the whole key means its id; the secret is shown nowhere.
+    // A whole key on the command line counts as its id; its secret is shown nowhere.
     let (code, said) = cluster.said(&["keys", "revoke", &key]);
     assert!(code == 0 && said.contains(id) && !said.contains(&key), "{said}");
     let (code, said) = cluster.said(&["keys", "revoke", &key[1..]]);

@@ -1,5 +1,5 @@
-//! The commands of whoever runs a cluster, against real servers: each test has a vhost, a bucket, a namespace and
-//! collections of its own.
+//! The operator's commands, against real servers: each test has its own vhost, bucket, namespace and
+//! collections.
 
 mod cluster;
 mod dead_letters;

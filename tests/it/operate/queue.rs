@@ -1,4 +1,4 @@
-//! Enqueuing, and what is told of repositories and runs.
+//! Enqueuing, and reports on repositories and runs.
 
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Scope, Tenant};
 use cairn_ports::{Catalogue, Requests};
@@ -21,7 +21,7 @@ fn enqueuing_twice_is_one_request() {
     assert_eq!(dispatch(), []);
     let repos = cluster.ok(&["repos"]);
     assert!(repos.contains(NAME) && repos.contains(URL) && repos.contains("not indexed yet"), "{repos}");
-    // A list says more, and another tenant has its own.
+    // A list contains more fields, and another tenant has its own requests.
     let list = cluster.file("list.yaml", &format!("- url: {URL}\n  name: shop\n  branch: next\n- path: ../x\n"));
     let (code, said) = cluster.said(&["enqueue", "--file", &list, "--tenant", "acme"]);
     assert!(code == 5 && said.contains("shop: requested") && said.contains("list.yaml:4"), "{said}");
@@ -30,7 +30,7 @@ fn enqueuing_twice_is_one_request() {
     assert!(!said.contains("shop\n") && said.contains("--tenant asks about another: acme"), "{said}");
     assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
     assert_eq!(cluster.json(&["stats"])["repositories"], 1);
-    // What was said of a repository stays when only its URL is said again.
+    // Earlier fields of a repository stay when only its URL is given again.
     let list = cluster.file("own.yaml", &format!("- url: {URL}\n  branch: next\n"));
     cluster.ok(&["enqueue", "--file", &list]);
     cluster.ok(&["enqueue", URL]);
@@ -39,7 +39,7 @@ fn enqueuing_twice_is_one_request() {
     // Hidden at once.
     cluster.ok(&["remove", NAME]);
     assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
-    // Who wants it again can look after it at once, though what was there before is not swept yet.
+    // It can be requested again at once, although the sweep has not removed its data yet.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["name"], NAME);
     assert!(cluster.ok(&["runs", "cancel", NAME]).contains(NAME));
@@ -49,7 +49,7 @@ fn enqueuing_twice_is_one_request() {
 }
 
 #[test]
-fn what_the_operator_refuses_is_refused_with_the_reason() {
+fn operator_rules_refuse_with_a_reason() {
     let Some(cluster) = Cluster::prepared() else { return };
     let check = |url: &str, expect: &str| {
         let (code, said) = cluster.said(&["enqueue", url]);
@@ -68,16 +68,17 @@ fn what_the_operator_refuses_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_has_not_begun_is_cancelled() {
+fn pending_request_is_cancelled() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
     let cancelled = format!("0 runs cancelled, and 1 that had not begun: {NAME}\n");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), cancelled);
-    assert!(cluster.dispatched().is_empty(), "nobody hands out what was cancelled");
+    assert!(cluster.dispatched().is_empty(), "a cancelled request is not dispatched");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "0 runs cancelled\n");
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["last_sync"]["failure"], "cancelled");
-    // Also while a worker is at it: it is told when it begins, and no later run comes of what was asked.
+    // Also while a worker syncs it: the worker fails when it begins the run, and no later run comes of the
+    // request.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.dispatched(), [repository]);
     let lease = cluster.lease(repository);
@@ -88,10 +89,10 @@ fn what_has_not_begun_is_cancelled() {
 }
 
 #[test]
-fn a_known_name_is_enough_and_may_be_rebuilt() {
+fn known_name_can_be_enqueued_and_rebuilt() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
-    let asked = || cluster.asked_for_a_rebuild(RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME)));
+    let asked = || cluster.is_rebuild_requested(RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME)));
     assert!(!asked());
     assert_eq!(cluster.json(&["enqueue", "shop"])["repository"], NAME);
     assert!(!asked());
@@ -106,7 +107,7 @@ fn a_known_name_is_enough_and_may_be_rebuilt() {
 }
 
 #[test]
-fn a_run_is_shown_and_cancelled_by_its_id() {
+fn run_is_shown_and_cancelled_by_id() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));
@@ -121,7 +122,7 @@ fn a_run_is_shown_and_cancelled_by_its_id() {
 }
 
 #[test]
-fn runs_are_told_and_cancelled() {
+fn runs_are_listed_and_cancelled() {
     let Some(cluster) = Cluster::prepared() else { return };
     cluster.ok(&["enqueue", URL]);
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(NAME));

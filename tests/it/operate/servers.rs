@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use super::cluster::Cluster;
 
 #[test]
-fn what_is_missing_is_named_and_made() {
+fn missing_topology_is_reported_and_created() {
     let Some(cluster) = Cluster::empty() else { return };
     let (code, said) = cluster.said(&["topology", "check"]);
     assert_eq!(code, 1, "{said}");
@@ -40,7 +40,7 @@ fn what_is_missing_is_named_and_made() {
     let (code, said) = cluster.said(&["doctor"]);
     let named = "lacks queue `cairn.parse.bulk.v1`, policy `cairn.dead.v1`; `cairn topology apply`";
     assert!(code == 1 && said.contains(named), "{said}");
-    // Made again, and applying it once more changes nothing.
+    // Created again; a second `apply` changes nothing.
     for _ in 0..2 {
         assert_eq!(cluster.ok(&["topology", "apply"]), applied);
     }
@@ -49,9 +49,9 @@ fn what_is_missing_is_named_and_made() {
 }
 
 #[test]
-fn a_server_that_is_down_is_named_and_the_others_are_well() {
+fn doctor_reports_the_unreachable_server_alone() {
     let Some(cluster) = Cluster::prepared() else { return };
-    // Nobody listens there once the listener is gone.
+    // Nothing listens there after the listener is dropped.
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     for (variable, url, name, remedy) in [
         ("CAIRN__QDRANT__URL", format!("http://127.0.0.1:{port}"), "Qdrant", "mend `url` and `api_key` in [qdrant]"),
@@ -84,7 +84,7 @@ fn a_server_that_is_down_is_named_and_the_others_are_well() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_said() {
+fn invalid_settings_are_reported() {
     let Some(cluster) = Cluster::empty() else { return };
     let check = |file: &str, text: &str, expect: &str| {
         let path = cluster.file(file, text);

@@ -1,4 +1,4 @@
-//! Talks to `cairn mcp` as an agent does: one JSON message a line.
+//! Talks to `cairn mcp` as an agent does: one JSON message per line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Index;
 
-/// The answers to calls of tools, as they came.
+/// The answers to calls of tools, in their order.
 pub(super) fn answers(index: &Index, calls: &[(&str, Value)]) -> String {
     let mut command = index.command(&["mcp"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Everything that an index directory holds, in plain bytes: files, frames of zstd in them, and the rows of databases.
+//! The content of an index directory in plain bytes: files, zstd frames in them, and the rows of databases.
 
 use std::fs;
 use std::io::Read;
@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-/// How every frame of zstd begins.
+/// The first bytes of every zstd frame.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The contents of all files below a directory, by path. A database counts twice: as bytes and as rows.
@@ -28,21 +28,23 @@ pub(super) fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The bytes, then what the frames among them hold.
+/// The bytes, followed by the content of the frames among them.
 fn with_frames(bytes: &[u8]) -> Vec<u8> {
     let mut found = bytes.to_vec();
     let mut at = 0;
     while let Some(next) = bytes[at..].windows(FRAME.len()).position(|window| window == FRAME) {
         at += next;
         let mut decoder = zstd::stream::read::Decoder::new(&bytes[at..]).expect("a decoder").single_frame();
-        // Not every such four bytes begin a frame; of a damaged one what is sound counts.
+        // Not every occurrence of these four bytes begins a frame; of a damaged frame, the readable part
+        // counts.
         let _ = decoder.read_to_end(&mut found);
         at += FRAME.len();
     }
     found
 }
 
-/// Every text and blob of every table. A blob may be longer than a page, so that its frame is whole only here.
+/// Every text and blob of every table. A blob may be longer than a page, so that its frame is complete only
+/// here.
 fn rows(path: &Path) -> Vec<u8> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
     let mut names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").expect("a query");

@@ -1,4 +1,4 @@
-//! No planted secret is found in anything that is written or answered.
+//! No planted secret is found in stored data or in an answer.
 
 mod agent;
 mod contents;
@@ -14,7 +14,7 @@ use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::Index;
 
-/// A name in every file that holds no secret: it must be found where no secret may be.
+/// A name in every file without a secret: it must be found wherever a secret must not be.
 const CANARY: &str = "canary_of_plain_text";
 
 const QUERIES: [&str; 8] = [
@@ -28,7 +28,7 @@ const QUERIES: [&str; 8] = [
     CANARY,
 ];
 
-/// Files whose names say that they are not to be read, with words that no rule knows.
+/// Files whose names mark them as secret, with words that no rule knows.
 const NEVER_READ: [&str; 16] = [
     ".env",
     ".env.production",
@@ -48,7 +48,7 @@ const NEVER_READ: [&str; 16] = [
     "state/terraform.tfstate",
 ];
 
-/// The secrets that are found, each by where it was planted and where it is found.
+/// The secrets that were found, with their origin and the place where they were found.
 fn leaks<'a>(secrets: &'a BTreeMap<String, String>, everything: &[(String, Vec<u8>)]) -> Vec<(&'a str, String)> {
     let mut found = Vec::new();
     for (place, bytes) in everything {
@@ -59,7 +59,7 @@ fn leaks<'a>(secrets: &'a BTreeMap<String, String>, everything: &[(String, Vec<u
     found
 }
 
-/// Runs a command that logs all it can; what it wrote on both sides.
+/// Runs a command with all logs on, and returns both outputs.
 fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     let mut command = index.command(arguments);
     command.env("CAIRN_LOG", "trace").env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1");
@@ -68,7 +68,7 @@ fn traced(index: &Index, arguments: &[&str]) -> Vec<(String, Vec<u8>)> {
     vec![(format!("{said}: output"), output.stdout), (format!("{said}: log"), output.stderr)]
 }
 
-/// Everything that the index holds and says of the repository `r`.
+/// Everything that the index stores and reports of the repository `r`.
 fn everything(index: &Index, paths: &[String]) -> Vec<(String, Vec<u8>)> {
     let mut everything = contents::contents(index.path());
     for arguments in [
@@ -104,7 +104,7 @@ fn everything(index: &Index, paths: &[String]) -> Vec<(String, Vec<u8>)> {
     everything
 }
 
-/// The canary is read back from every store, or nothing would be found in them whatever they held.
+/// The canary is found in every store; otherwise the search for secrets would prove nothing.
 fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
     for store in
         ["/artifacts/packs/", "/artifacts/facts/", "/artifacts/names/", "/segments/", "cairn.db (rows)", "cairn mcp"]
@@ -116,7 +116,7 @@ fn check_that_stores_are_read(everything: &[(String, Vec<u8>)]) {
     }
 }
 
-/// Files with the planted secrets, and the same once more in a notebook; all paths.
+/// Files with the planted secrets, and the same secrets in a notebook; returns all paths.
 fn plant(root: &Path, planted: &[Planted]) -> Vec<String> {
     let mut paths: Vec<String> = planted.iter().map(|planted| planted.path.clone()).collect();
     for planted in planted {
@@ -155,7 +155,7 @@ fn no_planted_secret_is_kept() {
     check_findings(&index, &planted);
 }
 
-/// Each is listed with its rule, at its path.
+/// Each finding is listed with its rule, at its path.
 fn check_findings(index: &Index, planted: &[Planted]) {
     let listed = index.json(&["secrets", "r"]);
     let findings = listed["findings"].as_array().expect("findings");
@@ -174,12 +174,12 @@ fn check_findings(index: &Index, planted: &[Planted]) {
 }
 
 #[test]
-fn files_of_secrets_are_never_read() {
+fn secret_files_are_never_read() {
     let directory = repository();
     let mut noise = Noise::new(23);
     let mut secrets = BTreeMap::new();
     for path in NEVER_READ {
-        // Words that no rule takes for a secret: only the name of the file keeps them out.
+        // Words that match no rule: only the name of the file keeps them out.
         let word = format!("plainword{}", noise.letters(12).to_lowercase());
         write(directory.path(), path, format!("{word}\nsetting = {word}\n"));
         secrets.insert(word, path.to_owned());
@@ -199,9 +199,9 @@ fn files_of_secrets_are_never_read() {
     }
 }
 
-/// Secrets where no text is: in the URL of the remote, in names of files and folders, and in the settings.
+/// Secrets outside of text: in the URL of the remote, in names of files and folders, and in the settings.
 #[test]
-fn secrets_beside_the_files_are_not_kept() {
+fn secrets_outside_of_files_are_not_kept() {
     let mut noise = Noise::new(31);
     let mut token = || ["gh", "p_", &noise.letters(36)].concat();
     let (in_url, in_name, in_folder, in_comment, in_description) = (token(), token(), token(), token(), token());
@@ -245,7 +245,7 @@ fn secrets_beside_the_files_are_not_kept() {
     // The next run finds the same paths, and nothing to do.
     let again = index.index(root);
     assert!(again["run_id"].is_null(), "{again}");
-    // Where it cannot be taken out of the settings, they are refused; the message does not show it.
+    // If a secret cannot be removed from the settings, they are refused; the message does not show it.
     let in_setting = token();
     write(root, ".cairn.yaml", format!("name: {in_setting}\n"));
     let refused = index.run(&["index", &root.to_string_lossy(), "--name", "r"]);

@@ -1,17 +1,17 @@
-//! What is planted: tokens of many providers, and values that only the text around them tells. Everything is put together
-//! here from parts, so that no scanner of sources takes it for real.
+//! The planted secrets: tokens of many providers, and values that only the surrounding text marks as secret.
+//! They are built here from parts, so that no scanner of sources reports them.
 
 /// A secret in a file.
 pub(super) struct Planted {
     pub(super) path: String,
     pub(super) text: String,
-    /// The rule that is to find it.
+    /// The rule that must find it.
     pub(super) rule: &'static str,
-    /// What must be found nowhere.
+    /// The value that must be found nowhere.
     pub(super) secret: String,
 }
 
-/// Letters and digits without pattern, the same every time.
+/// Letters and digits without a pattern, the same on every run.
 pub(super) struct Noise(u64);
 
 const ALPHABET: &str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
@@ -46,14 +46,14 @@ impl Noise {
         self.of("123456789", length)
     }
 
-    /// What a person may choose.
+    /// A password as a user would choose it.
     fn password(&mut self) -> String {
         let (first, rest) = (self.of("BCDFGHKMNPQRTVWXZ", 2), self.of("bcdfghkmnpqrtvwxz", 5));
         format!("{first}{rest}!{}", self.of("23456789", 4))
     }
 }
 
-/// Tokens that tell by themselves what they are: rule, and the token from its parts.
+/// Tokens that are recognisable by themselves: rule, and the token from its parts.
 fn tokens(noise: &mut Noise) -> Vec<(&'static str, String)> {
     let mut tokens = Vec::new();
     let mut add = |rule: &'static str, parts: &[&str]| tokens.push((rule, parts.concat()));
@@ -94,7 +94,7 @@ fn tokens(noise: &mut Noise) -> Vec<(&'static str, String)> {
     tokens
 }
 
-/// Where tokens stand: file and text around it.
+/// Surroundings of tokens: file and text.
 const PLACES: [(&str, &str); 24] = [
     ("src/client_#.py", "import client\n\n\ndef connect():\n    return client.Client(\"§\")\n"),
     ("src/comment_#.py", "def work():\n    # was § until May\n    return 1\n"),
@@ -122,7 +122,7 @@ const PLACES: [(&str, &str); 24] = [
     ("web/page_#.html", "<html><body><a href=\"https://h.example.org/?k=§\">x</a></body></html>\n"),
 ];
 
-/// What only the text around it tells: rule, file, text, and the value.
+/// Values that only the surrounding text marks as secret: rule, file, text, and the value.
 fn told_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'static str, String)> {
     let encoded = |text: &str| base64(text.as_bytes());
     vec![
@@ -185,7 +185,7 @@ fn told_by_context(noise: &mut Noise) -> Vec<(&'static str, &'static str, &'stat
     ]
 }
 
-/// Everything, in files of its own.
+/// All secrets, each in a file of its own.
 pub(super) fn planted() -> Vec<Planted> {
     let mut noise = Noise::new(7);
     let mut planted = Vec::new();
@@ -204,7 +204,8 @@ pub(super) fn planted() -> Vec<Planted> {
     planted
 }
 
-/// Secrets that lie across the borders of chunks: a key of many lines within a long function, and tokens all along one.
+/// Secrets across the borders of chunks: a key of many lines within a long function, and tokens along all of
+/// one.
 pub(super) fn across_chunks() -> (String, Vec<String>) {
     let mut noise = Noise::new(11);
     let mut secrets: Vec<String> = (0..60).map(|_| noise.letters(64)).collect();
@@ -220,7 +221,7 @@ pub(super) fn across_chunks() -> (String, Vec<String>) {
     (text, secrets)
 }
 
-/// A notebook with one cell of code for each text, and what it printed.
+/// A notebook with one code cell for each text, and its output.
 pub(super) fn notebook(texts: &[String]) -> String {
     let json = |text: &str| serde_json::to_string(text).expect("JSON");
     let cell = |text: &String| {

@@ -1,4 +1,4 @@
-//! One planted bug, as its file tells it.
+//! One planted bug, as its file describes it.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Bug {
-    /// The name of its file.
+    /// The name of the bug's file.
     #[serde(skip)]
     pub name: String,
-    /// What is wrong, in a sentence.
+    /// The fault, in one sentence.
     pub bug: String,
     pub caught_by: Test,
-    /// What the failure of that test must say.
+    /// The text that the failure of that test must contain.
     pub says: String,
     #[serde(rename = "edit")]
     pub edits: Vec<Edit>,
@@ -27,16 +27,16 @@ pub struct Bug {
 #[serde(deny_unknown_fields)]
 pub struct Test {
     pub package: String,
-    /// Name of the test binary; `lib` for the tests beside the code.
+    /// The name of the test binary; `lib` for the tests beside the code.
     pub binary: String,
-    /// Its name with its modules, as the binary lists it.
+    /// The test's name with its modules, as the binary lists it.
     pub case: String,
-    /// The only check that it is to run, if it runs a suite.
+    /// The only check to run, if the test runs a suite.
     #[serde(default)]
     pub check: String,
 }
 
-/// A text that stands once in a file, and what takes its place.
+/// A text that occurs once in a file, and its replacement.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
@@ -46,12 +46,12 @@ pub struct Edit {
 }
 
 impl Test {
-    /// A name for the binary that no other has.
+    /// A unique name for the binary.
     pub fn target(&self) -> String {
         format!("{}-{}", self.package, self.binary)
     }
 
-    /// The source of the binary, in the folder of its package, as cargo finds it.
+    /// The source of the binary, in the folder of its package, where cargo finds it.
     pub fn sources(&self) -> Vec<String> {
         match self.binary.as_str() {
             "lib" => vec!["src/lib.rs".to_owned()],
@@ -73,30 +73,31 @@ impl Bug {
 
     fn read(file: &Path) -> Result<Self> {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let mut bug: Self = toml::from_str(&text).with_context(|| format!("{} is no bug", file.display()))?;
+        let mut bug: Self =
+            toml::from_str(&text).with_context(|| format!("{} does not describe a bug", file.display()))?;
         bug.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         ensure!(!bug.edits.is_empty(), "{} edits nothing", file.display());
         ensure!(!bug.says.trim().is_empty(), "{}: `says` is empty, so every failure would count", file.display());
         Ok(bug)
     }
 
-    /// Those that are named, or all.
+    /// The named bugs, or all bugs.
     pub fn select(bugs: Vec<Self>, names: &[String]) -> Result<Vec<Self>> {
         let known: Vec<&str> = bugs.iter().map(|bug| bug.name.as_str()).collect();
         if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            bail!("no mutant is called `{unknown}`; there are: {}", known.join(", "));
+            bail!("no bug is called `{unknown}`; the bugs are: {}", known.join(", "));
         }
         Ok(bugs.into_iter().filter(|bug| names.is_empty() || names.contains(&bug.name)).collect())
     }
 }
 
 impl Edit {
-    /// The text of the file with the bug in it.
+    /// The text of the file with the bug.
     pub fn apply(&self, text: &str) -> Result<String> {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),
-            0 => bail!("{} does not hold this text any more:\n{}", self.file, self.find),
-            several => bail!("{} holds this text {several} times, not once:\n{}", self.file, self.find),
+            0 => bail!("{} no longer contains this text:\n{}", self.file, self.find),
+            several => bail!("{} contains this text {several} times instead of once:\n{}", self.file, self.find),
         }
     }
 }

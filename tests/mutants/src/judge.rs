@@ -1,4 +1,4 @@
-//! Runs a test and says what its outcome means.
+//! Runs a test and interprets its result.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -11,19 +11,19 @@ use anyhow::{Context, Result};
 
 use crate::{Bug, Test, Tree};
 
-/// Longer than any of the tests takes on a slow machine. A test that still waits waits for ever, and says nothing.
+/// Longer than any of the tests takes on a slow machine. A test that still runs then will never end.
 const TEST_DEADLINE: Duration = Duration::from_secs(600);
 
-/// What a test says to a tree.
+/// The verdict of a test on a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum Verdict {
     Green,
-    /// Red, with its output.
+    /// The test failed, with this output.
     Red(String),
     DoesNotCompile(String),
-    /// No answer within the deadline.
+    /// No result within the deadline.
     Hangs(String),
-    /// The binary has no such test, or left it out.
+    /// The binary has no such test, or skipped it.
     NotRun(String),
 }
 
@@ -34,13 +34,13 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    pub fn ask(&self, test: &Test) -> Result<Answer> {
+    pub fn ask(&self, test: &Test) -> Result<Verdict> {
         let built = run(self.build(test), None)?;
         if !built.is_success {
-            return Ok(Answer::DoesNotCompile(built.output));
+            return Ok(Verdict::DoesNotCompile(built.output));
         }
-        let program = program(&built.output).with_context(|| format!("cargo names no program:\n{}", built.output))?;
-        // As cargo runs it, but without its variables: they are not there either where a person runs it.
+        let program = program(&built.output).with_context(|| format!("cargo printed no program:\n{}", built.output))?;
+        // Run like by cargo, but without cargo's variables, which a user's shell does not have either.
         let mut command = Command::new(self.tree.root().join(program));
         command.args(["--exact", &test.case, "--nocapture"]).current_dir(self.tree.folder_of(&test.package)?);
         command.env("RUST_BACKTRACE", "0");
@@ -52,37 +52,37 @@ impl Judge<'_> {
 
     fn build(&self, test: &Test) -> Command {
         let mut cargo = Command::new("cargo");
-        // With what a build leaves for the next, a small edit takes seconds.
+        // Incremental compilation makes a small edit take seconds.
         cargo.current_dir(self.tree.root()).env("CARGO_TARGET_DIR", &self.target).env("CARGO_INCREMENTAL", "1");
-        // The selection of `make test`: with another one, libraries would be compiled anew for other features.
+        // The selection of `make test`; another selection would compile libraries again for other features.
         cargo.args(["test", "--workspace", "--locked", "--features", "cairn/failpoints,cairn-wiring/failpoints"]);
         cargo.args(["--color", "never", "--test", &test.target(), "--no-run"]);
         cargo
     }
 }
 
-/// The program that a build has made: `Executable tests/it/main.rs (/target/debug/deps/it-0123)`.
+/// The path of a program in cargo's output: `Executable tests/it/main.rs (/target/debug/deps/it-0123)`.
 fn program(output: &str) -> Option<&str> {
     let line = output.lines().rev().find(|line| line.trim_start().starts_with("Executable "))?;
     Some(line.rsplit_once('(')?.1.trim_end().trim_end_matches(')'))
 }
 
-impl Answer {
-    /// None if the bug is caught; else what came instead.
+impl Verdict {
+    /// None if the bug is caught; otherwise the reason why it is not.
     pub fn missed(&self, bug: &Bug) -> Option<String> {
         let last = |output: &str| {
             let lines: Vec<&str> = output.lines().collect();
             lines[lines.len().saturating_sub(40)..].join("\n")
         };
         match self {
-            Answer::Red(output) if output.contains(&bug.says) => None,
-            Answer::Green => Some("survives: the test stays green".to_owned()),
-            Answer::Red(output) => {
-                Some(format!("red, but does not say `{}`; the end of what it says:\n{}", bug.says, last(output)))
+            Verdict::Red(output) if output.contains(&bug.says) => None,
+            Verdict::Green => Some("survives: the test passes".to_owned()),
+            Verdict::Red(output) => {
+                Some(format!("fails, but without the text `{}`; the end of its output:\n{}", bug.says, last(output)))
             }
-            Answer::DoesNotCompile(output) => Some(format!("does not compile:\n{}", last(output))),
-            Answer::Hangs(output) => Some(format!("no answer within {TEST_DEADLINE:?}:\n{}", last(output))),
-            Answer::NotRun(output) => Some(format!("the test was not run:\n{}", last(output))),
+            Verdict::DoesNotCompile(output) => Some(format!("does not compile:\n{}", last(output))),
+            Verdict::Hangs(output) => Some(format!("no result within {TEST_DEADLINE:?}:\n{}", last(output))),
+            Verdict::NotRun(output) => Some(format!("the test was not run:\n{}", last(output))),
         }
     }
 }
@@ -93,26 +93,26 @@ struct Ran {
     output: String,
 }
 
-fn answer(test: &Test, ran: Ran) -> Answer {
+fn answer(test: &Test, ran: Ran) -> Verdict {
     let Ran { is_success, is_late, output } = ran;
     let has = |counts: &str| output.lines().any(|line| line.starts_with("test result: ") && line.contains(counts));
     if is_late {
-        Answer::Hangs(output)
+        Verdict::Hangs(output)
     } else if is_success && has(" 1 passed") && !output.contains("CAIRN_TESTS=local") {
-        Answer::Green
+        Verdict::Green
     } else if !is_success && has(" 1 failed") && output.contains(&test.case) {
-        Answer::Red(output)
+        Verdict::Red(output)
     } else {
-        Answer::NotRun(output)
+        Verdict::NotRun(output)
     }
 }
 
-/// Runs a command to its end, or ends it when the deadline has passed.
+/// Runs a command to its end, or ends it at the deadline.
 fn run(mut command: Command, deadline: Option<Duration>) -> Result<Ran> {
     let (mut reader, writer) = std::io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-    // The command holds the writing end, and reading ends only with it.
+    // The command holds the writing end, so reading ends only with the command.
     drop(command);
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! `cairn-mutants`: plants each bug, runs the test that must catch it, and prints who caught what.
+//! `cairn-mutants`: plants each bug, runs the test that must catch it, and prints the results.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use cairn_mutants::{Answer, Bug, Judge, Test, Tree};
+use cairn_mutants::{Bug, Judge, Test, Tree, Verdict};
 use clap::Parser;
 
-/// Plants bugs in a copy of this work tree. The addresses of the servers stand in CAIRN_*_URL.
+/// Plants bugs in a copy of this work tree. CAIRN_*_URL contain the addresses of the servers.
 #[derive(Parser)]
 struct Arguments {
-    /// Which; all without a name.
+    /// Bugs to plant; all without a name.
     names: Vec<String>,
     /// The work tree.
     #[arg(long, default_value = ".")]
     source: PathBuf,
-    /// Where the copy and what is built of it lie.
+    /// Folder of the copy and its build.
     #[arg(long, default_value = "target/mutants")]
     folder: PathBuf,
 }
@@ -44,9 +44,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let bugs = Bug::select(bugs, &arguments.names)?;
     let judge = Judge { tree: &tree, target: folder.join("build") };
     let seconds = prove_green(&judge, &bugs)?;
-    println!("| bug | caught by | which says | seconds |\n|---|---|---|---|");
+    println!("| bug | caught by | with the text | seconds |\n|---|---|---|---|");
     let mut missed = Vec::new();
-    // Those that change one file follow each other: less is built.
+    // Bugs of one file follow each other, so that less is compiled.
     let mut in_order: Vec<&Bug> = bugs.iter().collect();
     in_order.sort_by_key(|bug| (&bug.edits[0].file, &bug.name));
     for bug in in_order {
@@ -55,37 +55,40 @@ fn run(arguments: &Arguments) -> Result<bool> {
         match answer.missed(bug) {
             None => println!("{}", row(bug, began_at)),
             Some(why) => {
-                eprintln!("mutants: {} is not caught by {}: {why}", bug.name, told(&bug.caught_by));
+                eprintln!("mutants: {} is not caught by {}: {why}", bug.name, describe(&bug.caught_by));
                 missed.push(bug.name.as_str());
             }
         }
     }
     let (num_bugs, num_caught) = (bugs.len(), bugs.len() - missed.len());
-    println!("{num_caught} of {num_bugs} bugs caught in {} s, {seconds} s of them for the green tests", full(began_at));
+    println!(
+        "{num_caught} of {num_bugs} bugs caught in {} s, {seconds} s of them for the tests without a bug",
+        full(began_at)
+    );
     if !missed.is_empty() {
         eprintln!("mutants: not caught: {}", missed.join(", "));
     }
     Ok(missed.is_empty())
 }
 
-/// Red means nothing where the test is red anyway. Returns the seconds that it took.
+/// Checks that the tests pass without a bug, because a failure means nothing otherwise. Returns the seconds.
 fn prove_green(judge: &Judge<'_>, bugs: &[Bug]) -> Result<u64> {
     let began_at = Instant::now();
-    // One of each test, in the order of the packages.
+    // One bug of each test, in the order of the packages.
     let tests: BTreeMap<&Test, &str> = bugs.iter().map(|bug| (&bug.caught_by, bug.name.as_str())).collect();
     for (test, name) in tests {
         let answer = judge.ask(test)?;
-        ensure!(answer == Answer::Green, "without a bug, {} (for {name}) is not green: {answer:?}", told(test));
-        eprintln!("mutants: green without a bug after {} s: {}", full(began_at), told(test));
+        ensure!(answer == Verdict::Green, "without a bug, {} (for {name}) does not pass: {answer:?}", describe(test));
+        eprintln!("mutants: passes without a bug after {} s: {}", full(began_at), describe(test));
     }
     Ok(full(began_at))
 }
 
 fn row(bug: &Bug, began_at: Instant) -> String {
-    format!("| {} | {} | {} | {} |", bug.name, told(&bug.caught_by), bug.says, full(began_at))
+    format!("| {} | {} | {} | {} |", bug.name, describe(&bug.caught_by), bug.says, full(began_at))
 }
 
-fn told(test: &Test) -> String {
+fn describe(test: &Test) -> String {
     let check = if test.check.is_empty() { String::new() } else { format!(" ({})", test.check) };
     format!("`{}` {} `{}`{check}", test.package, test.binary, test.case)
 }

@@ -1,7 +1,8 @@
 //! A copy of the work tree to plant bugs in.
 //!
-//! In it every test binary that is used gets a name of its own: cargo selects binaries of the workspace by their names, and
-//! many are called `it`. Selected by its package, each would be built with libraries of other features. Files that are the same as last time keep their times, so that cargo builds only what changed.
+//! Every test binary that is used gets a unique name in it: cargo selects binaries of the workspace by name,
+//! and many are called `it`. Selected by package, each would be built with libraries of other features.
+//! Unchanged files keep their times, so that cargo compiles only changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,12 +19,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree that is there.
+    /// An existing tree.
     pub fn at(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// Copies what git knows of `source`, and new files that it does not ignore, as they are on disk.
+    /// Copies the files that git tracks in `source`, and new files that it does not ignore, as they are on
+    /// disk.
     pub fn copy(source: &Path, root: PathBuf) -> Result<Self> {
         let files = listed(source)?;
         for file in &files {
@@ -65,7 +67,7 @@ impl Tree {
         &self.root
     }
 
-    /// Plants a bug while `work` lasts.
+    /// Plants a bug while `work` runs.
     pub fn with<T>(&self, bug: &Bug, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut before: Vec<(PathBuf, String)> = Vec::new();
         let planted = bug.edits.iter().try_for_each(|edit| {
@@ -73,7 +75,7 @@ impl Tree {
             Ok(())
         });
         let outcome = planted.and_then(|()| work());
-        // Edits of one file are taken back in their order.
+        // Edits of one file are reverted in order.
         for (file, text) in before.into_iter().rev() {
             fs::write(&file, text).with_context(|| format!("cannot restore {}", file.display()))?;
         }
@@ -87,7 +89,7 @@ impl Tree {
         Ok((file, text))
     }
 
-    /// Files of an earlier copy that the source does not have any more.
+    /// Removes files of an earlier copy that no longer exist in the source.
     fn remove_others(&self, files: &BTreeSet<PathBuf>) -> Result<()> {
         let mut folders = vec![self.root.clone()];
         while let Some(folder) = folders.pop() {
@@ -109,7 +111,7 @@ fn listed(source: &Path) -> Result<BTreeSet<PathBuf>> {
     let listed = Command::new("git").arg("-C").arg(source).args(arguments).output().context("cannot run git")?;
     ensure!(listed.status.success(), "git does not list {}", source.display());
     let names = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
-    // Files that git knows and somebody has removed are not there to be copied.
+    // A tracked file may have been removed from disk.
     let is_there = |file: &PathBuf| source.join(file).is_file();
     Ok(names.split_terminator('\0').map(PathBuf::from).filter(is_there).collect())
 }
@@ -125,10 +127,10 @@ fn copy_if_changed(from: &Path, to: &Path) -> Result<()> {
         return Ok(());
     }
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     fs::copy(from, to).map(drop).with_context(|| format!("cannot copy to {}", to.display()))?;
-    // A copy may keep an old time, and cargo would take what it built from the text before for new.
+    // A copy may keep an old time, and cargo would use its build of the earlier text.
     fs::File::options().write(true).open(to)?.set_modified(std::time::SystemTime::now())?;
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! Every bug still fits the sources, cheaply: nothing is built.
+//! Every bug still applies to the sources. Nothing is built.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cairn_mutants::{Answer, Bug, Edit, Tree};
+use cairn_mutants::{Bug, Edit, Tree, Verdict};
 
-/// What must be planted at least.
+/// The bugs that must exist.
 const DEMANDED: [&str; 16] = [
     "ack-before-write",
     "no-epoch-check",
@@ -35,7 +35,7 @@ fn bugs() -> Vec<Bug> {
 }
 
 #[test]
-fn every_demanded_bug_is_there() {
+fn every_required_bug_exists() {
     let there: BTreeSet<String> = bugs().into_iter().map(|bug| bug.name).collect();
     let missing: Vec<&str> = DEMANDED.into_iter().filter(|name| !there.contains(*name)).collect();
     assert_eq!(missing, Vec::<&str>::new());
@@ -67,7 +67,7 @@ fn holds(folder: &Path, text: &str) -> bool {
 }
 
 #[test]
-fn every_test_is_there() {
+fn every_test_exists() {
     let tree = Tree::at(root());
     for Bug { name, caught_by: test, .. } in bugs() {
         let folder = tree.folder_of(&test.package).expect("a crate");
@@ -79,7 +79,7 @@ fn every_test_is_there() {
 }
 
 #[test]
-fn a_text_must_stand_once() {
+fn text_must_occur_once() {
     let check = |find: &str, expect: Result<&str, &str>| {
         let edit = Edit { file: "f.rs".to_owned(), find: find.to_owned(), replace: "x".to_owned() };
         match (edit.apply("a b b"), expect) {
@@ -89,11 +89,11 @@ fn a_text_must_stand_once() {
         }
     };
     check("a", Ok("x b b"));
-    check("b", Err("f.rs holds this text 2 times"));
-    check("c", Err("f.rs does not hold this text any more:\nc"));
+    check("b", Err("f.rs contains this text 2 times"));
+    check("c", Err("f.rs no longer contains this text:\nc"));
 }
 
-/// A tree of two files under git, with what is not to be copied.
+/// A tree of two files under git, and files that must not be copied.
 fn source() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (file, text) in [("a.rs", "one two"), ("src/b.rs", "three"), ("target/c", ""), (".gitignore", "/target\n")] {
@@ -107,7 +107,7 @@ fn source() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_bug_is_planted_in_the_copy_and_taken_back() {
+fn bug_is_planted_in_the_copy_and_reverted() {
     let (source, folder) = (source(), tempfile::tempdir().expect("a folder"));
     let root = folder.path().join("tree");
     let tree = Tree::copy(source.path(), root.clone()).expect("copied");
@@ -128,16 +128,16 @@ fn a_bug_is_planted_in_the_copy_and_taken_back() {
 }
 
 #[test]
-fn only_a_failure_that_says_so_counts() {
+fn only_the_expected_failure_counts() {
     let bug = Bug { says: "two nodes".to_owned(), ..bugs().remove(0) };
-    let check = |answer: fn(String) -> Answer, output: &str, expect: Option<&str>| {
+    let check = |answer: fn(String) -> Verdict, output: &str, expect: Option<&str>| {
         let missed = answer(output.to_owned()).missed(&bug);
         assert_eq!(missed.as_deref().and_then(|why| why.lines().next()), expect, "{output}");
     };
-    check(Answer::Red, "there are two nodes", None);
-    check(Answer::Red, "no server", Some("red, but does not say `two nodes`; the end of what it says:"));
-    check(Answer::DoesNotCompile, "two nodes", Some("does not compile:"));
-    check(Answer::NotRun, "two nodes", Some("the test was not run:"));
-    check(Answer::Hangs, "two nodes", Some("no answer within 600s:"));
-    check(|_| Answer::Green, "", Some("survives: the test stays green"));
+    check(Verdict::Red, "there are two nodes", None);
+    check(Verdict::Red, "no server", Some("fails, but without the text `two nodes`; the end of its output:"));
+    check(Verdict::DoesNotCompile, "two nodes", Some("does not compile:"));
+    check(Verdict::NotRun, "two nodes", Some("the test was not run:"));
+    check(Verdict::Hangs, "two nodes", Some("no result within 600s:"));
+    check(|_| Verdict::Green, "", Some("survives: the test passes"));
 }

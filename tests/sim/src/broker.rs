@@ -1,6 +1,6 @@
-//! The broker at its worst: jobs come late, in any order, more than once, or not at all if they were not confirmed.
+//! A broker with faults: jobs arrive late, in any order, more than once, or never if they were not confirmed.
 //!
-//! What becomes of a failed job is the pipeline's own `settlement`.
+//! The pipeline's own `settlement` decides how a failed job is settled.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use cairn_wire::Job;
 use crate::world::World;
 use crate::{cloner, worker};
 
-/// Hands jobs over. On an error some may be there.
+/// Publishes jobs. After an error, some of them may have been published.
 pub async fn publish(world: &Arc<World>, jobs: Vec<Job>) -> Result<(), BrokerError> {
     let schedule = world.schedule();
     schedule.step().await;
@@ -55,7 +55,7 @@ fn enqueue(world: &Arc<World>, job: Job, num_failed_attempts: u32, after_ms: u64
     });
 }
 
-/// A delivery in somebody's hands. If they go away without an answer, it comes back.
+/// A delivery to a worker. If the worker ends without an answer, the delivery returns.
 struct Unanswered {
     world: Arc<World>,
     delivery: Option<Delivery>,
@@ -84,7 +84,7 @@ impl Drop for Unanswered {
     }
 }
 
-/// What the runner does with a delivery: work, then answer.
+/// The runner's order for a delivery: work, then answer.
 async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     let Some(delivery) = unanswered.delivery.clone() else { return };
     if world.environment.has(crate::Mutant::AckBeforeWrite) {

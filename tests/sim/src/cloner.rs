@@ -1,7 +1,8 @@
-//! Cloners: one takes the lease, reads the source, takes its time, and begins a run.
+//! Cloners: each takes the lease, reads the source for a while, and begins a run.
 //!
-//! `Sync` itself reads trees on threads and sleeps on tokio's clock, so its order of calls is repeated here: lease, whether
-//! it is still wanted, view, source, begin, answer, give the lease back; a heartbeat that gets no answer ends it.
+//! `Sync` reads trees on threads and sleeps on tokio's clock, so this file repeats its order of calls: lease,
+//! check that the sync is still requested, view, source, begin, answer, release the lease. A heartbeat
+//! without an answer ends the sync.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     }
     let lease = match world.runs.lease(job.repository, world.now(), LEASE_MS).await {
         Ok(lease) => lease,
-        // Somebody is at it; the request is handed out again if he fails.
+        // Another cloner holds the lease; the request is dispatched again if that cloner fails.
         Err(LedgerError { kind: ErrorKind::Conflict | ErrorKind::NotFound, .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
@@ -32,14 +33,14 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     world.schedule().trace(|| format!("gives back {:?}: {}", holder.lease.epoch, given_back.is_ok()));
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
-        // Others were faster; what they did may be older than the request, so it stays.
+        // Another cloner was faster. Its result may be older than the request, so the request stays.
         Err(error) if error.code == ErrorKind::Conflict.code() || error.code == ErrorKind::NotFound.code() => Ok(()),
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Answers a request that cannot be met; its message says when the attempt began.
+/// Answers a request that failed; the message contains the time when the attempt began.
 pub async fn failed(world: &Arc<World>, job: &SyncJob, code: &str, began_at_ms: i64) -> Result<(), LedgerError> {
     let failure = Some((code.to_owned(), began_at_ms.to_string()));
     world.runs.answer(job.repository, job.request, failure, world.now()).await
@@ -90,7 +91,7 @@ impl Holder<'_> {
         Ok(())
     }
 
-    /// Takes as long as a large repository may, and shows that it lives.
+    /// Takes as long as a large repository can, and renews the lease meanwhile.
     async fn pack(&mut self) -> Result<(), StageError> {
         let schedule = self.world.schedule();
         for _ in 0..schedule.random(6) {

@@ -1,5 +1,5 @@
-//! What all actors stand on: the store of run documents behind a network that loses answers, two stores of records, and the
-//! history that watches both.
+//! The environment of all actors: the store of run documents behind a network that loses answers, two stores
+//! of records, and the history that observes both.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,7 @@ pub struct Environment {
     pub schedule: Arc<Schedule>,
     pub mutant: Option<Mutant>,
     pub memory: MemoryRuns,
-    /// Chunks and graph.
+    /// The stores of chunks and of the graph.
     pub rows: [Mutex<Rows>; 2],
     history: Mutex<History>,
 }
@@ -46,7 +46,7 @@ impl Environment {
         self.rows[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever asked now would see the published generation in both stores: all of it and nothing else.
+    /// Checks that a reader would now see the whole published generation in both stores, and nothing else.
     pub fn check(&self, repository: RepositoryId) {
         let view = self.memory.head().view();
         let expected: Content = {
@@ -64,7 +64,7 @@ impl Environment {
     }
 
     fn observe(&self, command: &Command, answer: &Answer, cleared: Option<u64>) {
-        self.schedule.trace(|| format!("{} → {answer:?}", told(command)));
+        self.schedule.trace(|| format!("{} → {answer:?}", describe(command)));
         let now_ms = self.schedule.now();
         let mut outcome = self.history().observe(command, answer, now_ms);
         if let (Command::Answer { repository, outcome: sync, .. }, Some(number)) = (command, cleared) {
@@ -97,12 +97,12 @@ impl Environment {
                 let observed = if matches!(given, Command::Cancel { .. }) { given } else { command };
                 self.observe(observed, answer, cleared);
             }
-            Err(refusal) => self.schedule.trace(|| format!("{} refused: {refusal}", told(command))),
+            Err(refusal) => self.schedule.trace(|| format!("{} refused: {refusal}", describe(command))),
         }
         answer
     }
 
-    /// The command as a store with a planted bug takes it.
+    /// The command as a store with a planted bug receives it.
     fn mutated(&self, command: &Command) -> Command {
         match (self.mutant, command) {
             (Some(Mutant::NoEpochCheck), Command::Begin { repository, beginning, details }) => {
@@ -126,7 +126,7 @@ impl Environment {
         }
     }
 
-    /// The way to the store of runs, and the way back.
+    /// The network between an actor and the store of run documents, in both directions.
     async fn way(&self, operation: &'static str) -> Result<(), RunDocumentsError> {
         self.schedule.step().await;
         if self.schedule.chance(self.schedule.faults().lost_answers) {
@@ -137,7 +137,7 @@ impl Environment {
     }
 }
 
-fn told(command: &Command) -> String {
+fn describe(command: &Command) -> String {
     match command {
         Command::EndPart { run, part, end, .. } => format!("end {part} of {run} as {end:?}"),
         Command::Begin { beginning, .. } => format!("begin with {:?}", beginning.parts),
@@ -145,7 +145,7 @@ fn told(command: &Command) -> String {
     }
 }
 
-/// The store of runs, at the other end of a network.
+/// The store of run documents behind the network.
 pub struct Remote(pub Arc<Environment>);
 
 #[async_trait]

@@ -1,7 +1,8 @@
-//! What happened, as an outsider saw it, and what may never happen.
+//! The history of one run of the simulation, as an observer records it, and the events that must never
+//! happen.
 //!
-//! Fed with each command that was applied and its answer. Knows nothing of how the production code decides: sets of
-//! parts, numbers of leases and the order of publications are kept here once more, in the simplest way.
+//! It receives each applied command with its answer. It knows nothing of the decisions of the production
+//! code: it keeps sets of parts, lease numbers and the order of publications once more, in the simplest way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ pub struct History {
     repositories: BTreeMap<RepositoryId, RepositoryHistory>,
     last_generation: u64,
     last_seq: u64,
-    /// Counts commands, so that *before* and *after* can be told apart within a millisecond.
+    /// Counts commands, so that *before* and *after* differ within a millisecond.
     pub num_changes: u64,
     pub num_published: u64,
     pub num_aborted: u64,
@@ -37,16 +38,16 @@ struct RunHistory {
 
 #[derive(Default)]
 struct RepositoryHistory {
-    /// Of the newest lease, and of all.
+    /// The number of the newest lease, and the numbers of all leases.
     epoch: u64,
     epochs: BTreeSet<u64>,
-    /// When the source was read that the newest run, or the newest sync without one, was made of.
+    /// When the source was read for the newest run, or for the newest sync without a run.
     read_at_ms: i64,
-    /// What was asked was cancelled, and nobody has asked since.
+    /// The request was cancelled, and no request has followed.
     is_cancelled: bool,
-    /// By request, when somebody last asked and was given that number.
+    /// By request number, the time of the latest request with that number.
     asked_at_ms: BTreeMap<u64, i64>,
-    /// What was published at which seq; none from a deletion on; and after how many changes.
+    /// The content published at each seq, and after how many changes; none after a deletion.
     visible: Vec<(PublishedSeq, Option<GenerationId>, u64)>,
 }
 
@@ -67,13 +68,13 @@ impl History {
         key
     }
 
-    /// A sync found that what is published is what it read.
+    /// A sync found that the published generation equals the source that it read.
     pub fn unchanged(&mut self, repository: RepositoryId, read_at_ms: i64) {
         let history = self.repositories.entry(repository).or_default();
         history.read_at_ms = history.read_at_ms.max(read_at_ms);
     }
 
-    /// What a run's generation shows once it is published.
+    /// The content that a run's generation shows after its publication.
     pub fn content(&self, generation: GenerationId) -> Content {
         let run = &self.runs[&generation];
         let lost = |file: &u32| {
@@ -84,12 +85,12 @@ impl History {
         run.plan.content.iter().filter(|(file, _)| !lost(file)).map(|(file, version)| (*file, *version)).collect()
     }
 
-    /// What is published now.
+    /// The content that is published now.
     pub fn published(&self, repository: RepositoryId) -> Option<GenerationId> {
         self.repositories.get(&repository)?.visible.last()?.1
     }
 
-    /// What a view of that seq sees that was taken after so many changes.
+    /// The content that a view of that seq sees, if the view was taken after that many changes.
     pub fn published_at(&self, repository: RepositoryId, seq: PublishedSeq, after: u64) -> Option<GenerationId> {
         let history = self.repositories.get(&repository)?;
         let deleted = |(at, generation, change): &(PublishedSeq, Option<GenerationId>, u64)| {
@@ -106,7 +107,7 @@ impl History {
         visible.iter().any(|(_, generation, at)| generation.is_none() && *at > change)
     }
 
-    /// Checks what came of a command. The outcome names what must not be.
+    /// Checks the result of a command. The error names the violation.
     pub fn observe(&mut self, command: &Command, answer: &Answer, now_ms: i64) -> Outcome {
         self.num_changes += 1;
         match (command, answer) {
@@ -136,11 +137,11 @@ impl History {
         }
     }
 
-    /// A request is answered: `cleared` is the number that nobody waits for any more.
+    /// A request is answered: `cleared` is the request number that is no longer pending.
     pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Outcome {
         let history = self.repositories.entry(repository).or_default();
         let asked_at_ms = history.asked_at_ms.get(&cleared).copied().unwrap_or_default();
-        // Whoever tells a failure says when he began.
+        // A failure report contains the time when its attempt began.
         let done_at_ms = failure.map_or(history.read_at_ms, |began| began.parse().unwrap_or_default());
         ensure(done_at_ms >= asked_at_ms, || {
             format!(
@@ -228,7 +229,7 @@ impl History {
 
     fn deletion(&mut self, repository: RepositoryId, generation: GenerationId) -> Outcome {
         if generation.0 <= self.last_generation {
-            // Deleted already.
+            // The repository is deleted.
             return Ok(());
         }
         self.allotted(generation)?;

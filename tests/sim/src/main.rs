@@ -1,4 +1,4 @@
-//! Runs seeds, replays one, or plants a bug and shows the first seed that catches it.
+//! Runs seeds, replays one seed, or plants a bug and prints the first seed that catches it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,19 +10,19 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(about = "A seeded simulation of runs, over the production state machines")]
 struct Arguments {
-    /// How many seeds to run.
+    /// Number of seeds.
     #[arg(long, default_value_t = 1000)]
     seeds: u64,
-    /// The first of them.
+    /// First seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Replays this one.
+    /// Replays this seed.
     #[arg(long)]
     seed: Option<u64>,
-    /// Prints each step of the seed that is replayed.
+    /// Prints each step of the replayed seed.
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Plants a bug, and looks for a seed that catches it.
+    /// Plants a bug, and searches for a seed that catches it.
     #[arg(long, value_parser = Mutant::parse)]
     mutant: Option<Mutant>,
 }
@@ -43,7 +43,7 @@ fn replay(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Result<()> {
     }
     match outcome.violation {
         Some(violation) => bail!("seed {seed}: {violation}"),
-        None => println!("seed {seed}: no violation; {}", told(&outcome)),
+        None => println!("seed {seed}: no violation; {}", describe(&outcome)),
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn catch(mutant: Mutant, mut seeds: std::ops::Range<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Runs are independent of each other, so every core takes the next seed.
+/// Runs are independent, so every core takes the next seed.
 fn search(from: u64, seeds: u64) -> Result<()> {
     let began_at = Instant::now();
     let (next, until) = (AtomicU64::new(from), from + seeds);
@@ -94,7 +94,7 @@ fn search(from: u64, seeds: u64) -> Result<()> {
     println!(
         "{seeds} seeds in {seconds:.1} s ({:.0} per minute), no violation; {}",
         seeds as f64 / seconds * 60.0,
-        told(&sum)
+        describe(&sum)
     );
     Ok(())
 }
@@ -106,7 +106,7 @@ fn add(sum: &mut Outcome, outcome: &Outcome) {
     sum.num_answers += outcome.num_answers;
 }
 
-fn told(outcome: &Outcome) -> String {
+fn describe(outcome: &Outcome) -> String {
     let Outcome { num_published, num_aborted, num_deleted, num_answers, .. } = outcome;
     format!(
         "{num_published} runs published, {num_aborted} aborted, {num_deleted} deletions, {num_answers} answers to readers"

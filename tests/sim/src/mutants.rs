@@ -1,7 +1,8 @@
-//! Bugs to plant, each of which some seed must show.
+//! Bugs to plant. Some seed must show each of them.
 //!
-//! Each changes what a wrapper around the production code does, in exactly the way in which the bug would: the production
-//! code itself is never built differently. `tests/mutants` plants those of the same names in the production code.
+//! Each bug changes the behaviour of a wrapper around the production code, exactly as the bug would. The
+//! production code itself is not changed. `tests/mutants` plants the bugs of the same names in the production
+//! code.
 //!
 //! | bug | planted in |
 //! |---|---|
@@ -34,31 +35,31 @@ macro_rules! mutants {
 }
 
 mutants! {
-    /// `begin` takes the epoch of whoever asks.
+    /// `begin` accepts the epoch of any caller.
     NoEpochCheck = "no-epoch-check",
-    /// An end that is told twice counts twice.
+    /// An end that is reported twice counts twice.
     CounterInsteadOfSet = "counter-instead-of-set",
-    /// Staging overwrites a record that is there, with the mark that ended it.
+    /// Staging overwrites an existing record, with the mark that ended it.
     UpsertAfterRetire = "late-upsert-after-retire",
-    /// A sweep removes all that was ended up to the newest generation, not what is listed.
+    /// A sweep removes every record that ended up to the newest generation, instead of the listed ones.
     SweepByRange = "sweep-by-range",
     /// An aborted generation is forgotten when it is listed, not when it is swept.
     UnhideBeforeSweep = "unhide-before-sweep",
     /// A view is made of two reads.
     ViewReadApart = "next-gen-and-hidden-read-apart",
-    /// A cloner that has lost its lease takes it anew and goes on with what it has read.
+    /// A cloner that has lost its lease takes it again and continues with the data it has read.
     LeaseLostInMidRun = "lease-lost-in-mid-run",
-    /// Retiring writes its mark over any other.
+    /// Retiring overwrites any other mark.
     RetireOverPublished = "retire-overwrites-a-published-mark",
-    /// A store answers without looking at generations.
+    /// A store ignores generations when it answers.
     ViewFilterDropped = "view-filter-dropped",
     /// A delivery is acknowledged before its work is done.
     AckBeforeWrite = "ack-before-write",
-    /// A publication may be written long after the time that stands in it.
+    /// A publication may be written long after its own timestamp.
     PublishingTakesItsTime = "publishing-takes-its-time",
-    /// Cancelling clears what was asked, and leaves the lease with whoever is at it.
+    /// Cancelling clears the request and leaves the lease with its holder.
     CancelledSyncGoesOn = "cancelled-sync-goes-on",
-    /// A new owner of a key does not reckon with what its predecessor used.
+    /// A new owner of a key ignores the usage of its predecessor.
     QuotaForgotten = "quota-forgotten-by-a-new-owner",
 }
 

@@ -1,6 +1,8 @@
-//! Embedders that share a provider's key: one owner at a time, whose limiter decides, and a standby that takes over.
+//! Embedders that share a provider's key: one owner at a time, whose limiter decides, and a standby that
+//! takes over.
 //!
-//! The provider counts each call somewhere between its beginning and its end, and looks at every window of a minute.
+//! The provider counts each call at some time between its start and its end, and checks every window of a
+//! minute.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use crate::schedule::{START_MS, Schedule};
 
 const WINDOW_MS: i64 = 60_000;
 const LASTS_MS: i64 = 12 * WINDOW_MS;
-/// Of the tighter limit, where there is always work.
+/// The usage of the tighter limit while work is always waiting.
 const LEAST_USED_PERCENT: u64 = 85;
 
 struct Key {
@@ -25,10 +27,10 @@ struct Key {
 
 struct State {
     limiter: Limiter,
-    /// Counts owners: whatever a former one knows is void.
+    /// Counts owners: the knowledge of a former owner is void.
     owner: u64,
     owned_since_ms: i64,
-    /// What the provider counted: when, and how many tokens.
+    /// The calls that the provider counted: time and number of tokens.
     seen: Vec<(i64, u64)>,
 }
 
@@ -58,7 +60,7 @@ pub fn start(schedule: &Arc<Schedule>, mutant: Option<Mutant>) {
     schedule.spawn(async move { own.audit().await });
 }
 
-/// One who always has a call to make.
+/// An embedder that always has a call to make.
 async fn embed(key: &Arc<Key>) {
     while key.schedule.now() < START_MS + LASTS_MS {
         let class = if key.schedule.random(4) == 0 { Class::Questions } else { Class::Passages };
@@ -68,7 +70,7 @@ async fn embed(key: &Arc<Key>) {
             Err(until) => {
                 let now_ms = key.schedule.now() - START_MS;
                 let wait_ms = until.as_micros().div_ceil(1000) as i64 - now_ms;
-                // Another's call may end meanwhile.
+                // Another call may end meanwhile.
                 key.schedule.sleep(wait_ms.clamp(1, 500) as u64).await;
             }
         }
@@ -106,7 +108,7 @@ impl Key {
         let counted_after_ms = self.schedule.random(length_ms + 1);
         self.schedule.sleep(counted_after_ms).await;
         let is_owner = self.with(|state| state.owner == owner);
-        // The call of an owner that has died was counted before that, if at all.
+        // A call of an owner that has died was counted before its death, or not at all.
         if is_owner {
             let at_ms = self.schedule.now();
             self.with(|state| state.seen.push((at_ms, tokens)));
@@ -155,7 +157,7 @@ impl Key {
         self.check_use(&seen, owned_since_ms);
     }
 
-    /// Of the last windows, which had one owner only.
+    /// Only the last windows, which had one owner.
     fn check_use(&self, seen: &[(i64, u64)], owned_since_ms: i64) {
         let from_ms = (owned_since_ms + 3 * WINDOW_MS).max(START_MS + WINDOW_MS);
         let num_windows = ((START_MS + LASTS_MS - from_ms) / WINDOW_MS).max(0) as u64;

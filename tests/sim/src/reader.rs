@@ -1,4 +1,4 @@
-//! Readers: they take a view, or one by its seq as a cursor does, and read both stores over several steps.
+//! Readers: they take a view, or a view by its seq as a cursor does, and read both stores over several steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::environment::Remote;
 use crate::mutants::Mutant;
 use crate::world::World;
 
-/// A page's cursor lives as long; less than the grace before sweeping.
+/// The lifetime of a page's cursor; less than the grace before sweeping.
 const CURSOR_LIVES_MS: i64 = 600_000;
 
-/// A view, as it was taken.
+/// A view, and when it was taken.
 struct Taken {
     view: View,
-    /// After so many changes, at least.
+    /// The least number of changes before the view was taken.
     after: u64,
 }
 
@@ -66,7 +66,8 @@ async fn take(world: &Arc<World>) -> Result<View, CatalogueError> {
     Ok(View { next_gen, seq: then.seq, ..first })
 }
 
-/// Reads what a view shows of a repository, a store after the other, and compares it with what was published.
+/// Reads the repository under the view from one store after the other, and compares it with the published
+/// content.
 async fn question(world: &Arc<World>, taken: &Taken, repository: RepositoryId, until_ms: i64) {
     let Taken { view, after } = taken;
     for number in 0..2 {
@@ -97,7 +98,7 @@ async fn question(world: &Arc<World>, taken: &Taken, repository: RepositoryId, u
     let is_right = published == expected || (published.is_none() && history.was_deleted_since(repository, *after));
     drop(history);
     if !is_right && world.now() <= until_ms {
-        world.schedule().violate(format!("{published:?} is said to be published in {view:?} instead of {expected:?}"));
+        world.schedule().violate(format!("{view:?} shows {published:?} as published instead of {expected:?}"));
     }
     world.num_answers.fetch_add(1, Ordering::Relaxed);
 }

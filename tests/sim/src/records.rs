@@ -1,7 +1,8 @@
-//! A store of records with intervals, of the simplest kind that keeps the contract of staging, reading and sweeping.
+//! A store of records with intervals, of the simplest kind that keeps the contract of staging, reading and
+//! sweeping.
 //!
-//! It stands for Qdrant and Neo4j, whose adapters answer for the same contract in the conformance suites: staging only
-//! inserts, retiring asks `Staging::may_retire`, reading asks `View::sees`.
+//! It represents Qdrant and Neo4j, whose adapters keep the same contract in the conformance suites: staging
+//! only inserts, retiring asks `Staging::may_retire`, reading asks `View::sees`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,11 +21,11 @@ pub struct Row {
     pub gen_to: GenerationId,
 }
 
-/// By repository, file and `gen_from`.
+/// Keyed by repository, file and `gen_from`.
 #[derive(Default)]
 pub struct Rows(pub BTreeMap<(RepositoryId, u32, GenerationId), Row>);
 
-/// What is seen of each file: one version, if all is well.
+/// The visible versions of each file: exactly one, if all is well.
 #[derive(PartialEq, Debug, Default)]
 pub struct Seen(pub BTreeMap<u32, Vec<u64>>);
 
@@ -36,7 +37,7 @@ impl Seen {
         self.0.len() == content.len() && self.0.iter().zip(content).all(same)
     }
 
-    /// Nothing but what belongs to it, though some may be missing.
+    /// Only records of the generation, although some may be missing.
     pub fn is_within(&self, content: &Content) -> bool {
         self.0.iter().all(|(file, versions)| content.get(file).is_some_and(|version| versions.as_slice() == [*version]))
     }
@@ -96,14 +97,14 @@ impl Rows {
     }
 }
 
-/// What a handler sends to a store.
+/// A write that a handler sends to a store.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Write {
     Insert { file: u32, version: u64 },
     Retire { file: u32 },
 }
 
-/// One of the stores.
+/// One of the two stores.
 #[derive(Clone)]
 pub struct Records {
     pub environment: Arc<Environment>,

@@ -1,6 +1,8 @@
-//! Time, chance and death: tasks are futures, time jumps to the next one that wakes, and all chance comes from one seed.
+//! Time, randomness and death: tasks are futures, time jumps to the next task that wakes, and one seed gives
+//! all random numbers.
 //!
-//! One thread polls one future at a time, and a task gives way only where it sleeps. So a run is a function of its seed.
+//! One thread polls one future at a time, and a task yields only where it sleeps. So a run is a function of
+//! its seed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -14,25 +16,25 @@ use cairn_ports::Clock;
 
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// When a run begins, in milliseconds since 1970.
+/// The start of a run, in milliseconds since 1970.
 pub const START_MS: i64 = 1_000_000_000;
 
-/// How the world misbehaves; drawn from the seed, so that some seeds see one kind of trouble only.
+/// The rates of faults; drawn from the seed, so that some seeds see only one kind of fault.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Faults {
-    /// Per thousand steps: the process that does it ends.
+    /// Per thousand steps: the process ends.
     pub deaths: u64,
-    /// Per thousand steps: it stands still, for up to ten minutes.
+    /// Per thousand steps: the process stops for up to ten minutes.
     pub stalls: u64,
-    /// Per thousand calls: the answer is lost, whether the call was done or not.
+    /// Per thousand calls: the answer is lost, whether or not the call was carried out.
     pub lost_answers: u64,
-    /// Per thousand jobs: delivered more than once.
+    /// Per thousand jobs: the job is delivered more than once.
     pub duplicates: u64,
-    /// Per thousand jobs: gone, unconfirmed.
+    /// Per thousand jobs: the job is lost and not confirmed.
     pub lost_jobs: u64,
-    /// Per thousand parts: cannot be parsed.
+    /// Per thousand parts: the part cannot be parsed.
     pub poison: u64,
-    /// Of a call, at most.
+    /// The longest duration of a call.
     pub latency_ms: u64,
 }
 
@@ -115,20 +117,20 @@ impl Schedule {
         Sleep { schedule: Arc::clone(self), at_ms, is_set: false }
     }
 
-    /// What a message takes on its way.
+    /// The duration of a message's transport.
     pub fn latency(self: &Arc<Self>) -> Sleep {
         let longest = self.faults().latency_ms.max(2);
         self.sleep(self.random(longest))
     }
 
-    /// Between any two things that a process does: it may be slow, stand still for long, or end here.
+    /// A point between two steps of a process, where it may be slow, stop for long, or end.
     pub async fn step(self: &Arc<Self>) {
         let faults = self.faults();
         if self.chance(faults.deaths) {
             self.die().await;
         }
         if self.chance(faults.stalls) {
-            self.trace(|| "stands still".to_owned());
+            self.trace(|| "stops for a while".to_owned());
             self.sleep(self.random(600_000)).await;
         }
         self.latency().await;
@@ -144,7 +146,7 @@ impl Schedule {
         std::future::pending::<()>().await;
     }
 
-    /// Runs everything that wakes until then.
+    /// Runs every task that wakes before that time.
     pub fn run_until(&self, until_ms: i64) {
         while let Some((id, mut task)) = self.next(until_ms) {
             let ended = task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
@@ -152,7 +154,7 @@ impl Schedule {
             if ended || state.dead.remove(&id) {
                 state.tasks.remove(&id);
                 drop(state);
-                // What a dead process held is let go here, and may spawn.
+                // The resources of a dead process are released here, which may spawn tasks.
                 drop(task);
             } else {
                 state.tasks.insert(id, Some(task));
@@ -182,7 +184,7 @@ impl Schedule {
         }
     }
 
-    /// The first violation stands; the run ends.
+    /// Keeps the first violation and ends the run.
     pub fn violate(&self, what: impl Into<String>) {
         let what = what.into();
         self.trace(|| format!("VIOLATION: {what}"));
@@ -207,7 +209,7 @@ impl Schedule {
         self.lock().trace.take().unwrap_or_default()
     }
 
-    /// Ends every task, so that what they hold is let go.
+    /// Ends every task, so that its resources are released.
     pub fn end(&self) {
         let tasks = std::mem::take(&mut self.lock().tasks);
         drop(tasks);
@@ -248,7 +250,7 @@ impl Future for Sleep {
     }
 }
 
-/// The world's time, as the stages ask for it.
+/// The simulated clock, as a port for the stages.
 pub struct SimulatedClock(pub Arc<Schedule>);
 
 impl Clock for SimulatedClock {
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_one_order_and_another_seed_another() {
+    fn seed_determines_the_order() {
         assert_eq!(order_of_two(1), order_of_two(1));
         assert_ne!(order_of_two(1), order_of_two(2));
         assert!(order_of_two(3).is_sorted_by_key(|(at_ms, _)| *at_ms));
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_task_goes_no_further_and_lets_go() {
+    fn dead_task_stops_and_releases_its_resources() {
         let schedule = Schedule::new(1, false);
         schedule.set_faults(Faults { deaths: 1000, ..Faults::default() });
         let (own, held) = (Arc::clone(&schedule), Arc::new(()));

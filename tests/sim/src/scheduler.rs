@@ -1,7 +1,7 @@
-//! The scheduler's loops: dispatch, outbox, reconciler, reaper, sweeper. Each may die and be started again, and two of a
-//! kind may be at work at once.
+//! The scheduler's loops: dispatch, outbox, reconciler, reaper, sweeper. Each may die and restart, and two of
+//! a kind may run at once.
 //!
-//! Sweeping is the production stage itself, stopped between any two of its steps.
+//! Sweeping is the production stage itself, interrupted between any two of its steps.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -37,17 +37,17 @@ pub const ALL: &[Loop] = &[
     |world| Box::pin(sweep(world)),
 ];
 
-/// Syncs and runs at a time.
+/// Syncs and runs in progress at a time.
 const IN_FLIGHT: usize = 2;
-/// A request that nobody took up is handed out again.
+/// A request that no worker takes is dispatched again after this time.
 const AGAIN_AFTER_MS: i64 = 120_000;
-/// Of a run with progress since then, somebody is publishing the jobs.
+/// A run with progress since then has a process that publishes its jobs.
 const QUIET_MS: i64 = 4_000;
 const STALLED_AFTER_MS: i64 = 600_000;
-/// A run that stands still for longer comes to nothing.
+/// A run without progress for longer is ended as failed.
 const LONGEST_STANDSTILL_MS: i64 = 3 * 3_600_000;
 
-/// Between two rounds; after healing there is time.
+/// The pause between two rounds; after healing there is time.
 async fn pause(world: &World, ms: u64) {
     let ms = if world.is_healed() { 4 * ms } else { ms };
     world.schedule().sleep(ms / 2 + world.schedule().random(ms)).await;
@@ -117,7 +117,7 @@ async fn sweep(world: Arc<World>) {
     }
 }
 
-/// The catalogue, as a sweep knows it.
+/// The catalogue, as a sweep uses it.
 struct Sweeping(Arc<World>);
 
 #[async_trait]
@@ -146,7 +146,7 @@ impl CatalogueSweep for Sweeping {
     }
 }
 
-/// Vectors are no matter of generations; nor are patterns to the sweep.
+/// Vectors have no generations; the sweep ignores patterns.
 struct NoVectors;
 
 #[async_trait]

@@ -1,20 +1,20 @@
-//! Repositories as their owners have them, and what a run makes of one.
+//! Repositories at their source, and the run that a sync makes of one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{ArtifactRef, PartId, StageName};
 
-/// By file, the version of what stands in it.
+/// The version of each file.
 pub type Content = BTreeMap<u32, u64>;
 
-/// What a sync read and what is to be done about it.
+/// The source that a sync read, and the resulting work.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     pub read_at_ms: i64,
-    /// Of the lease that it was read under.
+    /// The lease under which it was read.
     pub epoch: u64,
     pub content: Content,
-    /// The files of each pack; a parse part and an embed part each.
+    /// The files of each pack; each pack has a parse part and an embed part.
     pub packs: Vec<Vec<u32>>,
     pub gone: Vec<u32>,
 }
@@ -29,7 +29,7 @@ impl Plan {
         parts
     }
 
-    /// The difference to what is published; none if there is nothing to do.
+    /// The difference from the published content; none if nothing is to be done.
     pub fn new(published: &Manifest, content: Content, read_at_ms: i64, epoch: u64) -> Option<Self> {
         let is_new = |(file, version): &(&u32, &u64)| published.content.get(*file) != Some(*version);
         let changed: Vec<u32> = content.iter().filter(is_new).map(|(file, _)| *file).collect();
@@ -42,7 +42,7 @@ impl Plan {
     }
 }
 
-/// What a published generation holds; files that failed are absent, and tried again.
+/// The content of a published generation; failed files are missing and tried again.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Manifest {
     pub is_some: bool,

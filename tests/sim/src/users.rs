@@ -1,4 +1,4 @@
-//! Those who push, ask, delete, register again and cancel.
+//! Users, who push, request, delete, register again and cancel.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use cairn_ports::{Catalogue, Ledger, LedgerRead, Requests};
 use crate::world::World;
 
 const FILES: u64 = 6;
-/// A command is dated by who gives it. One that arrives later than this would let cursors end before their time: grace is
-/// longer than a cursor's life by as much.
+/// The sender dates a command. A command that arrives later than this would end cursors early: the grace is
+/// longer than the lifetime of a cursor by the same time.
 const LONGEST_REQUEST_MS: i64 = 300_000;
 
 pub fn start(world: &Arc<World>) {
@@ -20,7 +20,7 @@ pub fn start(world: &Arc<World>) {
     }
 }
 
-/// One who looks after a repository until all is healed.
+/// A user who changes one repository until the faults end.
 async fn live(world: Arc<World>, name: RepositoryName) {
     let schedule = world.schedule();
     let pause_ms = [20_000, 120_000, 600_000][schedule.random(3) as usize];
@@ -42,7 +42,7 @@ async fn live(world: Arc<World>, name: RepositoryName) {
     }
 }
 
-/// Every file's version is a number that was never used before.
+/// Every version of a file is a new number.
 fn push(world: &World, name: &RepositoryName) {
     let schedule = world.schedule();
     let mut sources = world.sources();
@@ -62,7 +62,7 @@ async fn register(world: &Arc<World>, name: &RepositoryName) {
         return;
     }
     let own = (Arc::clone(world), name.clone());
-    // Each command is typed at a machine of its own, which may die as any other.
+    // Each command is sent from a separate machine, which may die like any other.
     world.schedule().spawn(async move { own.0.register(&own.1).await });
     world.schedule().sleep(20_000).await;
 }
@@ -71,7 +71,7 @@ async fn ask(world: &Arc<World>, name: &RepositoryName) {
     let (own, id) = (Arc::clone(world), world.id(name));
     world.schedule().spawn(async move {
         let lane = if own.schedule().random(2) == 0 { Lane::Bulk } else { Lane::Interactive };
-        // One who gets no answer asks again some day.
+        // A user who gets no answer sends the request again later.
         let _unheard = own.runs.ask(id, lane, false, own.now()).await;
     });
 }
@@ -91,7 +91,7 @@ async fn delete(world: &Arc<World>, name: &RepositoryName) {
 async fn cancel(world: &Arc<World>, name: &RepositoryName) {
     let (own, id) = (Arc::clone(world), world.id(name));
     world.schedule().spawn(async move {
-        // First what is to begin: what begins before is then seen as unfinished.
+        // The runs that are to begin come first, so that earlier runs count as unfinished.
         if own.runs.cancel(&[id], "by a person", own.now()).await.is_err() {
             return;
         }
@@ -102,7 +102,7 @@ async fn cancel(world: &Arc<World>, name: &RepositoryName) {
     });
 }
 
-/// After healing: every repository that is there is asked for once more.
+/// After healing, requests a sync of every existing repository once more.
 pub async fn ask_all(world: &Arc<World>) {
     for name in &world.names {
         let _deleted = world.runs.ask(world.id(name), Lane::Bulk, false, world.now()).await;

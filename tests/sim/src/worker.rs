@@ -1,8 +1,8 @@
 //! Workers of parts.
 //!
-//! The runner waits on tokio's clock, so its order is repeated here: is the run active, work while it is, end the part,
-//! publish what follows, answer. A worker may end or stand still between any two of these, and what it had sent to a
-//! store arrives all the same; but it sends nothing after its deadline.
+//! The runner waits on tokio's clock, so this file repeats its order: check that the run is active, work
+//! while it is, end the part, publish the next parts, answer. A worker may end or stop between any two of
+//! these steps. Its earlier writes still arrive at a store, but it sends nothing after its deadline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::world::World;
 
 const DEADLINE: Duration = Duration::from_secs(300);
 const LONGEST: Duration = Duration::from_secs(1200);
-/// What was sent arrives within this time, or not at all.
+/// A write arrives within this time, or never.
 const LONGEST_WAY_MS: u64 = 20_000;
 
 pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
@@ -47,7 +47,7 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     }
 }
 
-/// How things stand for a part that somebody waits for.
+/// The status of a part that a run still waits for.
 async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>, StageError> {
     match world.runs.part_status(job.run, job.part).await {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
@@ -55,7 +55,7 @@ async fn active(world: &Arc<World>, job: &PartJob) -> Result<Option<PartStatus>,
     }
 }
 
-/// A part that is given up: files that cannot be parsed are listed, without the other stages the run comes to nothing.
+/// Abandons a part: files that cannot be parsed are listed; a part of another stage fails the run.
 pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: String) -> Result<(), StageError> {
     if job.part.stage == StageName::Parse {
         return end(world, job, PartEnd::Failed { code, message }).await;
@@ -63,7 +63,7 @@ pub async fn failed(world: &Arc<World>, job: &PartJob, code: String, message: St
     over(world.runs.abort(job.run, RunState::Failed, &message, world.now()).await)
 }
 
-/// Whoever ended the run did so for all.
+/// Another process has ended the run.
 fn over(outcome: Result<(), LedgerError>) -> Result<(), StageError> {
     match outcome {
         Err(error) if !matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => Err(error.into()),
@@ -77,14 +77,14 @@ async fn end(world: &Arc<World>, job: &PartJob, end: PartEnd) -> Result<(), Stag
         Err(error) => return over(Err(error)),
     };
     let jobs: Vec<Job> = next.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
-    // What is not published stands in the outbox.
+    // Jobs that were not published are in the outbox.
     if !jobs.is_empty() && broker::publish(world, jobs).await.is_ok() {
         let _published_again = world.runs.sent(job.run, &next).await;
     }
     Ok(())
 }
 
-/// A job that is acknowledged needs no further delivery: its part has ended, or its run has.
+/// An acknowledged job needs no further delivery: its part or its run has ended.
 pub fn check_acknowledged(world: &World, job: &Job) {
     let Job::Part(job) = job else { return };
     let Some(run) = world.environment.memory.run(job.run) else { return };
@@ -121,7 +121,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Files whose pack could not be parsed.
+    /// The files of packs that could not be parsed.
     async fn failed_files(&self) -> Result<Vec<u32>, StageError> {
         let parts = self.world.runs.parts(self.task.run).await?;
         let failed = parts.into_iter().filter(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
@@ -129,7 +129,7 @@ impl Part<'_> {
         Ok(packs.flat_map(|number| self.plan.packs[number].clone()).collect())
     }
 
-    /// Compares the files with what the previous generation has of them, and stages what changed.
+    /// Compares the files with those of the previous generation, and stages the changes.
     async fn stage(&self, store: usize, files: Vec<u32>) -> Result<(), StageError> {
         let (run, failed) = (self.task.run, self.failed_files().await?);
         let view = self.world.runs.view().await?;
@@ -185,7 +185,7 @@ impl Part<'_> {
             model: String::new(),
         };
         if self.world.environment.has(Mutant::PublishingTakesItsTime) {
-            // Else it does so too seldom to be caught by few seeds.
+            // Otherwise this happens too seldom for a few seeds to catch it.
             let schedule = self.world.schedule();
             schedule.sleep(schedule.random(LONGEST.as_millis() as u64)).await;
         }
@@ -193,7 +193,7 @@ impl Part<'_> {
         self.check_published(PartId { stage: StageName::Publish, number: 0 })
     }
 
-    /// What was answered is so.
+    /// Checks that an acknowledged write is in the store.
     fn check_published(&self, part: PartId) -> Result<(), StageError> {
         let run = self.world.environment.memory.run(self.task.run);
         let is_open =

@@ -1,4 +1,4 @@
-//! One run: actors over the production code, trouble for a while, then healing, and what must hold in the end.
+//! One run: actors over the production code, faults for a while, then healing, and the final invariants.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -17,10 +17,10 @@ use crate::source::{Content, Manifest};
 use crate::{quota, reader, scheduler, users};
 
 const MINUTE_MS: i64 = 60_000;
-/// After healing, all must be quiet within this time: longer than the whole retry ladder and two graces.
+/// After healing, all work must end within this time: longer than the whole retry ladder and two graces.
 const QUIET_WITHIN_MS: i64 = 8 * 60 * MINUTE_MS;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
     pub violation: Option<String>,
@@ -38,7 +38,7 @@ pub struct World {
     pub names: Vec<RepositoryName>,
     sources: Mutex<BTreeMap<RepositoryId, Content>>,
     manifests: Mutex<BTreeMap<String, Manifest>>,
-    /// Messages that nobody has answered.
+    /// Messages without an answer.
     pub num_jobs: AtomicUsize,
     pub num_answers: AtomicUsize,
     pub is_healed: AtomicBool,
@@ -133,7 +133,7 @@ impl World {
         }
     }
 
-    /// A process that is started again whenever it ends.
+    /// A process that restarts whenever it ends.
     pub fn supervise<F: Future<Output = ()> + Send + 'static>(self: &Arc<Self>, start: fn(Arc<World>) -> F) {
         let boxed: Arc<dyn Fn(Arc<World>) -> Task + Send + Sync> = Arc::new(move |world| Box::pin(start(world)));
         supervise(self, boxed);
@@ -175,13 +175,13 @@ impl World {
         }
     }
 
-    /// From here on nothing goes wrong; what went wrong before must come right.
+    /// From here on, no fault happens, and the effects of earlier faults must disappear.
     fn heal(self: &Arc<Self>) {
         let schedule = self.schedule();
         schedule.trace(|| "healed".to_owned());
         schedule.set_faults(Faults { latency_ms: 20, ..Faults::default() });
         self.is_healed.store(true, Ordering::Relaxed);
-        // Who stands still wakes first.
+        // Stopped processes wake first.
         schedule.run_until(self.now() + 15 * MINUTE_MS);
         self.wait_until_quiet();
         let world = Arc::clone(self);
@@ -192,7 +192,7 @@ impl World {
 
     fn wait_until_quiet(self: &Arc<Self>) {
         let until_ms = self.now() + QUIET_WITHIN_MS;
-        // What is asked for now is not yet seen.
+        // A request that is made now is not yet visible.
         self.schedule().run_until(self.now() + MINUTE_MS);
         while self.schedule().violation().is_none() {
             let Some(noise) = self.noise() else { return };
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// What is still to be done, if anything is.
+    /// The work that is left, if any.
     fn noise(&self) -> Option<String> {
         let registry = self.environment.memory.head();
         if !registry.unpublished.is_empty() || !registry.deletions.is_empty() {
@@ -232,7 +232,7 @@ impl World {
         2 * published.map(|generation| history.content(generation).len()).sum::<usize>()
     }
 
-    /// What is published is what stands in the source.
+    /// Checks that the published content equals the source.
     fn check_the_end(&self) {
         for name in &self.names {
             let id = self.id(name);

@@ -1,4 +1,4 @@
-//! A tenant of a check's own, with repositories and views to work with.
+//! The tenant of one check, with repositories and views.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cairn_domain::{GenerationId, PartId, RepositoryId, RepositoryName, RunId, Scope, StageName, Tenant, View};
 use cairn_ports::Staging;
 
-/// What one check calls its own, however many checks share a server.
+/// The data of one check, which no other check on the same server uses.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub tenant: Tenant,
 }
 
 impl Case {
-    /// The name is unique among all processes that test against one server.
+    /// The name is unique among all processes that test one server.
     pub fn new(check: &str) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Case {
         RunId { repository: self.repository(name), generation: GenerationId(generation) }
     }
 
-    /// A part of a run that stages, with nothing aborted before.
+    /// A part of a run that stages, without earlier aborted generations.
     pub fn staging(&self, run: RunId, part: PartId) -> Staging {
         Staging::new(self.tenant.clone(), run, part)
     }
@@ -44,7 +44,7 @@ impl Case {
     }
 }
 
-/// A view in which the generations below `next_gen` are published, apart from the hidden ones.
+/// A view in which the generations below `next_gen` are published, except the hidden ones.
 pub(crate) fn view(next_gen: u64, hidden: &[u64]) -> View {
     let hidden: BTreeSet<GenerationId> = hidden.iter().copied().map(GenerationId).collect();
     View { next_gen, hidden, ..View::default() }

@@ -8,11 +8,11 @@ use cairn_ports::Clock;
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks};
 
-/// A clock and a way to let time pass.
+/// A clock, and a way to let time pass.
 pub trait ClockUnderTest: Send + Sync {
     fn clock(&self) -> &dyn Clock;
 
-    /// Returns when at least so much time has passed.
+    /// Returns after at least this duration.
     fn pass(&self, time: Duration);
 }
 
@@ -46,7 +46,7 @@ async fn both_times_go_on(subject: &dyn ClockUnderTest) -> Result<()> {
 }
 
 async fn now_is_in_milliseconds(subject: &dyn ClockUnderTest) -> Result<()> {
-    // From 2001 to 2286; in seconds or microseconds it would lie centuries away.
+    // From 2001 to 2286; a time in seconds or microseconds would be centuries away.
     let now_ms = subject.clock().now_ms();
     ensure!((1_000_000_000_000..10_000_000_000_000).contains(&now_ms), "{now_ms}");
     Ok(())
@@ -54,14 +54,14 @@ async fn now_is_in_milliseconds(subject: &dyn ClockUnderTest) -> Result<()> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
-    StandsStill,
+    Stops,
     GoesBackwards,
     CountsSeconds,
     CountsMicroseconds,
 }
 
 const ALL: [(&str, Fault); 4] = [
-    ("stands still", Fault::StandsStill),
+    ("stops", Fault::Stops),
     ("goes backwards", Fault::GoesBackwards),
     ("counts seconds", Fault::CountsSeconds),
     ("counts microseconds", Fault::CountsMicroseconds),
@@ -87,7 +87,7 @@ impl Clock for Faulty<dyn ClockUnderTest, Fault> {
         match self.fault {
             Fault::CountsSeconds => now_ms / 1000,
             Fault::CountsMicroseconds => now_ms * 1000,
-            Fault::StandsStill => 1_500_000_000_000,
+            Fault::Stops => 1_500_000_000_000,
             Fault::GoesBackwards => now_ms,
         }
     }

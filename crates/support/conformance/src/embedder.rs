@@ -11,13 +11,13 @@ use crate::suite::{Check, PlantedFault, checks, expect_eq};
 pub fn checks() -> Vec<Check<dyn Embedder>> {
     checks![
         every_text_has_a_vector,
-        a_text_has_one_vector_whatever_surrounds_it,
+        vector_depends_on_its_text_alone,
         different_texts_differ,
         near_texts_are_nearer_than_far_ones,
     ]
 }
 
-/// Texts that embedders stumble over, among ordinary ones.
+/// Texts that embedders often handle wrongly, among ordinary texts.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",
@@ -59,7 +59,7 @@ async fn every_text_has_a_vector(embedder: &dyn Embedder) -> Result<()> {
     Ok(())
 }
 
-async fn a_text_has_one_vector_whatever_surrounds_it(embedder: &dyn Embedder) -> Result<()> {
+async fn vector_depends_on_its_text_alone(embedder: &dyn Embedder) -> Result<()> {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for input_type in INPUT_TYPES {

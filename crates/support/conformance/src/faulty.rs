@@ -1,4 +1,4 @@
-//! What all wrappers that do one thing wrong share: how they are made, and the faults of stores with generations.
+//! Shared by all wrappers with one fault: their construction, and the faults of stores with generations.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Scope, Tenant, View};
@@ -6,7 +6,7 @@ use cairn_ports::{Generations, MaintenanceError};
 
 use crate::suite::PlantedFault;
 
-/// A subject with one fault. What the fault does not touch goes to `inner` as it is.
+/// A subject with one fault. Calls without the fault go to `inner` unchanged.
 pub(crate) struct Faulty<P: ?Sized, F> {
     pub(crate) inner: Box<P>,
     pub(crate) fault: F,
@@ -21,7 +21,7 @@ pub(crate) fn planted<P: ?Sized, F: Copy + Send + Sync + 'static>(
     table.into_iter().map(plant).collect()
 }
 
-/// What any store with generations can do wrong.
+/// Faults that any store with generations can have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreFault {
     SeesStaged,
@@ -43,7 +43,7 @@ pub(crate) const STORE_FAULTS: [(&str, StoreFault); 7] = [
     ("removes what began later", StoreFault::RemovesTooMuch),
 ];
 
-/// A table of faults that has those of every store among its own.
+/// A table of faults that includes those of every store.
 pub(crate) trait WithStoreFaults: Copy + Send + Sync {
     fn of_store(self) -> Option<StoreFault>;
 }

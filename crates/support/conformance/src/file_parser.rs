@@ -14,7 +14,7 @@ use crate::suite::{Check, checks, expect_eq};
 pub fn checks() -> Vec<Check<dyn FileParser>> {
     checks![
         facts_come_in_the_order_of_their_texts,
-        facts_tell_what_the_text_defines,
+        facts_contain_the_definitions_of_the_text,
         facts_depend_on_their_text_alone,
         a_hostile_text_becomes_windows_and_hurts_no_other,
         a_text_without_a_grammar_becomes_windows,
@@ -33,7 +33,7 @@ fn text(number: u8, language: Option<&str>, text: &str) -> SourceText {
     }
 }
 
-/// Texts that each define one function named by their number.
+/// Texts that each define one function with a number in its name.
 fn numbered(numbers: impl Iterator<Item = u8>) -> Vec<SourceText> {
     let numbered = |number: u8| match number % 3 {
         0 => text(number, Some("python"), &format!("def function_{number}():\n    return {number}\n")),
@@ -47,7 +47,7 @@ fn names(facts: &FileFacts) -> Vec<&str> {
     facts.symbols.iter().map(|symbol| symbol.name.as_str()).collect()
 }
 
-/// More open brackets than any parser should follow.
+/// More open brackets than a parser should follow.
 fn hostile(number: u8) -> SourceText {
     text(number, Some("python"), &"(".repeat(200_000))
 }
@@ -64,7 +64,7 @@ async fn facts_come_in_the_order_of_their_texts(parser: &dyn FileParser) -> Resu
     Ok(())
 }
 
-async fn facts_tell_what_the_text_defines(parser: &dyn FileParser) -> Result<()> {
+async fn facts_contain_the_definitions_of_the_text(parser: &dyn FileParser) -> Result<()> {
     let source = "import os\n\n\nclass Store:\n    \"\"\"Keeps things.\"\"\"\n\n    def put(self, key):\n        return os.path.join(key)\n";
     let facts = parser.parse(vec![text(1, Some("python"), source)]).await?;
     let facts = &facts[0];

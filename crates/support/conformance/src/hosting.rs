@@ -7,33 +7,33 @@ use cairn_ports::{HostedRepository, Hosting, HostingError, Listing, Organisation
 use crate::faulty::{Faulty, planted};
 use crate::suite::{Check, PlantedFault, checks, expect_eq};
 
-/// An organisation that the suite fills, in a service that it can break.
+/// An organisation that the suite fills, at a service that it can break.
 pub trait HostingUnderTest: Send + Sync {
     fn hosting(&self) -> &dyn Hosting;
 
-    /// Host that repositories are cloned from.
+    /// The host of clone URLs.
     fn clone_host(&self) -> String;
 
-    /// Makes the organisation have these repositories and no others, listed so many to a page.
+    /// Sets the repositories of the organisation, and the number of repositories on a page.
     fn hold(&self, repositories: &[HostedRepository], per_page: usize);
 
-    /// Makes another owner have the repository.
+    /// Gives the repository to another owner.
     fn transfer(&self, id: &str, owner: &str);
 
-    /// The page of that number, from 0, cannot be had from now on.
+    /// Makes the page of that number, from 0, fail from now on.
     fn break_page(&self, page: usize);
 
-    /// Nothing can be had from now on.
+    /// Makes every request fail from now on.
     fn break_all(&self);
 }
 
 pub fn checks() -> Vec<Check<dyn HostingUnderTest>> {
     checks![
         every_repository_is_listed_once,
-        what_the_service_says_comes_back,
+        data_of_the_service_is_kept,
         a_list_without_one_of_its_pages_is_an_error,
-        an_id_tells_where_a_repository_is,
-        what_cannot_be_asked_is_not_absent,
+        id_finds_a_transferred_repository,
+        failed_lookup_is_not_absence,
     ]
 }
 
@@ -68,7 +68,7 @@ async fn every_repository_is_listed_once(subject: &dyn HostingUnderTest) -> Resu
     Ok(())
 }
 
-async fn what_the_service_says_comes_back(subject: &dyn HostingUnderTest) -> Result<()> {
+async fn data_of_the_service_is_kept(subject: &dyn HostingUnderTest) -> Result<()> {
     let plain = repository(subject, 7);
     let said = HostedRepository {
         default_branch: Some("trunk".to_owned()),
@@ -96,7 +96,7 @@ async fn a_list_without_one_of_its_pages_is_an_error(subject: &dyn HostingUnderT
     Ok(())
 }
 
-async fn an_id_tells_where_a_repository_is(subject: &dyn HostingUnderTest) -> Result<()> {
+async fn id_finds_a_transferred_repository(subject: &dyn HostingUnderTest) -> Result<()> {
     subject.hold(&repositories(subject, 3), 10);
     subject.transfer("2", "others");
     let hosting = subject.hosting();
@@ -108,7 +108,7 @@ async fn an_id_tells_where_a_repository_is(subject: &dyn HostingUnderTest) -> Re
     Ok(())
 }
 
-async fn what_cannot_be_asked_is_not_absent(subject: &dyn HostingUnderTest) -> Result<()> {
+async fn failed_lookup_is_not_absence(subject: &dyn HostingUnderTest) -> Result<()> {
     subject.hold(&repositories(subject, 3), 10);
     subject.break_all();
     ensure!(subject.hosting().whereabouts("1").await.is_err(), "a service that is broken says where a repository is");

@@ -12,11 +12,11 @@ use crate::suite::{Check, PlantedFault, checks, expect_eq, expect_kind};
 
 pub fn checks() -> Vec<Check<dyn KeyStore>> {
     checks![
-        a_key_comes_back_as_it_was_made,
-        a_key_is_made_once,
+        key_is_read_as_created,
+        key_is_created_once,
         keys_are_listed_by_tenant,
         a_revoked_key_stays_revoked,
-        the_newest_use_stands,
+        newest_use_is_kept,
     ]
 }
 
@@ -39,7 +39,7 @@ async fn found(store: &dyn KeyStore, key: &ApiKeyRecord) -> Result<ApiKeyRecord>
     store.find(&key.hash).await?.context("the key is not found")
 }
 
-async fn a_key_comes_back_as_it_was_made(store: &dyn KeyStore) -> Result<()> {
+async fn key_is_read_as_created(store: &dyn KeyStore) -> Result<()> {
     let tenant = Case::new("made").tenant;
     let narrow = key(&tenant, "narrow");
     let nothing = ApiKeyRecord { repositories: Some(Vec::new()), expires_at_ms: None, ..key(&tenant, "nothing") };
@@ -55,7 +55,7 @@ async fn a_key_comes_back_as_it_was_made(store: &dyn KeyStore) -> Result<()> {
     Ok(())
 }
 
-async fn a_key_is_made_once(store: &dyn KeyStore) -> Result<()> {
+async fn key_is_created_once(store: &dyn KeyStore) -> Result<()> {
     let tenant = Case::new("once").tenant;
     let first = key(&tenant, "first");
     store.create(first.clone()).await?;
@@ -94,7 +94,7 @@ async fn a_revoked_key_stays_revoked(store: &dyn KeyStore) -> Result<()> {
     store.create(kept.clone()).await?;
     store.revoke(&gone.id, 2_000).await?;
     expect_eq!(found(store, &gone).await?.revoked_at_ms, Some(2_000));
-    // An end that was planned (rotation with overlap) can come sooner, never later.
+    // A planned end (rotation with overlap) can be moved earlier, never later.
     store.revoke(&gone.id, 3_000).await?;
     expect_eq!(found(store, &gone).await?.revoked_at_ms, Some(2_000));
     store.revoke(&gone.id, 1_000).await?;
@@ -102,12 +102,12 @@ async fn a_revoked_key_stays_revoked(store: &dyn KeyStore) -> Result<()> {
     expect_eq!(found(store, &kept).await?, kept);
     expect_eq!(store.list(Some(&tenant)).await?.len(), 2);
     expect_kind!(store.revoke("cairn_nobody", 1_000).await, NotFound);
-    // The hash of a revoked key is not free.
+    // The hash of a revoked key stays taken.
     expect_kind!(store.create(gone).await, AlreadyExists);
     Ok(())
 }
 
-async fn the_newest_use_stands(store: &dyn KeyStore) -> Result<()> {
+async fn newest_use_is_kept(store: &dyn KeyStore) -> Result<()> {
     let tenant = Case::new("touch").tenant;
     let (used, idle) = (key(&tenant, "used"), key(&tenant, "idle"));
     store.create(used.clone()).await?;

@@ -1,8 +1,10 @@
-//! One suite per port, run by every adapter of it, and faults to plant in an adapter to see that the suite would notice.
+//! One suite per port, run by every adapter of it, and faults to plant in an adapter to prove that the suite
+//! notices them.
 //!
-//! A suite is a list of named checks over the port's trait alone, so that the local adapter and the one for a real
-//! server answer for the same contract. Each check works in a tenant, repository or key space of its own (`Case`), so a
-//! suite runs on one shared server as well as on a fresh store per check. An adapter's test does two things:
+//! A suite is a list of named checks over the port's trait alone, so that the local adapter and the adapter
+//! of a real server keep the same contract. Each check has its own tenant, repository or key space (`Case`),
+//! so a suite runs on one shared server as well as on a fresh store per check. An adapter's test does two
+//! things:
 //!
 //! ```text
 //! suite::passes(&blob_store::checks(), open_a_store).await

@@ -1,5 +1,5 @@
-//! The suite of `RunDocuments`: that commands are whole, one after the other, and kept. What they decide is tested where
-//! it is decided, and once more through the ports that are made of them (`runs`).
+//! The suite of `RunDocuments`: commands are atomic, serial and durable. The decisions of commands are tested
+//! beside their code, and through the ports made of them (`runs`).
 
 use anyhow::{Context, Result, ensure};
 use async_trait::async_trait;
@@ -20,12 +20,12 @@ use crate::suite::{Check, PlantedFault, checks, expect_eq, expect_kind};
 
 pub fn checks() -> Vec<Check<dyn RunDocuments>> {
     checks![
-        documents_come_back_whole,
+        documents_are_read_as_written,
         a_refused_command_changes_nothing,
         commands_at_once_are_one_after_the_other,
         exactly_one_command_sees_the_last_part,
-        runs_are_found_by_what_has_become_of_them,
-        what_waits_for_its_next_attempt_stands_behind_the_others,
+        runs_are_found_by_their_state,
+        retries_are_dispatched_after_other_requests,
         publications_are_kept_until_they_are_forgotten,
     ]
 }
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The runs of the case among those that a query finds.
+    /// The runs of the case in the result of a query.
     async fn found(&self, query: RunQuery) -> Result<Vec<RunId>> {
         let own = |run: &RunDocument| run.details.tenant == self.case.tenant;
         Ok(self.store.runs(query).await?.into_iter().filter(own).map(|run| run.ledger.id).collect())
@@ -124,7 +124,7 @@ fn end(run: RunId, part: PartId) -> Command {
     Command::EndPart { run, part, end: PartEnd::Done, report: "{}".to_owned(), now_ms: 9 }
 }
 
-async fn documents_come_back_whole(store: &dyn RunDocuments) -> Result<()> {
+async fn documents_are_read_as_written(store: &dyn RunDocuments) -> Result<()> {
     let subject = Subject::new(store, "whole");
     subject.register("a").await?;
     subject.register("b").await?;
@@ -196,7 +196,7 @@ async fn exactly_one_command_sees_the_last_part(store: &dyn RunDocuments) -> Res
     let mut parts: Vec<_> = (0..16).map(|number| part(StageName::Parse, number)).collect();
     parts.push(part(StageName::Publish, 0));
     let run = subject.begin("a", parts.clone()).await?;
-    // Each end is told twice, all at once.
+    // Each end is reported twice, all at once.
     let ends = parts[..16].iter().chain(&parts[..16]).map(|part| store.change(end(run, *part)));
     let answers = try_join_all(ends).await?;
     let released = Answer::Released(vec![part(StageName::Publish, 0)]);
@@ -207,7 +207,7 @@ async fn exactly_one_command_sees_the_last_part(store: &dyn RunDocuments) -> Res
     Ok(())
 }
 
-async fn runs_are_found_by_what_has_become_of_them(store: &dyn RunDocuments) -> Result<()> {
+async fn runs_are_found_by_their_state(store: &dyn RunDocuments) -> Result<()> {
     let subject = Subject::new(store, "queries");
     subject.register("a").await?;
     let parts = || vec![part(StageName::Publish, 0)];
@@ -243,8 +243,9 @@ async fn runs_are_found_by_what_has_become_of_them(store: &dyn RunDocuments) -> 
     Ok(())
 }
 
-/// A host with thousands of repositories that is away must not fill what is looked at.
-async fn what_waits_for_its_next_attempt_stands_behind_the_others(store: &dyn RunDocuments) -> Result<()> {
+/// A host with thousands of repositories that does not answer must not fill the list of requests that
+/// dispatch reads.
+async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -> Result<()> {
     let subject = Subject::new(store, "line");
     for (name, lane, now_ms) in [
         ("first", Lane::Bulk, 1),
@@ -270,7 +271,7 @@ async fn what_waits_for_its_next_attempt_stands_behind_the_others(store: &dyn Ru
     let outcome = SyncOutcome { at_ms: 4, failure };
     store.change(Command::Postpone { repository, request: request.number, outcome, until_ms: 20 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
-    // Who asks anew does not wait for it.
+    // A new request does not wait for it.
     store.change(Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 }).await?;
     expect_eq!(line().await?, ["passes", "second", "first", "third"]);
     expect_eq!(subject.repository("first").await?.state.requests.place(), Some((Lane::Bulk, 5)));
@@ -286,7 +287,7 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // However old it is, questions saw it until the next one was published.
+    // However old it is, views saw it until the next publication.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was forgotten early");
     store.forget_publications(151).await?;

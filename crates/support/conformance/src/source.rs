@@ -12,18 +12,18 @@ pub use faults::faults;
 
 use crate::suite::{Check, checks, expect_eq};
 
-/// A kind of source that the suite can make and change.
+/// A kind of source that the suite can create and change.
 pub trait SourceUnderTest: Send + Sync {
     fn reader(&self) -> &dyn SourceReader;
 
-    /// Makes the source hold these files and nothing else, by path. Each call is a state of its own, one minute after the
-    /// one before, also if it holds the same.
+    /// Replaces the files of the source, by path. Each call makes a new state, one minute after the previous
+    /// one, even with the same files.
     fn hold(&self, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Source>;
 
     /// Whether each state is a commit, so that times of change are known.
     fn has_history(&self) -> bool;
 
-    /// Whether the head can be told without reading the tree.
+    /// Whether the head can be read without the tree.
     fn tells_head(&self) -> bool;
 }
 
@@ -36,9 +36,9 @@ pub fn checks() -> Vec<Check<dyn SourceUnderTest>> {
         a_change_shows_where_it_is,
         caches_change_nothing,
         a_tree_stays_as_it_was_opened,
-        changes_are_dated_where_there_is_history,
+        changes_are_dated_if_history_exists,
         the_head_follows_the_source,
-        a_source_that_is_not_there_is_not_found,
+        missing_source_is_not_found,
     ]
 }
 
@@ -48,7 +48,7 @@ fn files(files: &[(&[u8], &[u8])]) -> Files {
     files.iter().map(|(path, content)| (path.to_vec(), content.to_vec())).collect()
 }
 
-/// Names in odd orders and bytes, folders beside files, contents that are empty, binary and equal.
+/// Names in unusual orders and bytes, folders beside files, contents that are empty, binary and equal.
 fn many() -> Files {
     let odd = files(&[
         (b"a", b"same\n"),
@@ -115,7 +115,7 @@ async fn equal_contents_have_the_id_that_git_gives(subject: &dyn SourceUnderTest
 async fn contents_come_back(subject: &dyn SourceUnderTest) -> Result<()> {
     let held = many();
     let tree = open_anew(subject, &subject.hold(&held)?)?;
-    // Each thread takes a reader of its own.
+    // Each thread has its own reader.
     let (mut first, mut second) = (tree.reader()?, tree.reader()?);
     for (name, content) in &held {
         let entry = find(tree.as_ref(), name)?;
@@ -162,7 +162,7 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = many();
     let mut cache = SourceCache { stats: b"foreign".to_vec(), history: b"foreign".to_vec() };
     for round in 0..6 {
-        // The same length each time: nothing but the content tells the states apart.
+        // The same length each time: only the content differs between the states.
         held.insert(b"wide/7".to_vec(), format!("{round:04}").into_bytes());
         if round % 3 == 2 {
             held.remove(format!("wide/{round}").as_bytes());
@@ -176,7 +176,7 @@ async fn caches_change_nothing(subject: &dyn SourceUnderTest) -> Result<()> {
     Ok(())
 }
 
-/// An open tree shows its own state, or says that it no longer can; never another state's bytes.
+/// An open tree shows its own state, or reports that it no longer can; it never shows bytes of another state.
 async fn a_tree_stays_as_it_was_opened(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = files(&[(b"changes", b"before"), (b"goes", b"before"), (b"stays", b"before")]);
     let tree = open_anew(subject, &subject.hold(&held)?)?;
@@ -197,7 +197,7 @@ async fn a_tree_stays_as_it_was_opened(subject: &dyn SourceUnderTest) -> Result<
     Ok(())
 }
 
-async fn changes_are_dated_where_there_is_history(subject: &dyn SourceUnderTest) -> Result<()> {
+async fn changes_are_dated_if_history_exists(subject: &dyn SourceUnderTest) -> Result<()> {
     let mut held = files(&[(b"a", b"1"), (b"dir/b", b"1"), (b"dir/c", b"1")]);
     let mut cache = SourceCache::default();
     let mut dates = Vec::new();
@@ -242,7 +242,7 @@ async fn the_head_follows_the_source(subject: &dyn SourceUnderTest) -> Result<()
     Ok(())
 }
 
-async fn a_source_that_is_not_there_is_not_found(subject: &dyn SourceUnderTest) -> Result<()> {
+async fn missing_source_is_not_found(subject: &dyn SourceUnderTest) -> Result<()> {
     let nowhere = |path: &str| format!("{path}/nowhere/at/all");
     let source = match subject.hold(&files(&[(b"a", b"1")]))? {
         Source::WorkTree { path } => Source::WorkTree { path: nowhere(&path) },

@@ -5,17 +5,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::LocalBoxFuture;
 
-/// Longer than any check takes on a slow server; a check that still waits then waits for ever.
+/// Longer than any check takes on a slow server; a check that still waits then will never end.
 const CHECK_DEADLINE: Duration = Duration::from_secs(120);
 
 /// One statement of a port's contract. `P` is the port's trait.
 pub struct Check<P: ?Sized + 'static> {
-    /// What it states, as a name of a function.
+    /// The statement, as the name of a function.
     pub name: &'static str,
     pub run: for<'a> fn(&'a P) -> LocalBoxFuture<'a, Result<()>>,
 }
 
-/// A way to break an adapter: a wrapper that does one thing wrong.
+/// A way to break an adapter: a wrapper with one fault.
 pub struct PlantedFault<P: ?Sized + 'static> {
     pub name: &'static str,
     pub plant: Box<dyn Fn(Box<P>) -> Box<P> + Send + Sync>,
@@ -29,10 +29,10 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// Names the only check that is run. What the suite catches is not asked then.
+/// The variable that names the only check to run. Faults are not planted then.
 const ONLY: &str = "CAIRN_CHECK";
 
-/// Runs every check, each on a subject that `open` gives, and names all that fail.
+/// Runs every check, each on a subject that `open` returns, and reports all failures.
 pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Result<Box<P>>) -> Result<()> {
     let only = std::env::var(ONLY).ok();
     let checks: Vec<_> = checks.iter().filter(|check| only.as_ref().is_none_or(|only| only == check.name)).collect();
@@ -50,8 +50,9 @@ pub async fn passes<P: ?Sized>(checks: &[Check<P>], open: impl AsyncFn() -> Resu
     bail!("{} of {} checks fail:\n{}", failures.len(), checks.len(), failures.join("\n"))
 }
 
-/// Plants each fault in subjects that `open` gives, and fails if the suite lets one of them pass. `open` may give the same
-/// subject again and again where checks keep apart by themselves; then `passes` belongs after this, on what it left.
+/// Plants each fault in subjects that `open` returns, and fails if the suite does not notice one. `open` may
+/// return the same subject each time if its checks are independent; then call `passes` after this, on the
+/// same subject.
 pub async fn catches<P: ?Sized>(
     checks: &[Check<P>],
     faults: &[PlantedFault<P>],
@@ -89,7 +90,7 @@ async fn run_check<P: ?Sized>(check: &Check<P>, subject: &P) -> Result<()> {
     }
 }
 
-/// Fails unless both are equal, showing both.
+/// Fails unless both are equal, and shows both.
 macro_rules! expect_eq {
     ($found:expr, $expected:expr $(,)?) => {
         match (&$found, &$expected) {
@@ -101,7 +102,7 @@ macro_rules! expect_eq {
 }
 pub(crate) use expect_eq;
 
-/// Fails unless the outcome is an error of the kind.
+/// Fails unless the result is an error of the kind.
 macro_rules! expect_kind {
     ($outcome:expr, $kind:ident) => {
         match $outcome {

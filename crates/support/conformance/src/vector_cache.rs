@@ -14,10 +14,10 @@ use crate::suite::{Check, PlantedFault, checks, expect_eq, expect_kind};
 pub fn checks() -> Vec<Check<dyn VectorCache>> {
     checks![
         vectors_come_back_in_order,
-        a_vector_that_is_there_stays,
+        existing_vector_stays,
         tenants_and_models_are_apart,
         wrong_dimensions_are_refused,
-        sweeping_forgets_what_is_dead,
+        sweeping_removes_dead_records,
     ]
 }
 
@@ -43,7 +43,7 @@ async fn vectors_come_back_in_order(cache: &dyn VectorCache) -> Result<()> {
     Ok(())
 }
 
-async fn a_vector_that_is_there_stays(cache: &dyn VectorCache) -> Result<()> {
+async fn existing_vector_stays(cache: &dyn VectorCache) -> Result<()> {
     let tenant = Case::new("stay").tenant;
     cache.put(&tenant, &[(key("m", "a"), vector(1))]).await?;
     cache.put(&tenant, &[(key("m", "b"), vector(2)), (key("m", "a"), vector(3))]).await?;
@@ -72,7 +72,7 @@ async fn wrong_dimensions_are_refused(cache: &dyn VectorCache) -> Result<()> {
     Ok(())
 }
 
-async fn sweeping_forgets_what_is_dead(cache: &dyn VectorCache) -> Result<()> {
+async fn sweeping_removes_dead_records(cache: &dyn VectorCache) -> Result<()> {
     let (tenant, other) = (Case::new("sweep").tenant, Case::new("sweep").tenant);
     let keys: Vec<VectorKey> = (0..100).map(|number| key("m", &number.to_string())).collect();
     let entries: Vec<_> = keys.iter().cloned().zip((0..100).map(vector)).collect();

@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put};
 
-/// A blob store for tests of stages. Keeps the port's contract, durability apart.
+/// A blob store for tests of stages. Keeps the port's contract except durability.
 #[derive(Debug, Default)]
 pub struct MemoryBlobs {
     objects: Mutex<BTreeMap<String, Bytes>>,
 }
 
-/// What every object claims as its time of modification, since a clock would differ between runs.
+/// The modification time of every object, because a clock would differ between runs.
 const MODIFIED_AT: i64 = 1_700_000_000;
 
 impl MemoryBlobs {

@@ -1,11 +1,11 @@
-//! A clock that stands still until a test moves it.
+//! A clock that moves only when a test advances it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use cairn_ports::Clock;
 
-/// Starts at a time that no test should depend on, and moves only by `advance`.
+/// Starts at a fixed time and moves only by `advance`.
 #[derive(Debug)]
 pub struct ManualClock {
     started_at_ms: i64,
@@ -17,7 +17,7 @@ impl ManualClock {
         Self { started_at_ms: now_ms, now_ms: AtomicI64::new(now_ms) }
     }
 
-    /// Moves time on by whole milliseconds of `duration`.
+    /// Advances the clock by the whole milliseconds of `duration`.
     pub fn advance(&self, duration: Duration) {
         let milliseconds = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         self.now_ms.fetch_add(milliseconds, Ordering::SeqCst);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_moves_only_when_told() {
+    fn time_moves_only_by_advance() {
         let clock = ManualClock::new(5000);
         assert_eq!((clock.now_ms(), clock.monotonic()), (5000, Duration::ZERO));
         clock.advance(Duration::from_millis(1500));

@@ -1,7 +1,8 @@
-//! What tests of any layer share: a clock that they set, artifacts in memory, an index in memory, runs in
+//! Shared by tests of all layers: a clock that they set, artifacts in memory, an index in memory, runs in
 //! memory, small repositories on disk.
 //!
-//! Nothing here reads the time, the network or the user's git configuration, so a test gives the same on any machine.
+//! Nothing here reads the time, the network or the user's git configuration, so a test gives the same result
+//! on any machine.
 
 mod blobs;
 mod clock;

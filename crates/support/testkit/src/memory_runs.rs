@@ -10,7 +10,7 @@ use cairn_runs::{
     Answer, Command, Documents, EndedPart, Publication, Reach, Refusal, Registry, RepositoryDocument, RunDocument,
 };
 
-/// A store of run documents for tests. Keeps the port's contract, durability apart; no operation ever waits.
+/// A store of run documents for tests. Keeps the port's contract except durability; no operation ever waits.
 #[derive(Debug, Default)]
 pub struct MemoryRuns {
     tables: Mutex<Tables>,
@@ -30,7 +30,7 @@ impl MemoryRuns {
         Self::default()
     }
 
-    /// `RunDocuments::change`, for callers that do not wait.
+    /// `RunDocuments::change` without `async`.
     pub fn apply(&self, command: &Command) -> Result<Answer, Refusal> {
         let mut tables = self.lock();
         let mut documents = tables.load(command.reach());

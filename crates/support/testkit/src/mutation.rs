@@ -10,16 +10,16 @@ use tempfile::TempDir;
 
 use crate::work_tree::{self, commit, git, repository};
 
-/// A repository that is changed step by step.
+/// A repository that changes step by step.
 pub struct Mutation {
     directory: TempDir,
     rng: StdRng,
     num_names: u32,
-    /// What was done, last last.
+    /// The operations so far, in order.
     pub log: Vec<String>,
 }
 
-/// Writes a file; a folder or a file that is in its way goes.
+/// Writes a file. Removes a folder or a file that is in its way.
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     make_way(root, path);
     work_tree::write(root, path, text);
@@ -45,7 +45,7 @@ impl Drop for Mutation {
 
 type Operation = fn(&mut Mutation) -> String;
 
-/// Every kind of operation, each as likely as any other.
+/// Every kind of operation; all are equally likely.
 const OPERATIONS: &[Operation] = &[
     Mutation::edit,
     Mutation::edit,
@@ -82,7 +82,7 @@ impl Mutation {
         self.directory.path()
     }
 
-    /// One random operation.
+    /// Applies one random operation.
     pub fn step(&mut self) {
         let operation = OPERATIONS[self.rng.random_range(0..OPERATIONS.len())];
         let done = operation(self);
@@ -150,7 +150,7 @@ impl Mutation {
         }
     }
 
-    /// Tracked files that exist, without settings.
+    /// Tracked files that exist, except settings.
     fn files(&self) -> Vec<String> {
         let listed = git(self.root(), &["ls-files"]);
         let exists = |path: &&str| self.root().join(path).is_file() && !path.starts_with(".cairn");
@@ -330,7 +330,7 @@ impl Mutation {
         self.done(format!("settings {text:?}"))
     }
 
-    /// Changes on disk that are not committed: edited, untracked and deleted files.
+    /// Changes files on disk without a commit: edited, untracked and deleted files.
     fn uncommitted(&mut self) -> String {
         let path = self.pick();
         let text = format!("{}\n", self.read(&path));

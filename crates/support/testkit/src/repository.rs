@@ -1,4 +1,4 @@
-//! Small git repositories on disk, with ids that are the same on every machine.
+//! Small git repositories on disk, with the same ids on every machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 /// Author and committer of every commit.
 const PERSON: &str = "Fixture";
 const EMAIL: &str = "fixture@example.org";
-/// Time of the first commit, in seconds since 1970; each further one is a minute later.
+/// Time of the first commit, in seconds since 1970; each later commit is one minute later.
 const FIRST_COMMIT_AT: u64 = 1_700_000_000;
 
-/// A working tree in a temporary directory, which goes away with it.
+/// A working tree in a temporary directory, which is removed with this value.
 ///
-/// Paths are relative to its root. Commits have fixed names and times, and the user's git configuration is not read, so
-/// the same steps give the same commit ids everywhere.
+/// Paths are relative to its root. Commits have fixed names and times, and the user's git configuration is
+/// not read, so the same steps give the same commit ids everywhere.
 pub struct FixtureRepository {
     directory: TempDir,
     num_commits: u64,
@@ -35,7 +35,7 @@ impl FixtureRepository {
         self.directory.path()
     }
 
-    /// Writes a file, making its folders.
+    /// Writes a file and creates its folders.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
         let target = self.root().join(path);
         if let Some(folder) = target.parent() {
@@ -56,14 +56,14 @@ impl FixtureRepository {
         fs::rename(self.root().join(from), target).with_context(|| format!("renaming {from} to {to}"))
     }
 
-    /// Removes a file, or a folder with all that is in it.
+    /// Removes a file, or a folder with its content.
     pub fn remove(&self, path: &str) -> Result<()> {
         let target = self.root().join(path);
         let removed = if target.is_dir() { fs::remove_dir_all(&target) } else { fs::remove_file(&target) };
         removed.with_context(|| format!("removing {path}"))
     }
 
-    /// Commits the working tree as it is, also if nothing changed. Returns the commit id.
+    /// Commits the working tree as it is, even if nothing changed. Returns the commit id.
     pub fn commit(&mut self, message: &str) -> Result<String> {
         self.git(&["add", "--all", "."])?;
         self.num_commits += 1;
@@ -75,7 +75,7 @@ impl FixtureRepository {
         Ok(self.git(&["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// Runs git in the repository and returns what it printed.
+    /// Runs git in the repository and returns its output.
     pub fn git(&self, arguments: &[&str]) -> Result<String> {
         let at = Duration::from_secs(FIRST_COMMIT_AT + 60 * self.num_commits).as_secs();
         let date = format!("{at} +0000");
@@ -97,7 +97,7 @@ impl FixtureRepository {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A bare clone beside it, as a server has it.
+    /// A bare clone beside it, as on a server.
     pub fn bare_clone(&self) -> Result<(TempDir, PathBuf)> {
         let directory = TempDir::new()?;
         let path = directory.path().join("clone.git");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_steps_give_the_same_commits() -> Result<()> {
+    fn same_steps_give_same_commits() -> Result<()> {
         let (first, second) = (build()?, build()?);
         assert_eq!(first.head()?, second.head()?);
         assert_eq!(first.git(&["ls-tree", "-r", "--name-only", "HEAD"])?, "app/main.py\n");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_clone_has_the_same_head() -> Result<()> {
+    fn bare_clone_has_the_same_head() -> Result<()> {
         let repository = build()?;
         let (_directory, path) = repository.bare_clone()?;
         let head = fs::read_to_string(path.join("packed-refs"))?;

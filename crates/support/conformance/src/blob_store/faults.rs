@@ -1,4 +1,4 @@
-//! Blob stores that do one thing wrong.
+//! Blob stores with one fault each.
 
 use std::ops::Range;
 

@@ -15,25 +15,25 @@ use crate::suite::{Check, checks, expect_eq, expect_kind};
 
 pub fn checks() -> Vec<Check<dyn BlobStore>> {
     checks![
-        an_object_comes_back,
+        object_is_read_as_written,
         a_missing_key_is_not_found,
         the_first_writer_wins,
         one_of_many_writers_creates,
         ranges_are_exact,
         lists_are_sorted_and_complete,
-        a_deleted_object_is_gone,
-        what_was_put_again_since_it_was_listed_stays,
+        deleted_object_is_not_found,
+        vector_written_after_the_listing_stays,
         bad_keys_are_refused,
         artifacts_are_verified,
     ]
 }
 
-/// A key prefix of the check's own.
+/// A key prefix that belongs to this check.
 fn space(check: &str) -> String {
     Case::new(check).tenant.as_str().to_owned()
 }
 
-async fn an_object_comes_back(store: &dyn BlobStore) -> Result<()> {
+async fn object_is_read_as_written(store: &dyn BlobStore) -> Result<()> {
     let space = space("back");
     let large: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 251) as u8).collect();
     for (name, bytes) in [("empty", Vec::new()), ("small", b"cairn".to_vec()), ("deep/er/large", large)] {
@@ -113,7 +113,7 @@ async fn lists_are_sorted_and_complete(store: &dyn BlobStore) -> Result<()> {
     Ok(())
 }
 
-async fn a_deleted_object_is_gone(store: &dyn BlobStore) -> Result<()> {
+async fn deleted_object_is_not_found(store: &dyn BlobStore) -> Result<()> {
     let space = space("delete");
     let (key, other) = (format!("{space}/a/object"), format!("{space}/a/other"));
     store.put(&key, Bytes::from_static(b"x")).await?;
@@ -131,7 +131,7 @@ async fn a_deleted_object_is_gone(store: &dyn BlobStore) -> Result<()> {
     Ok(())
 }
 
-async fn what_was_put_again_since_it_was_listed_stays(store: &dyn BlobStore) -> Result<()> {
+async fn vector_written_after_the_listing_stays(store: &dyn BlobStore) -> Result<()> {
     let space = space("listed");
     let (key, longer) = (format!("{space}/object"), format!("{space}/object-2"));
     for key in [&key, &longer] {

@@ -1,4 +1,4 @@
-//! Brokers that do one thing wrong.
+//! Brokers with one fault each.
 
 use std::time::Duration;
 

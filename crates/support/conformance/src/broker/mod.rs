@@ -1,6 +1,6 @@
 //! The suite of `Broker`.
 //!
-//! It needs more than the port: a consumer must be lost, and the bounds must be known. An adapter's test implements
+//! It needs more than the port: it must lose a consumer and know the bounds. An adapter's test implements
 //! `BrokerUnderTest` with empty queues of `PREFETCH` and `CAPACITY`.
 
 mod faults;
@@ -20,46 +20,47 @@ use crate::Case;
 use crate::case::part;
 use crate::suite::{Check, checks, expect_eq, expect_kind};
 
-/// Deliveries of a stage that may be unsettled at a time.
+/// The most unsettled deliveries of a stage.
 pub const PREFETCH: usize = 2;
-/// Jobs of a stage that may wait.
+/// The most waiting jobs of a stage.
 pub const CAPACITY: usize = 4;
 
-/// What retries wait. A broker with fixed delays has one of this length, and a first one that is shorter than `QUIET`.
+/// The delay of retries. A broker with fixed delays has one of this length, and a first one that is shorter
+/// than `QUIET`.
 pub const DELAY: Duration = Duration::from_millis(1200);
-/// Long enough for a broker to do what it is going to do; a shorter wait would prove nothing.
+/// Long enough for a broker to react; a shorter wait would prove nothing.
 pub const QUIET: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(20);
 const STAGE: StageName = StageName::Parse;
 
-/// A broker with empty queues, and what the suite needs to do to it.
+/// A broker with empty queues, and the operations that the suite needs.
 #[async_trait]
 pub trait BrokerUnderTest: Send + Sync {
     fn broker(&self) -> &dyn Broker;
 
     fn dead_letters(&self) -> &dyn DeadLetters;
 
-    /// Makes the consumer of the delivery go away without an answer.
+    /// Ends the consumer of the delivery without an answer.
     async fn lose_consumer(&self, delivery: &Delivery) -> Result<()>;
 }
 
 pub fn checks() -> Vec<Check<dyn BrokerUnderTest>> {
     checks![
-        jobs_come_whole_in_order_and_once,
-        a_waiting_receiver_gets_what_is_published,
+        jobs_arrive_whole_in_order_and_once,
+        waiting_receiver_gets_published_jobs,
         stages_are_apart,
         interactive_jobs_pass_bulk_ones,
-        the_prefetch_bounds_what_is_unsettled,
+        prefetch_bounds_unsettled_deliveries,
         publishing_waits_while_the_queue_is_full,
         a_retry_waits_and_counts,
         a_requeue_waits_and_counts_nothing,
         an_unanswered_delivery_comes_back,
-        a_dead_letter_says_why,
-        a_dead_letter_leaves_its_delivery_in_hand,
+        dead_letter_contains_its_failure,
+        dead_letter_keeps_its_delivery_unsettled,
         dead_letters_are_taken_once,
-        what_kills_its_consumers_becomes_a_suspect,
+        job_that_kills_its_consumers_becomes_a_suspect,
         a_tag_is_settled_once,
-        depth_counts_what_is_not_done,
+        depth_counts_unfinished_jobs,
         closing_ends_receiving,
     ]
 }
@@ -86,7 +87,7 @@ async fn next(broker: &dyn Broker) -> Result<Delivery> {
     received.context("the broker closed")
 }
 
-/// Fails if something is delivered for a while.
+/// Fails if a job is delivered within a while.
 async fn expect_quiet(broker: &dyn Broker) -> Result<()> {
     match timeout(QUIET, broker.receive(STAGE)).await {
         Err(_) => Ok(()),
@@ -94,7 +95,7 @@ async fn expect_quiet(broker: &dyn Broker) -> Result<()> {
     }
 }
 
-async fn jobs_come_whole_in_order_and_once(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn jobs_arrive_whole_in_order_and_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     let jobs = jobs(4);
     broker.publish(Lane::Bulk, jobs.clone()).await?;
@@ -110,7 +111,7 @@ async fn jobs_come_whole_in_order_and_once(subject: &dyn BrokerUnderTest) -> Res
     Ok(())
 }
 
-async fn a_waiting_receiver_gets_what_is_published(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn waiting_receiver_gets_published_jobs(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     let publish = async {
         tokio::time::sleep(QUIET).await;
@@ -145,7 +146,7 @@ async fn interactive_jobs_pass_bulk_ones(subject: &dyn BrokerUnderTest) -> Resul
     Ok(())
 }
 
-async fn the_prefetch_bounds_what_is_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn prefetch_bounds_unsettled_deliveries(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     broker.publish(Lane::Bulk, jobs(PREFETCH as u32 + 1)).await?;
     let mut unsettled = Vec::new();
@@ -217,7 +218,7 @@ async fn an_unanswered_delivery_comes_back(subject: &dyn BrokerUnderTest) -> Res
     expect_quiet(broker).await
 }
 
-async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn dead_letter_contains_its_failure(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     let jobs = jobs(2);
     broker.publish(Lane::Bulk, jobs.clone()).await?;
@@ -238,8 +239,8 @@ async fn a_dead_letter_says_why(subject: &dyn BrokerUnderTest) -> Result<()> {
     Ok(())
 }
 
-/// Whoever goes away between the letter and the answer leaves both.
-async fn a_dead_letter_leaves_its_delivery_in_hand(subject: &dyn BrokerUnderTest) -> Result<()> {
+/// A worker that ends between the dead letter and the answer leaves both.
+async fn dead_letter_keeps_its_delivery_unsettled(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     expect_kind!(broker.dead_letter(u64::MAX, "corrupt", "no").await, NotFound);
     broker.publish(Lane::Bulk, jobs(1)).await?;
@@ -259,7 +260,7 @@ async fn a_dead_letter_leaves_its_delivery_in_hand(subject: &dyn BrokerUnderTest
 async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     let (broker, letters) = (subject.broker(), subject.dead_letters());
     let jobs = jobs(4);
-    // A job may be given up twice: its letters have the same id.
+    // A job may be abandoned twice: its dead letters have the same id.
     for job in [&jobs[0], &jobs[1], &jobs[2], &jobs[0], &jobs[3]] {
         broker.publish(Lane::Bulk, vec![job.clone()]).await?;
         let delivery = next(broker).await?;
@@ -281,7 +282,7 @@ async fn dead_letters_are_taken_once(subject: &dyn BrokerUnderTest) -> Result<()
     Ok(())
 }
 
-async fn what_kills_its_consumers_becomes_a_suspect(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn job_that_kills_its_consumers_becomes_a_suspect(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     broker.publish(Lane::Bulk, jobs(1)).await?;
     for num_unanswered in 0..SUSPECT_AFTER {
@@ -306,7 +307,7 @@ async fn a_tag_is_settled_once(subject: &dyn BrokerUnderTest) -> Result<()> {
     expect_quiet(broker).await
 }
 
-async fn depth_counts_what_is_not_done(subject: &dyn BrokerUnderTest) -> Result<()> {
+async fn depth_counts_unfinished_jobs(subject: &dyn BrokerUnderTest) -> Result<()> {
     let broker = subject.broker();
     broker.publish(Lane::Bulk, jobs(3)).await?;
     expect_eq!(broker.depth(STAGE).await?, 3);

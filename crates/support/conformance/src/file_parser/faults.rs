@@ -1,4 +1,4 @@
-//! Parsers that do one thing wrong.
+//! Parsers with one fault each.
 
 use async_trait::async_trait;
 use cairn_domain::{FileFacts, ParseStatus, SourceText};

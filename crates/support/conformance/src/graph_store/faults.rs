@@ -1,4 +1,4 @@
-//! Graph stores that do one thing wrong.
+//! Graph stores with one fault each.
 
 use async_trait::async_trait;
 use cairn_domain::{EdgeKind, EdgeRecord, NodeKey, NodeRecord, PatternRecord, RepositoryId, Resolution, Scope, View};

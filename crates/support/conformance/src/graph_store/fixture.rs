@@ -1,4 +1,4 @@
-//! A small graph to work with: nodes by name, edges between them, patterns.
+//! A small graph: nodes by name, edges between them, patterns.
 
 use anyhow::Result;
 use cairn_domain::{
@@ -16,7 +16,7 @@ pub(super) struct Graph<'a> {
     pub(super) case: Case,
 }
 
-/// Everything that a view shows of a repository, as text, sorted.
+/// Every record of a repository that a view shows, as text, sorted.
 pub(super) type Sight = Vec<String>;
 
 impl<'a> Graph<'a> {
@@ -130,7 +130,7 @@ impl<'a> Graph<'a> {
         self.case.repository("r")
     }
 
-    /// All that the view shows of a repository through every way of reading, which must agree.
+    /// Every record of a repository that the view shows, read in every way; all ways must agree.
     pub(super) async fn sight(&self, view: &View) -> Result<Sight> {
         self.sight_of(view, &self.case.scope(), self.r()).await
     }
@@ -181,7 +181,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Reads all pages, checking that they end.
+/// Reads all pages, and checks that they end.
 pub(super) async fn scroll<T>(page: impl AsyncFn(u64) -> Result<Page<T>>) -> Result<Vec<T>> {
     let mut items = Vec::new();
     let mut from = 0;

@@ -69,7 +69,7 @@ pub(super) async fn a_new_version_replaces_the_old_one(store: &dyn GraphStore) -
     expect_eq!(graph.sight(&view(2, &[])).await?, BASICS);
     expect_eq!(graph.sight(&view(3, &[2])).await?, BASICS);
     expect_eq!(graph.sight(&view(3, &[])).await?, CHANGED);
-    // And back again, as a revert does it.
+    // And back again, as after a revert.
     graph
         .stage(
             3,
@@ -134,18 +134,20 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn GraphStore) 
     graph.stage(2, graph.retire_basics()).await?;
     expect_eq!(graph.sight(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.sight(&view(4, &[])).await?, BASICS);
-    // What generation 2 ended stays ended there, whoever retires it again.
+    // A mark of generation 2 stays, even if a later generation retires the record again.
     graph.stage(4, graph.retire_basics()).await?;
     expect_eq!(graph.sight(&view(3, &[])).await?, WITHOUT_A);
     expect_eq!(graph.sight(&view(5, &[])).await?, WITHOUT_A);
     Ok(())
 }
 
-pub(super) async fn what_an_aborted_generation_retired_may_be_retired_again(store: &dyn GraphStore) -> Result<()> {
+pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_again(
+    store: &dyn GraphStore,
+) -> Result<()> {
     let graph = Graph::new(store, "aborted-mark");
     graph.stage_basics().await?;
     graph.stage(2, graph.retire_basics()).await?;
-    // Generation 2 was cancelled and nobody has swept it when 3 comes.
+    // Generation 2 was cancelled and not yet swept when generation 3 begins.
     let run = graph.case.run("r", 3);
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..graph.case.staging(run, part(StageName::Link, 0)) };
@@ -206,7 +208,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphSt
     graph.stage(2, changed(&graph)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(graph.r(), generation(2)).await?, 0);
-        // Nobody needs to hide the generation any more.
+        // The generation no longer has to be hidden.
         expect_eq!(graph.sight(&view(3, &[])).await?, BASICS);
     }
     graph.stage(3, graph.retire_basics()).await?;
@@ -216,7 +218,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn GraphSt
     Ok(())
 }
 
-pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn GraphStore) -> Result<()> {
+pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "remove");
     graph.stage_basics().await?;
     graph.stage_in("other", 2, StagedGraph { nodes: graph.nodes(&["other:x"]), ..StagedGraph::default() }).await?;

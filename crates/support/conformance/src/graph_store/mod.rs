@@ -21,11 +21,11 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         hidden_generations_change_nothing,
         staging_again_changes_nothing,
         a_late_writer_retires_nothing_newer,
-        what_an_aborted_generation_retired_may_be_retired_again,
+        records_retired_by_an_aborted_generation_can_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_records_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,
-        removing_a_repository_leaves_what_began_later,
+        removing_a_repository_keeps_later_runs,
         compacting_changes_nothing,
         scope_is_tested_before_limits,
         an_edge_out_of_scope_joins_nothing,
@@ -34,7 +34,7 @@ pub fn checks() -> Vec<Check<dyn GraphStore>> {
         neighbours_are_ordered_and_limited,
         nodes_come_in_the_order_of_the_keys,
         pages_are_complete,
-        every_kind_of_record_comes_back_whole,
+        every_kind_of_record_is_read_as_written,
         patterns_are_ordered,
     ]
 }

@@ -49,7 +49,7 @@ pub(super) async fn scope_is_tested_before_limits(store: &dyn GraphStore) -> Res
     Ok(())
 }
 
-/// Both ends of an edge may be in scope and what says that they are joined is not.
+/// Both ends of an edge may be in scope while the repository that owns the edge is not.
 pub(super) async fn an_edge_out_of_scope_joins_nothing(store: &dyn GraphStore) -> Result<()> {
     let graph = Graph::new(store, "between");
     let own = StagedGraph {

@@ -1,4 +1,4 @@
-//! Name indexes that do one thing wrong.
+//! Name indexes with one fault each.
 
 use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Scope, SymbolEntry, Tenant, View};
@@ -44,7 +44,7 @@ impl WithStoreFaults for Fault {
 }
 
 pub fn faults() -> Vec<PlantedFault<dyn Names>> {
-    // Replaced names may stay in their layers until those are merged: sweeping need not remove them.
+    // Replaced names may stay in their layers until those are merged: a sweep need not remove them.
     let of_store = STORE_FAULTS.into_iter().filter(|(_, fault)| *fault != StoreFault::SweepsNothing);
     let of_store = of_store.map(|(name, fault)| (name, Fault::Store(fault)));
     planted(ALL.into_iter().chain(of_store), |faulty| Box::new(faulty))

@@ -65,13 +65,13 @@ impl<'a> Index<'a> {
         self.stage(1, StagedNames { replaced: Vec::new(), symbols, files: vec![path("a"), path("b")] }).await
     }
 
-    /// `first` moves down in `a`, `second` goes, `fourth` comes.
+    /// `first` moves down in `a`, `second` is removed, `fourth` is added.
     pub(super) fn change_a(&self) -> StagedNames {
         let symbols = vec![self.symbol("first", "a", 5), self.symbol("fourth", "a", 9)];
         StagedNames { replaced: vec![path("a")], symbols, files: vec![path("a")] }
     }
 
-    /// `a` is gone.
+    /// `a` is removed.
     pub(super) fn remove_a(&self) -> StagedNames {
         StagedNames { replaced: vec![path("a")], ..StagedNames::default() }
     }
@@ -120,7 +120,7 @@ pub(super) fn path(file: &str) -> RepoPath {
     RepoPath::parse(&format!("src/{file}.py")).expect("a path")
 }
 
-/// Names, sorted, with how they matched.
+/// Names, sorted, with their kind of match.
 pub(super) fn matched(hits: &[SymbolHit]) -> Vec<&str> {
     let mut names: Vec<&str> = hits.iter().map(|hit| hit.symbol.qualified_name.as_str()).collect();
     names.sort_unstable();

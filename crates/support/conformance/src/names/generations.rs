@@ -58,7 +58,7 @@ pub(super) async fn staging_again_changes_nothing(store: &dyn Names) -> Result<(
     for _ in 0..2 {
         index.stage(2, index.change_a()).await?;
     }
-    // A late writer of an earlier generation, too.
+    // A late writer of an earlier generation as well.
     index.stage_basics().await?;
     expect_eq!(index.sight(&view(2, &[])).await?, BASICS);
     expect_eq!(index.sight(&view(3, &[])).await?, CHANGED);
@@ -85,7 +85,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) 
     index.stage(2, index.change_a()).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(index.r(), GenerationId(2)).await?, 0);
-        // Nobody needs to hide the generation any more.
+        // The generation no longer has to be hidden.
         expect_eq!(index.sight(&view(3, &[])).await?, BASICS);
     }
     index.stage(3, index.remove_a()).await?;
@@ -95,7 +95,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn Names) 
     Ok(())
 }
 
-pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Names) -> Result<()> {
+pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "remove");
     index.stage_basics().await?;
     let other = StagedNames {
@@ -111,7 +111,7 @@ pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Na
         store.remove_repository(&index.case.tenant, index.r(), GenerationId(4)).await?;
         let left = ["first src/a.py:5", "second src/x.py:1", "fourth src/a.py:9", "src/a.py", "src/x.py"];
         let mut found = index.sight(&view(6, &[])).await?;
-        // Which of the two repositories comes first depends on their ids.
+        // The order of the two repositories depends on their ids.
         found.sort();
         let mut expected = left.to_vec();
         expected.sort_unstable();
@@ -123,13 +123,13 @@ pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Na
     Ok(())
 }
 
-pub(super) async fn removing_after_a_merge_leaves_what_began_later_once(store: &dyn Names) -> Result<()> {
+pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "remove-merged");
     index.stage_basics().await?;
     for generation in 2..12 {
         index.stage(generation, index.change_a()).await?;
     }
-    // Deleted as generation 12, and indexed again before anything was removed.
+    // Deleted as generation 12, and indexed again before the sweep.
     let again = StagedNames { replaced: Vec::new(), ..index.change_a() };
     index.stage(13, again).await?;
     let published = (1..12).chain([13]).map(GenerationId).collect::<Vec<_>>();

@@ -13,7 +13,7 @@ use crate::suite::expect_eq;
 
 const EVERY_WAY: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
 
-/// Stages symbols of these names, each on a line of its own, as generation 1.
+/// Stages symbols of these names, each on its own line, as generation 1.
 async fn stage_named(index: &Index<'_>, names: &[&str]) -> Result<()> {
     let symbol = |(line, name): (usize, &&str)| index.symbol(name, "a", line as u32 + 1);
     let symbols = names.iter().enumerate().map(symbol).collect();
@@ -51,7 +51,7 @@ pub(super) async fn each_way_of_matching_finds_its_own(store: &dyn Names) -> Res
         expected.sort_unstable();
         ensure!(matched(&hits) == expected, "`{name}` {way:?}: {:?} instead of {expected:?}", matched(&hits));
     }
-    // How near is near enough within distance 2 may depend on the length.
+    // The accepted distance, up to 2, may depend on the length.
     let near = look_up(&index, "alphaX", &[Fuzzy]).await?;
     let near = matched(&near);
     ensure!(near.contains(&"alpha") && near.contains(&"alphas"), "`alphaX` finds {near:?}");
@@ -59,7 +59,7 @@ pub(super) async fn each_way_of_matching_finds_its_own(store: &dyn Names) -> Res
     Ok(())
 }
 
-pub(super) async fn the_best_way_is_told_once(store: &dyn Names) -> Result<()> {
+pub(super) async fn best_match_is_reported_once(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "best");
     stage_named(&index, &["user", "User", "us_er", "username", "superuser", "usher"]).await?;
     let hits = look_up(&index, "user", &EVERY_WAY).await?;
@@ -239,7 +239,7 @@ pub(super) async fn hidden_repositories_are_invisible(store: &dyn Names) -> Resu
     Ok(())
 }
 
-pub(super) async fn symbols_come_back_whole(store: &dyn Names) -> Result<()> {
+pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "whole");
     let odd = RepoPath::from_bytes(b"odd\xff\\name\n.py")?;
     let symbol = |(number, kind): (usize, &SymbolKind)| SymbolEntry {

@@ -20,11 +20,11 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         staging_again_changes_nothing,
         sweeping_replaced_names_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,
-        removing_a_repository_leaves_what_began_later,
-        removing_after_a_merge_leaves_what_began_later_once,
+        removing_a_repository_keeps_later_runs,
+        removing_after_a_merge_keeps_later_runs_once,
         compacting_changes_nothing,
         each_way_of_matching_finds_its_own,
-        the_best_way_is_told_once,
+        best_match_is_reported_once,
         qualified_names_match_at_their_end,
         symbols_are_ordered_and_limited,
         files_match_by_path_and_base_name,
@@ -33,7 +33,7 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         files_are_ordered_and_limited,
         scope_is_tested_before_limits,
         hidden_repositories_are_invisible,
-        symbols_come_back_whole,
+        symbols_are_read_as_written,
         pages_are_complete,
     ]
 }

@@ -7,7 +7,7 @@ use cairn_domain::{Hosted, PartEnd, PublishedSeq, RepositoryName, RunState, Scop
 use cairn_ports::{PublishedGeneration, RepositoryRecord};
 
 use crate::case::part;
-use crate::runs::{RunFixture, RunStore};
+use crate::runs::fixture::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 fn names(records: &[RepositoryRecord]) -> Vec<&str> {
@@ -33,7 +33,7 @@ pub(super) async fn repositories_are_listed_by_name_and_scope(store: &dyn RunSto
     Ok(())
 }
 
-/// What a hosting service says, with everything filled in.
+/// The data of a hosting service, with every field set.
 fn hosted() -> Hosted {
     Hosted {
         host: "git.example:8443".to_owned(),
@@ -83,7 +83,7 @@ pub(super) async fn a_run_is_invisible_until_it_is_published(store: &dyn RunStor
     let found = store.published(&after, repository).await?.context("nothing is published")?;
     expect_eq!(found, PublishedGeneration { seq, ..publication });
     expect_eq!(store.published(&before, repository).await?, None);
-    // Nobody has to live to tell that the publishing part has ended.
+    // The worker that ended the publishing part may have died.
     let parts = store.parts(run).await?;
     expect_eq!(parts.iter().map(|part| part.end.clone()).collect::<Vec<_>>(), [Some(PartEnd::Done)]);
     Ok(())
@@ -128,7 +128,7 @@ pub(super) async fn a_view_comes_back_by_its_seq(store: &dyn RunStore) -> Result
     for generation in [first.generation, running.generation, second.generation] {
         expect_eq!(again.published(generation), view.published(generation));
     }
-    // What was deleted since is gone from it as well.
+    // The repository that was deleted since is missing too.
     store.delete(runs.case.repository("b"), 1004).await?;
     let again = store.view_at(view.seq).await?.context("the view is lost")?;
     ensure!(!again.sees_repository(runs.case.repository("b")), "an old view sees a deleted repository");

@@ -1,4 +1,4 @@
-//! Catalogues and ledgers that do one thing wrong.
+//! Catalogues and ledgers with one fault each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use cairn_ports::{
 };
 
 use crate::faulty::{Faulty, planted};
-use crate::runs::RunStore;
+use crate::runs::fixture::RunStore;
 use crate::suite::PlantedFault;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,8 +28,8 @@ enum Fault {
     PublishesTwice,
     LeasesToAnyone,
     LosesEnds,
-    TellsReadyEachTime,
-    TellsNothing,
+    ReportsReadyEachTime,
+    ReportsNothing,
     LosesAborts,
     RunsOldestFirst,
     IgnoresGrace,
@@ -65,8 +65,8 @@ const ALL: [(&str, Fault); 34] = [
     ("publishes again under a new seq", Fault::PublishesTwice),
     ("leases to anyone", Fault::LeasesToAnyone),
     ("loses ends of parts", Fault::LosesEnds),
-    ("tells with each end what is ready", Fault::TellsReadyEachTime),
-    ("never tells what may start", Fault::TellsNothing),
+    ("reports ready parts with each end", Fault::ReportsReadyEachTime),
+    ("never reports ready parts", Fault::ReportsNothing),
     ("loses aborts", Fault::LosesAborts),
     ("lists runs oldest first", Fault::RunsOldestFirst),
     ("ignores the grace period", Fault::IgnoresGrace),
@@ -85,10 +85,10 @@ const ALL: [(&str, Fault); 34] = [
     ("dispatches the newest first", Fault::DispatchesBackwards),
     ("lets ended parts be worked on", Fault::WorksOnEndedParts),
     ("forgets what was aborted", Fault::ForgetsWhatWasAborted),
-    ("tells what is published of one repository alone", Fault::PublishedOfOne),
+    ("reports the publication of one repository only", Fault::PublishedOfOne),
     ("limits the runs of all repositories together", Fault::LimitsAllTogether),
     ("does not limit runs of several repositories", Fault::LimitsEachAlone),
-    ("says that nobody is at work", Fault::TakesSyncsForIdle),
+    ("reports that no repository is in progress", Fault::TakesSyncsForIdle),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunStore>> {
@@ -228,8 +228,8 @@ impl Ledger for Faulty<dyn RunStore, Fault> {
         }
         let started = self.inner.end_part(run, part, end, report, now_ms).await?;
         match self.fault {
-            Fault::TellsReadyEachTime => self.inner.ready(run).await,
-            Fault::TellsNothing => Ok(Vec::new()),
+            Fault::ReportsReadyEachTime => self.inner.ready(run).await,
+            Fault::ReportsNothing => Ok(Vec::new()),
             _ => Ok(started),
         }
     }
@@ -385,7 +385,7 @@ impl Requests for Faulty<dyn RunStore, Fault> {
         now_ms: i64,
     ) -> Result<Vec<RepositoryId>, LedgerError> {
         if self.fault == Fault::CancelsTheAsking {
-            // What is under way goes on.
+            // Running work continues.
             for repository in repositories {
                 self.inner.answer(*repository, u64::MAX, None, now_ms).await?;
             }

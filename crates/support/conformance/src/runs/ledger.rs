@@ -6,7 +6,7 @@ use cairn_ports::{Lease, PartRecord, PartStatus};
 use futures::future::join_all;
 
 use crate::case::part;
-use crate::runs::{RunFixture, RunStore};
+use crate::runs::fixture::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 pub(super) async fn a_lease_has_one_holder(store: &dyn RunStore) -> Result<()> {
@@ -88,7 +88,7 @@ pub(super) async fn parts_start_when_their_predecessors_have_ended(store: &dyn R
     Ok(())
 }
 
-pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn first_end_of_a_part_is_kept(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "first-end");
     runs.register(&["a"]).await?;
     let (parse, link) = (part(StageName::Parse, 0), part(StageName::Link, 0));
@@ -103,7 +103,7 @@ pub(super) async fn the_first_end_of_a_part_stands(store: &dyn RunStore) -> Resu
     Ok(())
 }
 
-pub(super) async fn a_worker_is_told_how_things_stand(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn worker_reads_the_status_of_a_part(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "standing");
     runs.register(&["a"]).await?;
     let parse = part(StageName::Parse, 0);
@@ -128,7 +128,7 @@ pub(super) async fn exactly_one_end_sees_the_last_part(store: &dyn RunStore) -> 
         let successors = [part(StageName::Retire, 0), part(StageName::Link, 0)];
         parts.extend(successors);
         let run = runs.begin("a", previous, &parts, round).await?;
-        // Every part is ended by two workers at once.
+        // Two workers end every part at once.
         let ends = (0..24).map(|number| runs.done(run, part(StageName::Parse, number % 12)));
         let started: Vec<Vec<PartId>> = join_all(ends).await.into_iter().collect::<Result<_>>()?;
         expect_eq!(started.concat(), successors);

@@ -7,14 +7,14 @@ use cairn_domain::{PartEnd, PartId, RunId, StageName};
 use cairn_ports::NewRun;
 
 use crate::case::part;
-use crate::runs::{RunFixture, RunStore};
+use crate::runs::fixture::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 fn parse(count: u32) -> Vec<PartId> {
     (0..count).map(|number| part(StageName::Parse, number)).collect()
 }
 
-/// Begins a run of five parts of which two may be worked on at a time.
+/// Begins a run of five parts, of which two may be in progress at a time.
 async fn begin_narrow(runs: &RunFixture<'_>) -> Result<RunId> {
     runs.register(&["a"]).await?;
     let lease = runs.lease("a", 0).await?;
@@ -28,7 +28,7 @@ async fn unsent(runs: &RunFixture<'_>, run: RunId) -> Result<Vec<PartId>> {
     Ok(all.into_iter().find(|(record, _)| record.id == run).map(|(_, parts)| parts).unwrap_or_default())
 }
 
-pub(super) async fn a_window_bounds_what_may_be_worked_on(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn window_bounds_parts_in_progress(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "window");
     let run = begin_narrow(&runs).await?;
     expect_eq!(store.ready(run).await?, parse(2));
@@ -37,7 +37,7 @@ pub(super) async fn a_window_bounds_what_may_be_worked_on(store: &dyn RunStore) 
     Ok(())
 }
 
-pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn outbox_keeps_unsent_jobs(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "outbox");
     let run = begin_narrow(&runs).await?;
     expect_eq!(unsent(&runs, run).await?, parse(2));
@@ -47,7 +47,7 @@ pub(super) async fn the_outbox_keeps_what_was_not_sent(store: &dyn RunStore) -> 
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     store.sent(run, &parse(3)).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    // Of a run with progress somebody is publishing right now.
+    // A run with progress has a process that publishes its parts now.
     store.end_part(run, part(StageName::Parse, 1), PartEnd::Done, String::new(), 500).await?;
     let quiet = async |since_ms| {
         anyhow::Ok(store.unsent(since_ms, usize::MAX).await?.iter().any(|(record, _)| record.id == run))
@@ -69,7 +69,7 @@ pub(super) async fn a_stalled_run_is_sent_again(store: &dyn RunStore) -> Result<
     ensure!(store.in_flight().await?.get(&StageName::Parse).is_some_and(|count| *count >= 2), "two are in flight");
     store.send_again(&BTreeSet::from([StageName::Parse]), 200, 100).await?;
     expect_eq!(unsent(&runs, run).await?, []);
-    ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "nothing is said to be sent again");
+    ensure!(store.send_again(&nothing, 200, 100).await? >= 1, "no part is reported as sent again");
     expect_eq!(unsent(&runs, run).await?, [part(StageName::Parse, 1), part(StageName::Parse, 2)]);
     Ok(())
 }

@@ -4,13 +4,13 @@ use anyhow::{Context, Result, ensure};
 use cairn_domain::{Lane, SyncProgress};
 use cairn_ports::{HANDED_OVER_WITHIN_MS, SyncRequest};
 
-use crate::runs::{RunFixture, RunStore};
+use crate::runs::fixture::{RunFixture, RunStore};
 use crate::suite::{expect_eq, expect_kind};
 
 const AGAIN_AFTER_MS: i64 = 1000;
 
-/// Dispatches with room for all; what concerns the case. (Another check's requests may be handed out as well: each check
-/// works with its own repositories only.)
+/// Dispatches without a limit, and returns the requests of the case. Requests of other checks may be
+/// dispatched as well: each check uses only its own repositories.
 async fn dispatch(runs: &RunFixture<'_>, now_ms: i64) -> Result<Vec<SyncRequest>> {
     let all = runs.store.dispatch(usize::MAX, now_ms, AGAIN_AFTER_MS).await?;
     Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).collect())
@@ -30,7 +30,7 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     expect_eq!((request.lane, request.rebuild), (Lane::Interactive, true));
     expect_eq!(dispatch(&runs, 3).await?, []);
     expect_eq!(store.asked(a, number).await?, Some(request));
-    // Nobody took it up.
+    // No worker took it.
     expect_eq!(dispatch(&runs, 2 + AGAIN_AFTER_MS).await?.len(), 1);
     expect_eq!(is_pending().await?, true);
     let failure = Some(("forbidden".to_owned(), "no key".to_owned()));
@@ -44,17 +44,17 @@ pub(super) async fn a_request_is_dispatched_once_and_answered(store: &dyn RunSto
     Ok(())
 }
 
-pub(super) async fn what_is_due_is_told_from_what_a_person_asks(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn scheduled_requests_differ_from_user_requests(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "schedule");
     let a = runs.case.repository("a");
     expect_kind!(store.schedule(a, 0).await, NotFound);
     runs.register(&["a"]).await?;
     let number = store.schedule(a, 0).await?;
     expect_eq!(store.schedule(a, 1).await?, number);
-    let asked = async || store.asked(a, number).await?.context("nobody waits for it");
+    let asked = async || store.asked(a, number).await?.context("no request is pending");
     expect_eq!((asked().await?.is_scheduled, asked().await?.lane), (true, Lane::Bulk));
     let request = dispatch(&runs, 2).await?.pop().context("nothing was dispatched")?;
-    ensure!(request.is_scheduled, "a person is said to have asked");
+    ensure!(request.is_scheduled, "the request counts as one of a user");
     store.answer(a, number, None, 3).await?;
     let next = store.schedule(a, 4).await?;
     expect_eq!(store.ask(a, Lane::Interactive, false, 5).await?, next);
@@ -63,7 +63,7 @@ pub(super) async fn what_is_due_is_told_from_what_a_person_asks(store: &dyn RunS
     Ok(())
 }
 
-pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn dispatched_request_is_not_repeated_soon(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "handed over");
     let a = runs.case.repository("a");
     runs.register(&["a"]).await?;
@@ -74,7 +74,7 @@ pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn
         anyhow::Ok(all.into_iter().filter(|request| request.job.tenant == runs.case.tenant).count())
     };
     expect_eq!((dispatch(1).await?, dispatch(HANDED_OVER_WITHIN_MS).await?), (1, 0));
-    // Whoever dispatched it died before its job was published.
+    // The process that dispatched it died before its job was published.
     expect_eq!(dispatch(1 + HANDED_OVER_WITHIN_MS).await?, 1);
     store.dispatched(a, number).await?;
     expect_eq!(dispatch(1 + again_after_ms).await?, 0);
@@ -84,14 +84,14 @@ pub(super) async fn what_the_broker_has_is_not_dispatched_again_soon(store: &dyn
     Ok(())
 }
 
-pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn sync_between_attempts_takes_no_capacity(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "postponed");
     let [away, other] = ["away", "other"].map(|name| runs.case.repository(name));
     runs.register(&["away", "other"]).await?;
     let number = store.ask(away, Lane::Bulk, false, 0).await?;
     expect_eq!(dispatch(&runs, 1).await?.len(), 1);
     store.dispatched(away, number).await?;
-    // As much room as is taken now, by this sync and by what other checks left.
+    // The limit equals the requests in progress: this sync and those that other checks left.
     let first = store.ask(other, Lane::Bulk, false, 2).await?;
     let mut taken = 0;
     while store.dispatch(taken + 1, 3, AGAIN_AFTER_MS).await?.is_empty() {
@@ -106,7 +106,7 @@ pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunSto
     store.postpone(away, number, failure.clone(), 7, until_ms).await?;
     let dispatched = store.dispatch(taken, 8, AGAIN_AFTER_MS).await?;
     expect_eq!(dispatched.iter().map(|request| request.job.request).collect::<Vec<_>>(), [again]);
-    // It is still asked for, its reason is told, and its job is not lost but waits.
+    // It is still requested, its reason is reported, and its job waits.
     let records = store.repositories(&runs.case.scope()).await?;
     let record = records.into_iter().find(|record| record.id == away).context("it is not there")?;
     expect_eq!(record.last_sync.map(|sync| (sync.at_ms, sync.failure)), Some((7, Some(failure.clone()))));
@@ -119,7 +119,7 @@ pub(super) async fn a_sync_between_two_attempts_takes_no_room(store: &dyn RunSto
     Ok(())
 }
 
-pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn request_during_a_sync_is_served_afterwards(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "meanwhile");
     let a = runs.case.repository("a");
     runs.register(&["a"]).await?;
@@ -141,7 +141,7 @@ pub(super) async fn what_is_asked_meanwhile_is_done_afterwards(store: &dyn RunSt
     Ok(())
 }
 
-pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Result<()> {
+pub(super) async fn cancelled_request_begins_no_run(store: &dyn RunStore) -> Result<()> {
     let runs = RunFixture::new(store, "cancelled");
     let id = |name: &str| runs.case.repository(name);
     runs.register(&["idle", "waiting", "working"]).await?;
@@ -166,7 +166,7 @@ pub(super) async fn what_is_cancelled_begins_no_run(store: &dyn RunStore) -> Res
         let sync = record.last_sync.map(|sync| (sync.at_ms, sync.failure));
         expect_eq!(sync, (record.id != id("idle")).then(|| (3, failure.clone())));
     }
-    // Whoever asks anew waits for nobody.
+    // A new request does not wait.
     store.ask(id("working"), Lane::Bulk, false, 6).await?;
     expect_eq!(dispatch(&runs, 7).await?.len(), 1);
     runs.begin("working", None, &[], 8).await?;

@@ -1,4 +1,4 @@
-//! Sources that do one thing wrong.
+//! Sources with one fault each.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -44,7 +44,7 @@ pub fn faults(has_history: bool) -> Vec<PlantedFault<dyn SourceUnderTest>> {
     planted(ALL.into_iter().chain(of_history), |faulty| Box::new(faulty))
 }
 
-/// The entries that each cache was made with, for a source that believes its cache alone.
+/// The entries of each cache, for a source that trusts only its cache.
 static TRUSTED: Mutex<BTreeMap<Vec<u8>, Vec<TreeEntry>>> = Mutex::new(BTreeMap::new());
 
 impl SourceUnderTest for Faulty<dyn SourceUnderTest, Fault> {
@@ -110,7 +110,7 @@ fn spoil(fault: Fault, entries: &mut Vec<TreeEntry>) {
 }
 
 struct FaultyTree {
-    /// None where there is nothing.
+    /// None if the path does not exist.
     inner: Option<Box<dyn SnapshotTree>>,
     fault: Fault,
     revision: Revision,

@@ -1,4 +1,4 @@
-//! Vector stores that do one thing wrong.
+//! Vector stores with one fault each.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkRecord, DenseVector, RepositoryId, Scope, View};

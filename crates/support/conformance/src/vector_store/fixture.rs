@@ -1,4 +1,4 @@
-//! Chunks by name, with vectors that make scores easy to foretell.
+//! Chunks by name, with vectors that give predictable scores.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{
@@ -9,8 +9,9 @@ use cairn_ports::{ChunkFilter, Hit, StagedPoints, VectorStore};
 
 use crate::Case;
 use crate::case::part;
-use crate::vector_store::DIMENSIONS;
 
+/// Dimensions of the suite's vectors, for stores that must know them in advance.
+pub const DIMENSIONS: usize = 32;
 /// A term that every chunk has with weight 1.
 pub(super) const COMMON_TERM: u32 = 7;
 
@@ -87,7 +88,8 @@ impl<'a> Points<'a> {
         self.sight_of(view, &self.case.scope(), self.r()).await
     }
 
-    /// All that the view shows of a repository, as text, sorted, through every way of reading, which must agree.
+    /// All records of a repository that the view shows, as text, sorted, read in every way; all ways must
+    /// agree.
     pub(super) async fn sight_of(&self, view: &View, scope: &Scope, repository: RepositoryId) -> Result<Vec<String>> {
         let chunks = scroll(self.store, view, scope, repository).await?;
         let keys: Vec<_> = chunks.iter().map(|(chunk, _)| (repository, chunk.key)).collect();
@@ -125,19 +127,19 @@ impl<'a> Points<'a> {
 pub(super) fn place(chunk: ChunkRecord, score: i8) -> Point {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = score;
-    // Something that the probe does not see, so that no vector is zero.
+    // A component that the probe ignores, so that no vector is zero.
     dense[DIMENSIONS - 1] = 100;
     Point { chunk, dense: DenseVector(dense), sparse: SparseVector(vec![(COMMON_TERM, 1)]) }
 }
 
-/// Picks out the first dimension.
+/// Selects the first dimension.
 pub(super) fn probe() -> DenseVector {
     let mut dense = vec![0; DIMENSIONS];
     dense[0] = 1;
     DenseVector(dense)
 }
 
-/// Reads all pages, checking that they end.
+/// Reads all pages, and checks that they end.
 pub(super) async fn scroll(
     store: &dyn VectorStore,
     view: &View,

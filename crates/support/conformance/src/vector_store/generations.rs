@@ -93,11 +93,13 @@ pub(super) async fn a_late_writer_retires_nothing_newer(store: &dyn VectorStore)
     Ok(())
 }
 
-pub(super) async fn what_an_aborted_generation_retired_may_be_retired_again(store: &dyn VectorStore) -> Result<()> {
+pub(super) async fn records_retired_by_an_aborted_generation_can_be_retired_again(
+    store: &dyn VectorStore,
+) -> Result<()> {
     let points = Points::new(store, "aborted-mark");
     points.stage_basics().await?;
     points.stage(2, retire_a(&points)).await?;
-    // Generation 2 was cancelled and nobody has swept it when 3 comes.
+    // Generation 2 was cancelled and not yet swept when generation 3 begins.
     let run = points.case.run("r", 3);
     let aborted = [GenerationId(2)].into();
     let staging = Staging { aborted, ..points.case.staging(run, part(StageName::Embed, 0)) };
@@ -146,7 +148,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorS
     points.stage(2, change_a(&points)).await?;
     for _ in 0..2 {
         expect_eq!(store.sweep_aborted(points.r(), GenerationId(2)).await?, 0);
-        // Nobody needs to hide the generation any more.
+        // The generation no longer has to be hidden.
         expect_eq!(points.sight(&view(3, &[])).await?, BASICS);
     }
     points.stage(3, retire_a(&points)).await?;
@@ -156,7 +158,7 @@ pub(super) async fn sweeping_an_aborted_generation_undoes_it(store: &dyn VectorS
     Ok(())
 }
 
-pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn VectorStore) -> Result<()> {
+pub(super) async fn removing_a_repository_keeps_later_runs(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "remove");
     points.stage_basics().await?;
     points.stage_in("other", 2, StagedPoints { points: points.points(&["other:x"]), retired: Vec::new() }).await?;
@@ -174,13 +176,13 @@ pub(super) async fn removing_a_repository_leaves_what_began_later(store: &dyn Ve
     Ok(())
 }
 
-pub(super) async fn removing_after_a_merge_leaves_what_began_later_once(store: &dyn VectorStore) -> Result<()> {
+pub(super) async fn removing_after_a_merge_keeps_later_runs_once(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "remove-merged");
     points.stage_basics().await?;
     for number in 2..8 {
         points.stage(number, change_a(&points)).await?;
     }
-    // Deleted as generation 8, and indexed again before anything was removed.
+    // Deleted as generation 8, and indexed again before the sweep.
     points.stage(9, StagedPoints { points: points.points(&["a", "b"]), retired: Vec::new() }).await?;
     store.sweep_retired(points.r(), &[1, 2, 3, 4, 5, 6, 7, 9].map(GenerationId)).await?;
     store.compact(points.r()).await?;
@@ -208,7 +210,7 @@ pub(super) async fn compacting_changes_nothing(store: &dyn VectorStore) -> Resul
     store.sweep_retired(points.r(), &(2..12).map(GenerationId).collect::<Vec<_>>()).await?;
     store.compact(points.r()).await?;
     expect_eq!(points.sight(&view(12, &[])).await?, CHANGED);
-    // What comes after a compaction still finds what it retires.
+    // A generation after a compaction still finds the records that it retires.
     points.stage(12, retire_a(&points)).await?;
     expect_eq!(points.sight(&view(12, &[])).await?, CHANGED);
     expect_eq!(points.sight(&view(13, &[])).await?, WITHOUT_A);

@@ -9,11 +9,9 @@ mod search;
 use cairn_ports::VectorStore;
 
 pub use faults::faults;
+pub use fixture::DIMENSIONS;
 
 use crate::suite::{Check, checks};
-
-/// Dimensions of the suite's vectors, for stores that must know them before.
-pub const DIMENSIONS: usize = 32;
 
 pub fn checks() -> Vec<Check<dyn VectorStore>> {
     use {generations::*, reading::*, search::*};
@@ -24,12 +22,12 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         hidden_generations_change_nothing,
         staging_again_changes_nothing,
         a_late_writer_retires_nothing_newer,
-        what_an_aborted_generation_retired_may_be_retired_again,
+        records_retired_by_an_aborted_generation_can_be_retired_again,
         parts_of_a_run_add_up,
         sweeping_retired_chunks_changes_no_view,
         sweeping_an_aborted_generation_undoes_it,
-        removing_a_repository_leaves_what_began_later,
-        removing_after_a_merge_leaves_what_began_later_once,
+        removing_a_repository_keeps_later_runs,
+        removing_after_a_merge_keeps_later_runs_once,
         compacting_changes_nothing,
         dense_scores_are_exact_sums,
         sparse_scores_are_exact_sums,
@@ -39,7 +37,7 @@ pub fn checks() -> Vec<Check<dyn VectorStore>> {
         filters_are_tested_before_limits,
         scope_is_tested_before_limits,
         hidden_repositories_are_invisible,
-        chunks_come_back_whole,
+        chunks_are_read_as_written,
         pages_are_complete,
     ]
 }

@@ -49,7 +49,7 @@ pub(super) async fn hidden_repositories_are_invisible(store: &dyn VectorStore) -
     Ok(())
 }
 
-pub(super) async fn chunks_come_back_whole(store: &dyn VectorStore) -> Result<()> {
+pub(super) async fn chunks_are_read_as_written(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "whole");
     let mut chunks = Vec::new();
     for (index, kind) in ChunkKind::ALL.iter().enumerate() {

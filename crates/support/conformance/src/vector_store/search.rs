@@ -6,14 +6,13 @@ use cairn_ports::{ChunkFilter, Hit, IncludeTests, StagedPoints, VectorStore};
 
 use crate::case::view;
 use crate::suite::expect_eq;
-use crate::vector_store::DIMENSIONS;
-use crate::vector_store::fixture::{COMMON_TERM, Points, place, probe};
+use crate::vector_store::fixture::{COMMON_TERM, DIMENSIONS, Points, place, probe};
 
 fn stage_of(points: Vec<Point>) -> StagedPoints {
     StagedPoints { points, retired: Vec::new() }
 }
 
-/// Numbers without a pattern, the same everywhere.
+/// Numbers without a pattern, the same on every machine.
 fn noise(seed: u64) -> impl Iterator<Item = u32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::from_fn(move || {
@@ -132,7 +131,7 @@ pub(super) async fn the_order_of_hits_is_total(store: &dyn VectorStore) -> Resul
     Ok(())
 }
 
-/// The patterns have nothing that an index could help with, and what they let through is far down.
+/// The patterns give an index nothing to use, and the matching chunks are far down.
 pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorStore) -> Result<()> {
     let points = Points::new(store, "few");
     let path =
@@ -162,7 +161,7 @@ pub(super) async fn hits_are_found_however_few_paths_match(store: &dyn VectorSto
     Ok(())
 }
 
-/// Chunks that differ in all that a filter can ask.
+/// Chunks that differ in every property that a filter tests.
 fn varied(points: &Points<'_>) -> Vec<ChunkRecord> {
     let at =
         |name: &str, path: &str| ChunkRecord { path: RepoPath::parse(path).expect("a path"), ..points.chunk(name) };
@@ -231,7 +230,7 @@ pub(super) async fn filters_are_tested_before_limits(store: &dyn VectorStore) ->
     for index in 0..600 {
         let is_wanted = index % 200 == 0;
         let chunk = ChunkRecord { is_test: is_wanted, ..points.chunk(&format!("n{index}")) };
-        // What is wanted scores worst.
+        // The wanted chunks have the lowest scores.
         staged.push(place(chunk, if is_wanted { -1 } else { 100 }));
     }
     points.stage(1, stage_of(staged)).await?;

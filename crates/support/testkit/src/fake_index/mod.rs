@@ -1,7 +1,7 @@
 //! One small index in memory, with all ports that questions are answered from.
 //!
-//! It is built by telling it files, symbols and edges, and then only read: whatever stages or sweeps is refused. Scores are
-//! simple (terms in common), the order is total, as the ports promise.
+//! Tests add files, symbols and edges, and then only read: staging and sweeping return errors. Scores are simple
+//! (the number of common terms); the order is total, as the ports require.
 
 mod graph;
 mod names;
@@ -28,7 +28,7 @@ use cairn_wire::{ArtifactKind, Manifest, PackWriter, RunResult, encode};
 
 use crate::MemoryBlobs;
 
-/// When the repositories of a fake index were indexed.
+/// The index time of the repositories of a fake index.
 pub const INDEXED_AT_MS: i64 = 1_700_000_000_000;
 
 /// An index in memory.
@@ -50,7 +50,7 @@ struct FakeRepository {
     files: Vec<RepoPath>,
 }
 
-/// A repository of a fake index, as tests tell it.
+/// A repository of a fake index, as a test describes it.
 pub struct FakeContent {
     id: RepositoryId,
     tenant: Tenant,
@@ -61,12 +61,12 @@ pub struct FakeContent {
     symbols: Vec<SymbolEntry>,
     edges: Vec<EdgeRecord>,
     patterns: Vec<PatternRecord>,
-    /// Of one that no run has begun for: whether its sync waits, or how it failed.
+    /// For a repository without a run: its sync waits, or failed with this error.
     unindexed: Option<Option<SyncOutcome>>,
 }
 
 impl FakeContent {
-    /// `commit` is the label that answers are stamped with.
+    /// `commit` is the label in the stamps of answers.
     pub fn new(name: &str, commit: &str) -> Self {
         Self::of(Tenant::local(), name, commit)
     }
@@ -113,7 +113,7 @@ impl FakeContent {
         self
     }
 
-    /// A symbol by its qualified name, in a file that was told before.
+    /// A symbol by its qualified name, in a file that was added before.
     #[must_use]
     pub fn symbol(mut self, path: &str, qualified_name: &str, kind: SymbolKind, lines: (u32, u32)) -> Self {
         let path = parsed(path);
@@ -138,12 +138,12 @@ impl FakeContent {
         self
     }
 
-    /// An edge between two symbols that were told before.
+    /// An edge between two symbols that were added before.
     #[must_use]
     pub fn edge(mut self, from: &str, kind: EdgeKind, to: &str, line: u32, confidence_percent: u8) -> Self {
         let node = |name: &str| {
             let found = self.symbols.iter().find(|symbol| symbol.qualified_name == name);
-            found.map_or_else(|| panic!("no symbol {name} was told"), |symbol| symbol.node)
+            found.map_or_else(|| panic!("no symbol {name} was added"), |symbol| symbol.node)
         };
         let (source, target) = (node(from), node(to));
         self.edges.push(EdgeRecord {
@@ -538,7 +538,7 @@ impl Generations for FakeIndex {
     }
 }
 
-/// Of a record's digest nothing more is asked here than that it is there.
+/// A record's digest only has to exist here.
 fn vector_digest() -> Digest {
     Digester::new("fake-vector").digest()
 }

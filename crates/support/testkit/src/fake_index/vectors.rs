@@ -10,7 +10,7 @@ use globset::GlobBuilder;
 
 use super::{FakeIndex, vector_digest};
 
-/// Whether the filter lets the chunk through.
+/// Whether the filter accepts the chunk.
 fn fits(filter: &ChunkFilter, chunk: &ChunkRecord) -> bool {
     let any =
         |wanted: &[String], is: &dyn Fn(&str) -> bool| wanted.is_empty() || wanted.iter().any(|wanted| is(wanted));

@@ -1,0 +1,131 @@
+//! A store of runs with the records of one check.
+
+use anyhow::{Context, Result};
+use cairn_domain::{
+    ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryName, RunId, RunState, Source, StageName, SyncProgress,
+};
+use cairn_ports::{
+    Catalogue, CatalogueSweep, Lease, Ledger, LedgerRead, NewRun, Outbox, PublishedGeneration, RepositoryRecord,
+    Requests,
+};
+use cairn_wire::RunResult;
+
+use crate::Case;
+use crate::case::part;
+
+/// A store of runs: the ports over one state.
+pub trait RunStore: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests {}
+
+impl<T: Catalogue + CatalogueSweep + Ledger + LedgerRead + Outbox + Requests> RunStore for T {}
+
+/// A case with its store.
+pub(super) struct RunFixture<'a> {
+    pub(super) store: &'a dyn RunStore,
+    pub(super) case: Case,
+}
+
+impl<'a> RunFixture<'a> {
+    pub(super) fn new(store: &'a dyn RunStore, check: &str) -> Self {
+        Self { store, case: Case::new(check) }
+    }
+
+    pub(super) fn record(&self, name: &str) -> RepositoryRecord {
+        RepositoryRecord {
+            id: self.case.repository(name),
+            tenant: self.case.tenant.clone(),
+            name: RepositoryName::new(name),
+            source: Source::Bare { path: format!("repositories/{name}") },
+            branch: None,
+            settings: "{}".to_owned(),
+            aliases: Vec::new(),
+            hosted: None,
+            last_sync: None,
+            pending_sync: None,
+        }
+    }
+
+    pub(super) async fn register(&self, names: &[&str]) -> Result<()> {
+        for name in names {
+            self.store.register(self.record(name)).await?;
+        }
+        Ok(())
+    }
+
+    /// The repository, as its record has it.
+    pub(super) async fn pending_sync(&self, name: &str) -> Result<Option<SyncProgress>> {
+        let records = self.store.repositories(&self.case.scope()).await?;
+        let record = records.into_iter().find(|record| record.name.as_str() == name);
+        Ok(record.context("it is not there")?.pending_sync)
+    }
+
+    pub(super) async fn lease(&self, name: &str, now_ms: i64) -> Result<Lease> {
+        Ok(self.store.lease(self.case.repository(name), now_ms, 1000).await?)
+    }
+
+    pub(super) fn new_run(&self, name: &str, previous: Option<RunId>, parts: &[PartId], now_ms: i64) -> NewRun {
+        NewRun {
+            repository: self.case.repository(name),
+            previous: previous.map(|run| run.generation),
+            manifest: self.artifact(&format!("planned/{name}/{now_ms}")),
+            plan: self.artifact(&format!("plans/{name}/{now_ms}")),
+            parts: parts.to_vec(),
+            lane: Lane::Bulk,
+            window: 1000,
+            revision: format!("revision-{now_ms}"),
+            branch: Some("trunk".to_owned()),
+            result: RunResult { repository: name.to_owned(), ..RunResult::default() },
+            started_at_ms: now_ms,
+        }
+    }
+
+    /// Begins a run under a lease that ends with the run.
+    pub(super) async fn begin(
+        &self,
+        name: &str,
+        previous: Option<RunId>,
+        parts: &[PartId],
+        now_ms: i64,
+    ) -> Result<RunId> {
+        let lease = self.lease(name, now_ms).await?;
+        let run = self.store.begin(lease, self.new_run(name, previous, parts, now_ms)).await?;
+        self.store.renew(lease, now_ms, 0, SyncProgress::default()).await?;
+        Ok(run)
+    }
+
+    pub(super) fn publication(&self, run: RunId, now_ms: i64) -> PublishedGeneration {
+        PublishedGeneration {
+            run,
+            seq: Default::default(),
+            manifest: self.artifact(&format!("manifests/{}", run.generation)),
+            revision: format!("revision of {}", run.generation),
+            branch: Some("trunk".to_owned()),
+            indexed_at_ms: now_ms,
+            state: RunState::Published,
+            result: RunResult { chunks: run.generation.0, ..RunResult::default() },
+            model: "model-1".to_owned(),
+        }
+    }
+
+    /// A run from lease to publication, without work in between.
+    pub(super) async fn publish(&self, name: &str, previous: Option<RunId>, now_ms: i64) -> Result<RunId> {
+        let run = self.begin(name, previous, &[part(StageName::Publish, 0)], now_ms).await?;
+        self.store.publish(self.publication(run, now_ms)).await?;
+        Ok(run)
+    }
+
+    /// An artifact reference that no other case has.
+    pub(super) fn artifact(&self, key: &str) -> ArtifactRef {
+        ArtifactRef { key: format!("{}/{key}", self.case.tenant), size_bytes: key.len() as u64, hash: [7; 32] }
+    }
+
+    pub(super) async fn done(&self, run: RunId, part: PartId) -> Result<Vec<PartId>> {
+        Ok(self.store.end_part(run, part, PartEnd::Done, String::new(), 0).await?)
+    }
+
+    /// The published generation of a repository.
+    pub(super) async fn published_now(&self, name: &str) -> Result<Option<GenerationId>> {
+        let view = self.store.view().await?;
+        let published = self.store.published(&view, self.case.repository(name)).await?;
+        Ok(published.map(|published| published.run.generation))
+    }
+}
