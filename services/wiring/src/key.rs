@@ -45,7 +45,7 @@ impl OwnersWork {
         // The series is there from the start, also of a process that never wins the key.
         OWNED_KEYS.add(0);
         loop {
-            tracing::info!(key = self.key, "stands by");
+            tracing::info!(key = self.key, "on standby");
             let ownership = tokio::select! {
                 ownership = broker.own(&self.key) => ownership,
                 () = wait_for_signal(&mut signals.draining) => return Ok(()),

@@ -1,4 +1,4 @@
-//! What has to hold when a fault is over, whatever it was.
+//! The invariants that must hold after every fault.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,32 +15,32 @@ use crate::objects::Objects;
 use crate::resources::{left_behind, num_connections, peak_memory_bytes};
 use crate::{Ground, Raw, Servers, Workload};
 
-/// How long after the fault has healed everything may take.
+/// The longest time from the end of the fault until all work is done.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// What is left behind for longer stays.
+/// Data that remains longer than this is never removed.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(200);
-/// Runs of a repository that are looked at: more than any case begins.
+/// The number of runs of a repository that are read: more than any case begins.
 const MANY_RUNS: usize = 1000;
-/// The broker counts messages every five seconds; on a busy machine what it tells may be older.
+/// The broker counts messages every five seconds; on a busy machine its counts may be older.
 const COUNTS_ARE_LATE: Duration = Duration::from_secs(15);
 
-/// Checks a cluster against an undisturbed index of the same repositories.
+/// Compares a cluster with an undisturbed index of the same repositories.
 pub struct Checker<'a> {
     ground: &'a Ground,
     raw: Raw,
     traces: Traces,
 }
 
-/// What the fault leaves behind for good. There is nothing else.
+/// The permanent traces of the fault. There must be no others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traces {
-    /// Of runs that were published.
+    /// Failed parts of published runs.
     pub num_failed_parts: usize,
     pub num_dead_letters: usize,
-    /// Runs that a failed part ended: what was published before stays.
+    /// Runs that ended because a part failed; the published generation stays.
     pub num_failed_runs: usize,
-    /// Runs that somebody ended.
+    /// Runs that were cancelled.
     pub num_cancelled_runs: usize,
 }
 
@@ -59,7 +59,7 @@ pub struct Verdict {
     pub num_objects: usize,
     pub num_connections: usize,
     pub peak_memory_bytes: u64,
-    /// From the healing to the last publication and empty queues.
+    /// From the end of the fault to the last publication and empty queues.
     pub healed_after: Duration,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
         Ok(Self { ground, raw: Raw::open(servers, &ground.space)?, traces })
     }
 
-    /// Waits until all is done, then looks at everything. The fault is over by now.
+    /// Waits until all work is done, then checks everything. The fault has ended.
     pub async fn check(&self, asked: &[(RepositoryId, u64)], workload: &Workload) -> Result<Verdict> {
         let healed_at = Instant::now();
         self.ground.inside.settled(asked, PATIENCE).await?;
@@ -86,12 +86,13 @@ impl<'a> Checker<'a> {
         self.nothing_else(&expected, &mut verdict).await?;
         verdict.num_objects = self.no_orphans().await?;
         self.nothing_held(&mut verdict).await?;
-        // By now the broker's counts are no older than what was looked at before.
+        // By now the broker's counts are newer than the previous check.
         self.queues_empty(Instant::now() + COUNTS_ARE_LATE).await?;
         Ok(verdict)
     }
 
-    /// What both indexes must have in common: local mode has no provider, so vectors that come from one are only counted.
+    /// The records that both indexes must share. Local mode has no provider, so vectors of a provider are
+    /// only counted.
     fn comparable(&self, fingerprint: &Value) -> Value {
         let mut comparable = fingerprint.clone();
         if matches!(self.ground.inside.cluster.config.embedding, EmbeddingConfig::Http { .. }) {
@@ -101,7 +102,7 @@ impl<'a> Checker<'a> {
         comparable
     }
 
-    /// Nothing waits, and dead letters are those that were injected.
+    /// No job waits, and the dead letters are the expected ones.
     async fn queues_empty(&self, deadline: Instant) -> Result<u64> {
         loop {
             let (waiting, dead) = self.raw.messages().await?;
@@ -115,7 +116,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Lost: none. A part is done, or failed because it was poisoned; of a run that was ended it may be open.
+    /// No part is lost. A part is done, or failed because it was poisoned; a part of an ended run may be
+    /// open.
     async fn parts_ended(&self, asked: &[(RepositoryId, u64)], verdict: &mut Verdict) -> Result<()> {
         let repositories: BTreeSet<RepositoryId> = asked.iter().map(|(repository, _)| *repository).collect();
         for repository in repositories {
@@ -157,7 +159,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Doubled or unexpected: none. When what no view sees is swept, the stores hold what the fingerprints count.
+    /// No record is doubled or unexpected. After the sweep, the stores contain exactly the records that the
+    /// fingerprints count.
     async fn nothing_else(&self, expected: &[Value], verdict: &mut Verdict) -> Result<()> {
         let count = |kind: &str| -> u64 {
             expected.iter().filter_map(|repository| repository["kinds"][kind]["count"].as_u64()).sum()
@@ -181,7 +184,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every object is one that a live record refers to. Gives how many there are.
+    /// A live record refers to every object. Returns the number of objects.
     async fn no_orphans(&self) -> Result<usize> {
         let objects = Objects::new(&self.ground.inside);
         let deadline = Instant::now() + PATIENCE;
@@ -195,7 +198,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Connections are those that there were, no process had more memory than its limit, and nothing temporary is left.
+    /// The number of connections is as before, no process had more memory than its limit, and no temporary
+    /// file remains.
     async fn nothing_held(&self, verdict: &mut Verdict) -> Result<()> {
         verdict.peak_memory_bytes = peak_memory_bytes(&self.ground.cluster)?;
         let (wanted, deadline) = (num_connections(&self.ground.cluster), Instant::now() + LEFT_BEHIND);

@@ -1,4 +1,4 @@
-//! Services as processes, one settings file for all of them.
+//! Services as processes, with one settings file for all of them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -14,24 +14,24 @@ use toml::Table;
 use crate::settings::{self, random_digits};
 use crate::{Servers, Space, program};
 
-/// One of each service.
+/// One replica of each service.
 pub const STANDARD: [&str; 7] =
     ["scheduler", "cloner", "parser", "embedder", "graph-writer", "pattern-aggregator", "query"];
 
 /// Repositories on this machine may be indexed, also without a network.
 const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
 
-/// Long enough for anybody; the address tells who it is.
+/// Longer than any start takes.
 const CURSOR_KEY_BYTES: usize = 32;
 
-/// Pages on which services say how they are.
+/// The pages for health and readiness of services.
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 
-/// A replica of a service, and variables of its own.
+/// A replica of a service, and its own variables.
 pub type Wanted = (String, Vec<(&'static str, String)>);
 
-/// Services over one space of the servers. They end when this is dropped.
+/// Services over one space of the servers. They end when this value is dropped.
 pub struct LocalCluster {
     directory: PathBuf,
     services: BTreeMap<String, Service>,
@@ -39,14 +39,15 @@ pub struct LocalCluster {
 
 struct Service {
     process: ServerProcess,
-    /// Of health and metrics.
+    /// The port of health and metrics.
     address: String,
-    /// Of the query service's front door.
+    /// The port of the query service.
     questions: String,
 }
 
 impl LocalCluster {
-    /// Writes the settings and prepares servers. `directory` holds settings, logs and clones; no service runs yet.
+    /// Writes the settings and prepares the servers. `directory` contains settings, logs and clones; no
+    /// service runs yet.
     pub fn prepare(directory: &Path, servers: &Servers, space: &Space, overrides: &Table) -> Result<Self> {
         let directory = std::path::absolute(directory)?;
         fs::create_dir_all(directory.join("logs"))?;
@@ -64,21 +65,21 @@ impl LocalCluster {
         self.directory.join("cluster.toml")
     }
 
-    /// Starts a service and waits until it is ready. `replica` tells several of one service apart: `embedder-2`.
+    /// Starts a service and waits until it is ready. `replica` names one of several replicas: `embedder-2`.
     pub async fn start(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
         let service = self.starting(replica, variables, READY)?.await?;
         self.services.insert(replica.to_owned(), service);
         Ok(())
     }
 
-    /// The same for one that may lack what it needs to be ready: waits until it is alive.
+    /// The same for a service that may not become ready: waits until it is alive.
     pub async fn start_alive(&mut self, replica: &str, variables: &[(&str, String)]) -> Result<()> {
         let service = self.starting(replica, variables, ALIVE)?.await?;
         self.services.insert(replica.to_owned(), service);
         Ok(())
     }
 
-    /// Starts services side by side, each with variables of its own. Gives how it went with each.
+    /// Starts services in parallel, each with its own variables. Returns the result of each.
     pub async fn start_together(&mut self, wanted: Vec<Wanted>) -> Result<Vec<(String, Result<()>)>> {
         let mut starting = JoinSet::new();
         for (replica, variables) in wanted {
@@ -123,33 +124,33 @@ impl LocalCluster {
         })
     }
 
-    /// Starts one of each service.
+    /// Starts one replica of each service.
     pub async fn start_all(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), Vec::new()));
         self.start_together(wanted.into()).await?.into_iter().try_for_each(|(_, started)| started)
     }
 
-    /// Names of the services that were started and not stopped.
+    /// Names of the running services.
     pub fn replicas(&self) -> impl Iterator<Item = &str> {
         self.services.keys().map(String::as_str)
     }
 
-    /// Of those that work on jobs, and so have something to do with the broker.
+    /// The running services that work on jobs, and so have a connection to the broker.
     pub fn workers(&self) -> impl Iterator<Item = &str> {
         self.replicas().filter(|replica| !replica.starts_with("query"))
     }
 
-    /// Where a replica keeps its clones.
+    /// The folder of a replica's clones.
     pub fn cache(&self, replica: &str) -> PathBuf {
         self.directory.join("cache").join(replica)
     }
 
-    /// Where a replica makes what it needs for a moment.
+    /// The folder of a replica's temporary files.
     pub fn temporary(&self, replica: &str) -> PathBuf {
         self.directory.join("temporary").join(replica)
     }
 
-    /// What a service printed, of all its starts.
+    /// The output of all starts of a service.
     pub fn log(&self, replica: &str) -> PathBuf {
         self.directory.join("logs").join(format!("{replica}.log"))
     }
@@ -165,18 +166,18 @@ impl LocalCluster {
         Ok(&self.services.get(replica).with_context(|| format!("{replica} does not run"))?.address)
     }
 
-    /// Whether a service says that it is alive.
+    /// Whether a service reports that it is alive.
     pub async fn is_alive(&self, replica: &str) -> Result<bool> {
         Ok(look(&format!("http://{}", self.address(replica)?), ALIVE).await?.0 == 200)
     }
 
-    /// Why a service is not ready; none if it is.
+    /// The reason why a service is not ready; none if it is.
     pub async fn not_ready(&self, replica: &str) -> Result<Option<String>> {
         let (status, said) = look(&format!("http://{}", self.address(replica)?), READY).await?;
         Ok((status != 200).then_some(said))
     }
 
-    /// The most memory that each running service, or a child of it, has had, in bytes.
+    /// The peak memory of each running service or its children, in bytes.
     pub fn peak_memory(&self) -> impl Iterator<Item = (&str, u64)> {
         self.services.iter().map(|(replica, service)| (replica.as_str(), service.process.peak_memory_bytes()))
     }
@@ -186,21 +187,22 @@ impl LocalCluster {
         Ok(&mut self.services.get_mut(replica).with_context(|| format!("{replica} does not run"))?.process)
     }
 
-    /// The sum of a running service's metrics whose lines begin so, such as `cairn_jobs_total{answer="ack"`.
+    /// The sum of a running service's metrics whose lines begin with this text, such as
+    /// `cairn_jobs_total{answer="ack"`.
     pub async fn metric(&self, replica: &str, start: &str) -> Result<u64> {
         let text = get(&format!("http://{}", self.address(replica)?), "/metrics").await?;
         let values = text.lines().filter(|line| line.starts_with(start)).filter_map(|line| line.rsplit_once(' '));
         Ok(values.filter_map(|(_, value)| value.parse::<u64>().ok()).sum())
     }
 
-    /// Ends a service by SIGTERM.
+    /// Stops a service by SIGTERM.
     pub async fn stop(&mut self, replica: &str) -> Result<()> {
         self.process(replica)?.stop().await?;
         self.services.remove(replica);
         Ok(())
     }
 
-    /// Ends services side by side.
+    /// Stops services in parallel.
     pub async fn stop_together(&mut self, replicas: impl IntoIterator<Item = &str>) -> Result<()> {
         let mut stopping = JoinSet::new();
         for replica in replicas {
@@ -214,7 +216,7 @@ impl LocalCluster {
         Ok(())
     }
 
-    /// Runs `cairn` against this cluster; it has to succeed. Gives its standard output.
+    /// Runs `cairn` against this cluster; it must succeed. Returns its standard output.
     pub fn cairn(&self, arguments: &[&str]) -> Result<String> {
         let output = self.try_cairn(arguments)?;
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -230,13 +232,13 @@ impl LocalCluster {
         command.output().context("cannot start cairn")
     }
 
-    /// The processes, in the order in which they may be ended: who asks for work first, who does it last.
+    /// The processes in their order of stopping: services that request work first, services that do it last.
     pub fn into_processes(self) -> Vec<ServerProcess> {
         self.services.into_values().map(|service| service.process).collect()
     }
 }
 
-/// Only the owner may read what holds credentials.
+/// Only the owner may read a file with credentials.
 fn private(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     fs::set_permissions(path, Permissions::from_mode(0o600))?;

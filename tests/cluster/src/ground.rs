@@ -1,4 +1,4 @@
-//! A cluster of a test's own, and repositories for it.
+//! The cluster of one test, and repositories for it.
 
 use anyhow::Result;
 use cairn_servers::Collections;
@@ -9,16 +9,16 @@ use toml::Table;
 
 use crate::{Inside, LocalCluster, LocalMode, Servers, Space, Workload};
 
-/// A prepared cluster in a space of its own, its folder, and a look inside. `CAIRN_KEEP` keeps the folder.
+/// A prepared cluster in its own space, its folder, and access to its stores. `CAIRN_KEEP` keeps the folder.
 pub struct Ground {
     pub cluster: LocalCluster,
     pub inside: Inside,
     pub space: Space,
     pub directory: TempDir,
     is_kept: bool,
-    /// What the cluster has in Qdrant, deleted after its services have ended.
+    /// The cluster's collections in Qdrant, deleted after its services have ended.
     _collections: Collections,
-    /// Clusters come one after the other: two at once would only wait for each other's processors.
+    /// Clusters run one after the other: two at once would only wait for each other's processors.
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -38,17 +38,17 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Leaves the folder, with the logs in it, unless it is said that all is `done`.
+    /// Keeps the folder with its logs, unless the test is `done`.
     pub fn keep(&mut self) {
         self.is_kept = true;
     }
 
-    /// Nobody has to look at the logs.
+    /// The logs are not needed.
     pub fn done(&mut self) {
         self.is_kept = std::env::var_os("CAIRN_KEEP").is_some();
     }
 
-    /// What local mode, which no fault meets, makes of repositories as they are now: fingerprints of an index of that name.
+    /// Fingerprints of an undisturbed local index of the repositories in their present state.
     pub fn index_locally(&self, name: &str, workload: &Workload) -> Result<Vec<Value>> {
         let root = self.directory.path();
         let local = LocalMode::new(&root.join(name), &root.join("operator.toml"));
@@ -58,7 +58,7 @@ impl Ground {
 }
 
 impl Drop for Ground {
-    /// A failing test leaves its logs.
+    /// A failing test keeps its logs.
     fn drop(&mut self) {
         if self.is_kept || std::thread::panicking() {
             self.directory.disable_cleanup(true);

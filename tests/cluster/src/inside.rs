@@ -1,4 +1,4 @@
-//! A look into a cluster's stores over the same ports as its services, without any of these.
+//! Access to a cluster's stores over the same ports as its services, without any service.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -19,14 +19,14 @@ use tokio::time::{Instant, sleep};
 
 const POLL: Duration = Duration::from_millis(50);
 
-/// Stores of a cluster, opened by a test.
+/// The stores of a cluster, opened by a test.
 pub struct Inside {
     pub cluster: Cluster,
     pub stores: Stores,
     pub searcher: Searcher,
 }
 
-/// The last request of each repository, which stands for those before it; in the order in which they were made.
+/// The last request of each repository, which includes the earlier ones; in order of the requests.
 fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     let mut seen = BTreeSet::new();
     let mut newest: Vec<_> = asked.iter().rev().filter(|(repository, _)| seen.insert(*repository)).copied().collect();
@@ -34,7 +34,7 @@ fn newest_of_each(asked: &[(RepositoryId, u64)]) -> Vec<(RepositoryId, u64)> {
     newest
 }
 
-/// Whether who was asked did not answer, and may do so later.
+/// Whether a store did not answer, and may answer later.
 fn is_away(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::ConnectionLost)
 }
@@ -50,7 +50,7 @@ impl Inside {
         Ok(Self { cluster, stores, searcher })
     }
 
-    /// Registers a repository of the tenant that local mode has as well, and asks for its sync. Gives its id and the
+    /// Registers a repository of the tenant of local mode, and requests its sync. Returns its id and the
     /// request's number.
     pub async fn enqueue(&self, name: &str, source: Source, lane: Lane) -> Result<(RepositoryId, u64)> {
         self.enqueue_for(&Tenant::local(), name, source, lane).await
@@ -70,15 +70,15 @@ impl Inside {
         Ok((id, request))
     }
 
-    /// Waits until nothing that was asked for waits for an answer, and no run is unfinished.
+    /// Waits until no request is pending and no run is unfinished.
     pub async fn settled(&self, asked: &[(RepositoryId, u64)], patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        // What is answered stays so, and of thousands the first are answered first.
+        // An answered request stays answered, and of thousands of requests the first are answered first.
         let mut waiting = VecDeque::from(newest_of_each(asked));
         loop {
             match self.has_ended(&mut waiting).await {
                 Ok(true) => return Ok(()),
-                // It may have been killed a moment ago: it is waited for as its services wait for it.
+                // The store may have been killed a moment ago: the test waits for it as its services do.
                 Err(error) if is_away(error.kind) && Instant::now() < deadline => sleep(POLL).await,
                 looked => {
                     looked?;
@@ -88,7 +88,7 @@ impl Inside {
         }
     }
 
-    /// Takes out of `waiting` what is answered.
+    /// Removes the answered requests from `waiting`.
     async fn has_ended(&self, waiting: &mut VecDeque<(RepositoryId, u64)>) -> Result<bool, LedgerError> {
         while let Some((repository, request)) = waiting.front() {
             if self.cluster.runs.asked(*repository, *request).await?.is_some() {
@@ -118,12 +118,12 @@ impl Inside {
         Ok(())
     }
 
-    /// How the newest run of a repository ended.
+    /// The state in which the newest run of a repository ended.
     pub async fn last_state(&self, repository: RepositoryId) -> Result<Option<RunState>> {
         Ok(self.cluster.runs.runs(Some(repository), 1).await?.first().map(|run| run.state))
     }
 
-    /// Each publication takes the next number: there are as many as runs that ended as published. Gives how many that is.
+    /// Each publication takes the next number, so there are as many as published runs. Returns the number.
     pub async fn each_was_published_once(&self) -> Result<u64> {
         let mut num_published = 0;
         for repository in self.cluster.runs.all_repositories().await? {
@@ -136,7 +136,7 @@ impl Inside {
         Ok(num_published)
     }
 
-    /// The epoch of whoever holds the lease on syncing a repository, or held it last.
+    /// The epoch of the present or last holder of the lease on syncing a repository.
     pub async fn epoch(&self, repository: RepositoryId) -> Result<u64> {
         let documents = Neo4jRuns::new(self.cluster.neo4j.clone());
         let found = documents.repositories(RepositoryQuery::One(repository)).await?;

@@ -1,7 +1,7 @@
-//! A whole cluster on this machine: real servers, and the services as processes of their own.
+//! A whole cluster on this machine: real servers, and the services as separate processes.
 //!
-//! `cairn-cluster up` leaves one running for people; tests start theirs in a space of its own on the servers that they are
-//! given, and kill, freeze and restart its services as they like.
+//! `cairn-cluster up` starts one for users. A test starts its own in a separate space on the given servers,
+//! and kills, freezes and restarts its services.
 
 mod checker;
 mod cluster;

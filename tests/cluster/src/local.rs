@@ -1,4 +1,4 @@
-//! Local mode, the program as a user runs it, as what a cluster is compared with.
+//! Local mode, as a user runs it; a cluster is compared with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program;
 
-/// An index directory, and the operator's rules that the cluster has as well.
+/// An index directory, with the same operator's rules as the cluster.
 #[derive(Clone, Debug)]
 pub struct LocalMode {
     home: PathBuf,
@@ -27,7 +27,7 @@ impl LocalMode {
         Ok(command)
     }
 
-    /// Standard output of a call that has to succeed.
+    /// Standard output of a call that must succeed.
     pub fn ok(&self, arguments: &[&str]) -> Result<String> {
         let output = self.command(arguments)?.output().context("cannot start cairn")?;
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -40,7 +40,7 @@ impl LocalMode {
         self.ok(&["index", url, "--name", name]).map(drop)
     }
 
-    /// What `cairn fingerprint` says: one object per repository, sorted by name.
+    /// The output of `cairn fingerprint`: one object per repository, sorted by name.
     pub fn fingerprints(&self) -> Result<Vec<Value>> {
         let said = self.ok(&["fingerprint", "--json"])?;
         let mut said: Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;

@@ -1,4 +1,4 @@
-//! `cairn-cluster`: a cluster for people, on this machine.
+//! `cairn-cluster`: a cluster for users, on this machine.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,11 +10,12 @@ use cairn_cluster::{LocalCluster, STANDARD, Servers, Space};
 use clap::{Parser, Subcommand};
 use toml::Table;
 
-/// RabbitMQ, MinIO, Neo4j, a server that speaks Qdrant's protocol, and one of each service, on 127.0.0.1. A server whose
-/// address stands in CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is used and not started.
+/// RabbitMQ, MinIO, Neo4j, a server that speaks Qdrant's protocol, and one of each service, on 127.0.0.1. If
+/// CAIRN_RABBITMQ_URL, CAIRN_S3_URL, CAIRN_NEO4J_URL or CAIRN_QDRANT_URL is set, that server is used instead
+/// of a new one.
 #[derive(Parser)]
 struct Arguments {
-    /// Where data, settings, logs and process ids lie.
+    /// Folder of data, settings, logs and process ids.
     #[arg(long)]
     directory: PathBuf,
     #[command(subcommand)]
@@ -25,7 +26,7 @@ struct Arguments {
 enum Action {
     /// Starts servers and services, and leaves them running.
     Up,
-    /// Ends what `up` started, by process id. Data stays.
+    /// Stops the processes of `up`, by process id. The data stays.
     Down,
 }
 
@@ -69,7 +70,7 @@ async fn start_services(directory: &Path, servers: &Path) -> Result<()> {
     cairn_servers::keep(directory, cluster.into_processes())
 }
 
-/// Prints the addresses, and writes those that a shell needs to `env`.
+/// Prints the addresses, and writes the variables for a shell to `env`.
 fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -> Result<()> {
     println!();
     for (server, address) in servers.addresses()? {
@@ -83,9 +84,12 @@ fn say(directory: &Path, servers: &Servers, cluster: &LocalCluster, key: &str) -
     let lines = [format!("export CAIRN_SERVER='{questions}'\n"), format!("export CAIRN_API_KEY='{key}'\n")];
     let env = std::path::absolute(directory)?.join("env");
     fs::write(&env, lines.concat())?;
-    // It holds the key.
+    // It contains the key.
     fs::set_permissions(&env, Permissions::from_mode(0o600))?;
-    println!("\ncairn --cluster {} enqueue URL    # and what else whoever runs it does", cluster.settings().display());
+    println!(
+        "\ncairn --cluster {} enqueue URL    # and all other commands of the operator",
+        cluster.settings().display()
+    );
     println!("source {} && cairn search WORDS    # as who asks", env.display());
     Ok(())
 }

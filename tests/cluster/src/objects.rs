@@ -1,4 +1,4 @@
-//! What lies in the bucket, held against what live records refer to.
+//! The objects in the bucket, compared with the references of live records.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,22 @@ use cairn_wire::{ArtifactKind, LinkState, decode};
 
 use crate::Inside;
 
-/// Nothing is under way, so no sync waits to begin its run: what is older than the clocks of this machine may differ is swept.
+/// No sync is about to begin its run, so an object is swept once it is older than the difference between
+/// clocks.
 const GRACE_MS: i64 = 2_000;
-/// A service that is killed while it tests the bucket leaves its tests; the next one after this time removes them.
+/// A service that is killed while it tests the bucket leaves its test objects; the next service removes them
+/// after this time.
 const TESTS_KEPT_MS: i64 = 3_600_000;
-/// Runs of a repository that are looked at: more than any case begins.
+/// The number of runs of a repository that are read: more than any case begins.
 const MANY_RUNS: usize = 1000;
 
-/// The bucket of a cluster in which nothing is under way.
+/// The bucket of a cluster without running work.
 pub(crate) struct Objects<'a> {
     inside: &'a Inside,
     sweep: Sweep,
 }
 
-/// What records that live refer to.
+/// The references of live records.
 #[derive(Default)]
 struct Live {
     keys: BTreeSet<String>,
@@ -47,7 +49,7 @@ impl<'a> Objects<'a> {
         Self { inside, sweep }
     }
 
-    /// Sweeps, and gives the keys of objects to which no live record refers although they are old enough.
+    /// Sweeps, and returns the keys of objects that are old enough and that no live record refers to.
     pub async fn orphans(&self) -> Result<Vec<String>> {
         self.sweep.artifacts().await?;
         let live = self.live().await?;
@@ -63,7 +65,8 @@ impl<'a> Objects<'a> {
         Ok(orphans)
     }
 
-    /// How many objects there are, when there is no orphan among them: those with vectors all have one of a chunk that readers see.
+    /// The number of objects, if there is no orphan among them. Each object with vectors must have the vector
+    /// of a visible chunk.
     pub async fn count(&self) -> Result<usize> {
         let blobs = &self.inside.cluster.blobs;
         self.sweep.vectors(&Tenant::local()).await?;
@@ -77,7 +80,7 @@ impl<'a> Objects<'a> {
         Ok(num_objects)
     }
 
-    /// All that readers of the published generations need; each artifact is read, whole.
+    /// The artifacts that readers of the published generations need; each artifact is read completely.
     async fn live(&self) -> Result<Live> {
         let cluster = &self.inside.cluster;
         let (view, repositories) = (cluster.runs.view().await?, cluster.runs.all_repositories().await?);
@@ -111,7 +114,7 @@ impl<'a> Objects<'a> {
         Ok(())
     }
 
-    /// Of the chunks that readers see.
+    /// The vectors of visible chunks.
     async fn contents(&self) -> Result<BTreeSet<ContentHash>> {
         let Inside { cluster, stores, .. } = self.inside;
         let view = cluster.runs.view().await?;
@@ -133,17 +136,17 @@ impl Live {
     fn has(&self, key: &str) -> Result<bool> {
         let (folder, rest) = key.split_once('/').with_context(|| format!("{key} lies in no folder"))?;
         Ok(match folder {
-            // What was made of a pack lives as long as that.
+            // An artifact made from a pack is kept as long as the pack.
             "facts" => self.keys.contains(&format!("packs/{rest}")),
             "outlines" => rest.rsplit_once('-').is_some_and(|(pack, _)| self.keys.contains(&format!("packs/{pack}"))),
             "names" => self.has_names(rest)?,
-            // Named by what is in them: see `count`.
+            // Named by a hash of their content: see `count`.
             "vectors" => true,
             _ => self.keys.contains(key),
         })
     }
 
-    /// `REPOSITORY/GENERATION-HASH`, or `REPOSITORY/merged-HASH` of generations that were published.
+    /// `REPOSITORY/GENERATION-HASH`, or `REPOSITORY/merged-HASH` of published generations.
     fn has_names(&self, rest: &str) -> Result<bool> {
         let (repository, name) = rest.split_once('/').with_context(|| format!("names/{rest} is of no repository"))?;
         let of_repository =
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_made_of_something_lives_as_long_as_that() -> Result<()> {
+    fn derived_objects_live_as_long_as_their_source() -> Result<()> {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
         let keys = BTreeSet::from([format!("packs/{repository}/a"), format!("manifests/{repository}/m")]);
         let live = Live { keys, published: BTreeSet::from([(repository, GenerationId(258))]) };

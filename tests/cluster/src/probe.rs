@@ -1,4 +1,4 @@
-//! A reader that asks all the time: no answer mixes states, and what was published once is never gone.
+//! A reader that asks continuously: no answer mixes states, and published content never disappears.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::workload::{MARKED, NUM_MARKED_FILES};
 
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Reads until it is told to stop.
+/// Reads until it is stopped.
 pub struct Probe {
     is_over: Arc<AtomicBool>,
     reading: JoinHandle<Result<u64>>,
@@ -28,7 +28,7 @@ impl Probe {
         Self { is_over, reading }
     }
 
-    /// How many answers were read, all of them sound; there were some.
+    /// The number of answers that were read, all of them correct; at least one.
     pub async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let num_answers = self.reading.await??;
@@ -43,7 +43,7 @@ async fn read(searcher: Searcher, is_over: Arc<AtomicBool>) -> Result<u64> {
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !is_over.load(Ordering::SeqCst) {
         turns.tick().await;
-        // A store that is down answers nothing, and so nothing wrong.
+        // A store that is down returns no answer, so no wrong one.
         let Ok(answer) = searcher.search(&request()).await else { continue };
         let seen = markers(&answer);
         match (seen.len(), newest) {

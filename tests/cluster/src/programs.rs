@@ -1,4 +1,4 @@
-//! Where the programs lie: beside this one, for one build makes them all.
+//! The folder of the programs: beside this one, because one build makes them all.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Tests lie in a folder of their own below that of the programs.
+/// Tests are in a folder below that of the programs.
 fn beside_this() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;

@@ -1,4 +1,4 @@
-//! What lies in the stores, counted past the adapters and their filters.
+//! The content of the stores, counted without the adapters and their filters.
 
 use anyhow::{Context, Result, ensure};
 use cairn_domain::StageName;
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{Servers, Space};
 
-/// In the names of queues that say who owns a key.
+/// Part of the names of queues that decide the owner of a key.
 const OWNERS: &str = ".owner.";
 
 /// Clients of a cluster's servers.
@@ -36,7 +36,7 @@ impl Raw {
         })
     }
 
-    /// Records of a label, and how many different keys they have.
+    /// Records with a label, and the number of different keys.
     pub async fn nodes(&self) -> Result<(u64, u64)> {
         self.counts("MATCH (n:NodeVersion~) RETURN count(n) AS count, count(DISTINCT [n.key, n.gen_from]) AS keys")
             .await
@@ -47,7 +47,7 @@ impl Raw {
             .await
     }
 
-    /// Keys of the nodes to which most repositories refer, by their edges.
+    /// Keys of the nodes with the most edges from other repositories.
     pub async fn nodes_of_most_repositories(&self, most: usize) -> Result<Vec<String>> {
         let statement = "MATCH (n:Node~)<-[e:EDGE~]-() WITH n.key AS key, count(DISTINCT e.owner) AS owners
             RETURN key ORDER BY owners DESC, key LIMIT $most";
@@ -61,7 +61,7 @@ impl Raw {
         Ok(keys)
     }
 
-    /// Takes the locks of nodes one after the other, and changes nothing. False if that ended in a deadlock.
+    /// Locks nodes one after the other, and changes nothing. Returns false after a deadlock.
     pub async fn locks(&self, keys: &[String]) -> Result<bool> {
         let mut txn = self.neo4j.start_txn().await?;
         for key in keys {
@@ -96,7 +96,8 @@ impl Raw {
         Ok(counted.result.map_or(0, |result| result.count))
     }
 
-    /// Jobs in all queues but those of dead letters, and in these. Tokens for the ownership of keys are no jobs.
+    /// Jobs in all queues without and with those of dead letters. Tokens for the ownership of keys are not
+    /// jobs.
     pub async fn messages(&self) -> Result<(u64, u64)> {
         let queues = self.queues().await?;
         let count = |is_wanted: fn(&&Queue) -> bool| queues.iter().filter(is_wanted).map(|queue| queue.messages).sum();
@@ -108,7 +109,7 @@ impl Raw {
         Ok(serde_json::from_str(&self.of_vhost("queues").await?)?)
     }
 
-    /// Those of a stage, of whatever kind.
+    /// The queues of a stage, of any kind.
     pub async fn queues_of(&self, stage: StageName) -> Result<Vec<Queue>> {
         let start = format!("cairn.{}.", stage.as_str());
         let queues = self.queues().await?.into_iter().filter(|queue| queue.name.starts_with(&start));
@@ -140,11 +141,11 @@ impl Raw {
     }
 }
 
-/// A queue, as the broker's management API tells of it.
+/// A queue, as the broker's management API describes it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Queue {
     pub name: String,
-    /// Those that wait and those in somebody's hands. None of a queue that was just made.
+    /// Waiting and unsettled messages. None for a new queue.
     #[serde(default)]
     pub messages: u64,
     #[serde(default, rename = "messages_unacknowledged")]
@@ -160,7 +161,7 @@ impl Queue {
         self.name.contains("dead")
     }
 
-    /// Whether it says who owns a key, and holds no jobs.
+    /// Whether it decides the owner of a key, and contains no jobs.
     pub fn is_owners(&self) -> bool {
         self.name.contains(OWNERS)
     }
@@ -170,13 +171,13 @@ impl Queue {
         [".interactive.", ".bulk.", ".suspect."].iter().any(|kind| self.name.contains(kind))
     }
 
-    /// Whether its jobs are those that went unanswered before.
+    /// Whether its jobs are suspects.
     pub fn is_of_suspects(&self) -> bool {
         self.name.contains(".suspect.")
     }
 }
 
-/// A consumer, as the broker's management API tells of it.
+/// A consumer, as the broker's management API describes it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Consumer {
     pub queue: QueueName,

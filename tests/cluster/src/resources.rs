@@ -1,4 +1,4 @@
-//! What processes hold when a fault is over: no more than before it.
+//! The resources of processes after a fault: no more than before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use anyhow::{Result, ensure};
 
 use crate::LocalCluster;
 
-/// Of a service of a small cluster, and of each of its children: several times what they were seen to need.
+/// The limit for a service of a small cluster, and for each of its children: several times the observed need.
 pub(crate) const MEMORY_LIMIT_BYTES: u64 = 256 << 20;
 /// Each worker has one connection for consuming and one for publishing.
 const CONNECTIONS_OF_A_WORKER: usize = 2;
 
-/// How many connections to the broker a cluster has that stands still.
+/// The number of connections of an idle cluster to the broker.
 pub(crate) fn num_connections(cluster: &LocalCluster) -> usize {
     cluster.workers().count() * CONNECTIONS_OF_A_WORKER
 }
 
-/// The most memory that a service which runs now, or a child of it, has had.
+/// The peak memory of the running services and their children.
 pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     let mut most = 0;
     for (replica, peak) in cluster.peak_memory() {
@@ -27,8 +27,8 @@ pub(crate) fn peak_memory_bytes(cluster: &LocalCluster) -> Result<u64> {
     Ok(most)
 }
 
-/// What replicas left behind of what they needed for a moment: all of their temporary folders, and beside their clones what is no
-/// clone.
+/// The temporary files that replicas left behind: everything in their temporary folders, and everything
+/// beside their clones that is not a clone.
 pub(crate) fn left_behind(cluster: &LocalCluster) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for replica in cluster.replicas() {
@@ -44,7 +44,7 @@ fn is_clone(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "git") && path.join("HEAD").exists()
 }
 
-/// None where there is no folder.
+/// None if the folder does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 use cairn_servers::{Vhost, given};
 use toml::{Table, Value, toml};
 
-/// Of a folder's own name.
+/// File with the id of the folder.
 const SPACE_BYTES: usize = 6;
 
-/// Addresses of the servers, with the credentials in them.
+/// Addresses of the servers, with their credentials.
 #[derive(Clone, Debug)]
 pub struct Servers {
     pub rabbitmq: String,
@@ -24,7 +24,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// For people, without credentials.
+    /// For users, without credentials.
     pub fn addresses(&self) -> Result<Vec<(&'static str, String)>> {
         let Self { rabbitmq, management, s3, qdrant, neo4j, .. } = self;
         let named =
@@ -32,7 +32,7 @@ impl Servers {
         named.into_iter().map(|(name, url)| Ok((name, split(url)?.0))).collect()
     }
 
-    /// Those that the environment names. None: the test is left out.
+    /// The servers of the environment. None: the test is skipped.
     #[track_caller]
     pub fn given() -> Option<Self> {
         Some(Self {
@@ -45,7 +45,7 @@ impl Servers {
         })
     }
 
-    /// Those whose addresses stand in lines `export NAME='URL'`.
+    /// The servers in lines `export NAME='URL'`.
     pub fn read(lines: &str) -> Result<Self> {
         let url = |name: &str| {
             let assignment = format!("export {name}='");
@@ -63,7 +63,7 @@ impl Servers {
     }
 }
 
-/// What keeps clusters on the same servers apart.
+/// The names that separate clusters on the same servers.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// The addresses of the broker's nodes with the vhost.
@@ -71,13 +71,14 @@ pub struct Space {
     pub bucket: String,
     pub namespace: String,
     pub collection_prefix: String,
-    /// None if the cluster has the broker to itself.
+    /// None if no other cluster uses the broker.
     pub vhost: Option<Vhost>,
 }
 
 impl Space {
-    /// The space of the cluster in a folder, which has the broker to itself. Its name is the folder's own in every store:
-    /// generations of a new cluster begin anew, so it must not find points or artifacts that another left in a server.
+    /// The space of a folder's cluster, which has the broker for itself. Its name in every store belongs to
+    /// the folder: a new cluster counts generations from the start, so it must not find points or artifacts
+    /// of an earlier one.
     pub fn of_folder(servers: &Servers, directory: &Path) -> Result<Self> {
         let name = format!("cairn-{}", kept_id(&directory.join("space"))?);
         Ok(Self {
@@ -89,7 +90,7 @@ impl Space {
         })
     }
 
-    /// A space that nobody else has.
+    /// A space that no other cluster has.
     pub async fn create(servers: &Servers) -> Result<Self> {
         let vhost = Vhost::create(&servers.rabbitmq, &servers.management).await?;
         let name = vhost.name().to_owned();
@@ -104,7 +105,7 @@ impl Space {
     }
 }
 
-/// The id in a file, which is made where there is none.
+/// The id in a file, which is created if it does not exist.
 fn kept_id(path: &Path) -> Result<String> {
     if path.exists() {
         return Ok(fs::read_to_string(path)?.trim().to_owned());
@@ -114,7 +115,7 @@ fn kept_id(path: &Path) -> Result<String> {
     Ok(id)
 }
 
-/// Hexadecimal digits of so many random bytes.
+/// That many random bytes in hexadecimal.
 pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     let mut bytes = vec![0_u8; num_bytes];
     let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;
@@ -122,7 +123,7 @@ pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The settings in TOML. `overrides` has sections whose keys replace those that stand here.
+/// The settings in TOML. `overrides` has sections whose keys replace the defaults here.
 pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides: &Table) -> Result<String> {
     let operator = directory.join("operator.toml").display().to_string();
     let cursor_key = directory.join("cursor-key").display().to_string();
@@ -167,7 +168,7 @@ pub(crate) fn text(servers: &Servers, space: &Space, directory: &Path, overrides
     Ok(settings.to_string())
 }
 
-/// Keys of `overrides` replace those that stand here, in sections of sections as well.
+/// Keys of `overrides` replace the defaults, also in nested sections.
 fn replace(table: &mut Table, overrides: &Table) {
     for (key, value) in overrides {
         match (table.get_mut(key), value) {
@@ -189,7 +190,7 @@ fn put(table: &mut Table, path: &[&str], value: Value) {
     }
 }
 
-/// `SCHEME://[USER:PASSWORD@]HOST` without the credentials, and these.
+/// Splits `SCHEME://[USER:PASSWORD@]HOST` into the address without credentials, and the credentials.
 fn split(url: &str) -> Result<(String, String, String)> {
     let (scheme, rest) = url.split_once("://").with_context(|| format!("an address without a scheme: {url}"))?;
     let Some((credentials, host)) = rest.rsplit_once('@') else {

@@ -1,4 +1,4 @@
-//! Repositories that change again and again, the same way for the same seed.
+//! Repositories that change repeatedly, in the same way for the same seed.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 use crate::{Inside, LocalMode};
 
-/// What readers look at while all this goes on.
+/// The repository that readers observe meanwhile.
 pub const MARKED: &str = "marked";
-/// Files of the marked repository; each carries the marker of its state.
+/// Files of the marked repository; each contains the marker of its state.
 pub const NUM_MARKED_FILES: usize = 6;
 
-/// Changing repositories, and one whose files all carry the marker of its state.
+/// Changing repositories, and one whose files all contain the marker of its state.
 pub struct Workload {
     seed: u64,
     repositories: Vec<Mutation>,
@@ -25,7 +25,7 @@ pub struct Workload {
 
 impl Workload {
     pub fn new(seed: u64, num_repositories: usize, num_files: usize) -> Self {
-        // No repository of one seed is that of another.
+        // Repositories of different seeds are different.
         let seeds = (seed * 1000..).take(num_repositories);
         let repositories = seeds.map(|seed| Mutation::new(seed, num_files)).collect();
         let mut workload = Self { seed, repositories, marked: repository(), marker: 0 };
@@ -41,12 +41,12 @@ impl Workload {
         self.mark();
     }
 
-    /// What the changes follow from.
+    /// The seed of the changes.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Adds one file to every repository that changes, and to no state of a file that is there.
+    /// Adds one file to every changing repository, and changes no existing file.
     pub fn grow(&mut self) {
         for (number, mutation) in self.repositories.iter().enumerate() {
             let text = format!("def grown_{number}(x):\n    return x + {number}\n");
@@ -75,7 +75,7 @@ impl Workload {
         changing.chain([(MARKED.to_owned(), self.marked.path())])
     }
 
-    /// Asks for a sync of every repository. Gives ids and numbers of the requests.
+    /// Requests a sync of every repository. Returns ids and numbers of the requests.
     pub async fn ask(&self, inside: &Inside) -> Result<Vec<(RepositoryId, u64)>> {
         let mut asked = Vec::new();
         for (name, path) in self.repositories() {

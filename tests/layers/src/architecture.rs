@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md names things; here it is checked that they exist.
+//! Checks that everything that ARCHITECTURE.md names exists, and the documents that other texts name.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn named_paths(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_architecture_names_exists() {
+fn paths_in_architecture_exist() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let named = named_paths(&text);
     assert!(named.len() > 15, "only {} paths are named", named.len());
@@ -36,12 +36,13 @@ fn every_crate_is_named_in_architecture() {
 }
 
 #[test]
-fn paths_are_told_from_other_code() {
+fn paths_differ_from_other_code() {
     let text = "`crates/core/domain` and `/v1` and `a / b` and `cargo test` and `docs/x.md`";
     assert_eq!(named_paths(text), ["crates/core/domain", "docs/x.md"]);
 }
 
-/// Documents that a text links to or names: targets of Markdown links without a scheme, and paths of `.md` files in code.
+/// Documents that a text links to or names: targets of Markdown links without a scheme, and paths of `.md`
+/// files in code.
 fn named_documents(text: &str) -> Vec<&str> {
     let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let links = links.filter(|link| !link.contains("://") && !link.starts_with('#'));
@@ -68,7 +69,7 @@ fn named_documents_exist() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// Codes of errors, as the sources write them: `=> "code"` in the ports, the first argument of `permanent` elsewhere.
+/// Codes of errors in the sources: `=> "code"` in the ports, the first argument of `permanent` elsewhere.
 fn codes() -> Vec<String> {
     let ports = fs::read_to_string(root().join("crates/ports/src/error.rs")).expect("the errors of ports");
     let quoted = |line: &str| Some(line.split_once("=> \"")?.1.split_once('"')?.0.to_owned());

@@ -2,7 +2,8 @@
 
 use crate::manifests::{Manifest, parse, read_all};
 
-/// A layer by the folder of its crates, and the folders that it may use. The first row that fits a folder counts.
+/// A layer by the folder of its crates, and the folders that it may use. The first row that matches a folder
+/// counts.
 const LAYERS: &[(&str, &[&str])] = &[
     ("crates/core/domain", &[]),
     ("crates/core", &["crates/core"]),

@@ -11,7 +11,7 @@ use cairn_ports::LedgerRead;
 use tokio::time::{Instant, sleep};
 use toml::{Table, toml};
 
-/// How long a service that is to die may take to come to its point.
+/// How long a service may take to reach the point where it dies.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
@@ -20,17 +20,17 @@ pub(crate) struct Bench {
     pub(crate) servers: Servers,
     pub(crate) workload: Workload,
     pub(crate) asked: Vec<(RepositoryId, u64)>,
-    /// Of every service.
+    /// Log settings of every service.
     pub(crate) variables: Vec<(&'static str, String)>,
     probe: Option<Probe>,
 }
 
-/// Whether the long forms are wanted.
+/// Whether the long forms run.
 pub(crate) fn is_long() -> bool {
     std::env::var("CAIRN_FAULTS").is_ok_and(|cases| cases == "all")
 }
 
-/// What repositories and their changes follow from: `CAIRN_SEED`, or what stands here.
+/// The seed of repositories and their changes: `CAIRN_SEED`, or a fixed one.
 pub(crate) fn seed() -> Result<u64> {
     match std::env::var("CAIRN_SEED") {
         Ok(seed) => seed.parse().with_context(|| format!("CAIRN_SEED=`{seed}` is no number")),
@@ -38,13 +38,13 @@ pub(crate) fn seed() -> Result<u64> {
     }
 }
 
-/// The seeds of a case that takes several in its long form.
+/// The seeds of a case that uses several in its long form.
 pub(crate) fn seeds() -> Result<Vec<u64>> {
     let first = seed()?;
     Ok((first..).take(if is_long() { 3 } else { 1 }).collect())
 }
 
-/// Everything that waits, waits shorter than in production.
+/// Settings with shorter waits than in production.
 pub(crate) fn hasty() -> Table {
     toml! {
         [rabbitmq]
@@ -65,7 +65,7 @@ pub(crate) fn hasty() -> Table {
     }
 }
 
-/// The same, and no job is handed out a second time to be safe: what comes twice has another reason.
+/// The same, without repeated dispatch as a precaution: a job that arrives twice has another reason.
 pub(crate) fn without_reconciler() -> Table {
     let mut settings = hasty();
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(toml::Value::as_table_mut) {
@@ -80,22 +80,22 @@ impl Bench {
         Self::prepare_with(servers, settings, Workload::new(seed()?, num_repositories, 12)).await
     }
 
-    /// The same with repositories of the case's own.
+    /// The same with other repositories.
     pub(crate) async fn prepare_with(servers: Servers, settings: &Table, workload: Workload) -> Result<Self> {
         let mut ground = Ground::prepare(&servers, settings).await?;
-        // A case that fails by an error leaves its logs as well.
+        // A case that fails by an error keeps its logs as well.
         ground.keep();
         Ok(Self { ground, servers, workload, asked: Vec::new(), variables: Vec::new(), probe: None })
     }
 
-    /// Starts one of each service, and has everything indexed once.
+    /// Starts one replica of each service, and indexes everything once.
     pub(crate) async fn begin(&mut self) -> Result<()> {
         self.begin_unread().await?;
         self.probe = Some(Probe::start(self.ground.inside.searcher.clone()));
         Ok(())
     }
 
-    /// The same without a reader: its questions would be embedded as well.
+    /// The same without a reader, whose questions would be embedded as well.
     pub(crate) async fn begin_unread(&mut self) -> Result<()> {
         let wanted = STANDARD.map(|service| (service.to_owned(), self.observed(service, &[])));
         let started = self.ground.cluster.start_together(wanted.into()).await?;
@@ -104,19 +104,19 @@ impl Bench {
         self.settle().await
     }
 
-    /// Starts a service; it notes the fail points that it passes.
+    /// Starts a service that records the fail points that it passes.
     pub(crate) async fn start(&mut self, replica: &str, faults: &[(&'static str, String)]) -> Result<()> {
         let variables = self.observed(replica, faults);
         self.ground.cluster.start(replica, &variables).await
     }
 
-    /// The same for a service that cannot be ready: waits until it is alive.
+    /// The same for a service that cannot become ready: waits until it is alive.
     pub(crate) async fn start_alive(&mut self, replica: &str) -> Result<()> {
         let variables = self.observed(replica, &[]);
         self.ground.cluster.start_alive(replica, &variables).await
     }
 
-    /// Variables of a service in this bench, and those of its faults.
+    /// Variables of a service in this bench, and of its faults.
     fn observed(&self, replica: &str, faults: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let log = self.points(replica).display().to_string();
         let mut variables = vec![("CAIRN_POINTS_LOG", log), ("CAIRN_SWEEP_GRACE_MS", "2000".to_owned())];
@@ -144,7 +144,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Changes every repository and asks for the syncs.
+    /// Changes every repository and requests the syncs.
     pub(crate) async fn change(&mut self) -> Result<()> {
         self.workload.advance();
         self.ask().await
@@ -154,7 +154,8 @@ impl Bench {
         self.ground.inside.settled(&self.asked, PATIENCE).await
     }
 
-    /// Waits until a run has begun and no more than so many of its parts are open. None may be met: then all is done.
+    /// Waits until a run has begun and at most this many of its parts are open. None may be found: then all
+    /// work is done.
     pub(crate) async fn under_way(&self, most_open: usize) -> Result<()> {
         let runs = &self.ground.inside.cluster.runs;
         let deadline = Instant::now() + PATIENCE;
@@ -170,8 +171,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Starts services that die at their points. Gives those that will; the others died on their way to being ready, and are
-    /// there without a fault.
+    /// Starts services that die at their points. Returns those that will die; the others died before they
+    /// were ready, and run without a fault now.
     pub(crate) async fn doom(&mut self, fates: impl IntoIterator<Item = (String, String)>) -> Result<Vec<String>> {
         let variables = |replica: &str, point: &str| self.observed(replica, &[("CAIRN_KILL_AT", format!("{point}:0"))]);
         let wanted: Vec<Wanted> = fates
@@ -191,13 +192,13 @@ impl Bench {
         Ok(doomed)
     }
 
-    /// Starts services again, without their faults, as soon as they have died; returns when all of them have. What there was
-    /// to do may not have led them to their points: then there is more to do.
+    /// Restarts services without their faults as soon as they have died; returns when all of them have. If
+    /// the work did not lead them to their points, more work follows.
     pub(crate) async fn revive(&mut self, doomed: &[String]) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // Asked before the processes are looked at: what has settled now leads nobody anywhere.
+            // Read before the processes: work that has ended by now leads no service to its point.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
@@ -218,7 +219,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Starts a service again whenever it has ended, as an orchestrator does, until all is done. Gives how often it has.
+    /// Restarts a service whenever it has ended, as an orchestrator does, until all work is done. Returns the
+    /// number of restarts.
     pub(crate) async fn keep_running(&mut self, replica: &str, variables: &[(&'static str, String)]) -> Result<usize> {
         let deadline = Instant::now() + PATIENCE;
         let (mut num_starts, mut runs) = (0, false);
@@ -251,13 +253,13 @@ impl Bench {
         Ok(sum)
     }
 
-    /// The fault is over, and left nothing but poisoned parts and their letters: everything has to hold.
+    /// The fault is over, and left only poisoned parts and their dead letters: all invariants must hold.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
         let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
         self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
     }
 
-    /// The fault is over: everything has to hold.
+    /// The fault is over: all invariants must hold.
     pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
         let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;

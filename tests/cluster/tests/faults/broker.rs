@@ -1,4 +1,4 @@
-//! A broker that is there and does not do what it should. Long forms only.
+//! A broker that is reachable and misbehaves. Long forms only.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
+use crate::broker_state::{BrokerState, NUM_SOURCES, all_are_alive_and_not_ready, has_attached, num_attached};
 use crate::flood::Flood;
-use crate::standing::{NUM_SOURCES, Standing, all_are_alive_and_not_ready, has_attached, num_attached};
 
 const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
 const RETRIES: &str = "cairn_jobs_total{answer=\"retry\"";
@@ -26,19 +26,19 @@ const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const RETURNED: &str = "cairn_broker_total{what=\"returned\"";
 const STALLED: &str = "cairn_coordinated_total{what=\"stalled runs\"";
 const ALARM: Duration = Duration::from_secs(60);
-/// Consumers answer in each of them while the alarm is on.
+/// Consumers answer in each window of this length during the alarm.
 const WINDOW: Duration = Duration::from_secs(5);
-/// From the moment that a queue is there again.
+/// Measured from the return of a queue.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 const UNBOUND: Duration = Duration::from_secs(30);
 const AWAY: Duration = Duration::from_secs(600);
-/// Without its broker a worker is ready for so long (`not_ready_after_ms`), and some more until it is asked.
+/// A worker without its broker stays ready for this time (`not_ready_after_ms`), and until the next check.
 const STILL_READY: Duration = Duration::from_secs(15);
-/// From the moment that the broker is there again.
+/// Measured from the return of the broker.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers go on answering, workers say that they are
-/// blocked, and nothing is taken for lost.
+/// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to answer,
+/// workers report that they are blocked, and nothing counts as lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_memory_alarm_goes_off() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -49,7 +49,7 @@ async fn the_memory_alarm_goes_off() -> Result<()> {
     bench.begin().await?;
     bench.ground.cluster.stop("cloner").await?;
     bench.change().await?;
-    // More than one hand answers in a minute.
+    // More than one job at a time is answered in a minute.
     let num_waiting = Flood::publish(&bench, 40).await?;
     bench.start("cloner", &[("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     bench.under_way(usize::MAX).await?;
@@ -63,7 +63,7 @@ async fn the_memory_alarm_goes_off() -> Result<()> {
     let after = (sum(&bench, LOST).await?, sum(&bench, RETRIES).await?);
     ensure!(after == before, "answers lost and attempts failed were {before:?}, now {after:?}");
     bench.check("the memory alarm goes off", 0).await?;
-    ensure!(Standing::of(&bench).await?.num_blocked == 0, "a worker still says that it is blocked");
+    ensure!(BrokerState::of(&bench).await?.num_blocked == 0, "a worker still says that it is blocked");
     Ok(())
 }
 
@@ -71,31 +71,31 @@ async fn sum(bench: &Bench, metric: &str) -> Result<u64> {
     bench.metric(bench.ground.cluster.workers(), metric).await
 }
 
-/// Looks at each window of the alarm. Gives the fewest answers in one.
+/// Checks each window of the alarm. Returns the fewest answers in a window.
 async fn answers_go_on(bench: &Bench) -> Result<u64> {
     let (since, mut answered, mut fewest) = (Instant::now(), sum(bench, ACKS).await?, u64::MAX);
     while since.elapsed() < ALARM {
         sleep(WINDOW).await;
         let now = sum(bench, ACKS).await?;
         ensure!(now > answered, "nothing was answered for {WINDOW:?} while publishers were blocked");
-        ensure!(Standing::of(bench).await?.num_blocked > 0, "no worker says any more that it is blocked");
+        ensure!(BrokerState::of(bench).await?.num_blocked > 0, "no worker says any more that it is blocked");
         (answered, fewest) = (now, fewest.min(now - answered));
     }
     Ok(fewest)
 }
 
-/// Waits until a worker has met the alarm.
+/// Waits until a worker notices the alarm.
 async fn is_blocked(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
-    while Standing::of(bench).await?.num_blocked == 0 {
+    while BrokerState::of(bench).await?.num_blocked == 0 {
         ensure!(Instant::now() < deadline, "no worker says that it is blocked");
         sleep(POLL).await;
     }
     Ok(())
 }
 
-/// Case 9: queues are deleted under their consumers, with all that is in them, and made again by `cairn topology apply`. The
-/// reconciler hands out again what was in them.
+/// Case 9: queues are deleted under their consumers, with their jobs, and created again by `cairn topology
+/// apply`. The reconciler dispatches the deleted jobs again.
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_are_deleted() -> Result<()> {
     const PARSER: &str = "parser-1";
@@ -103,7 +103,7 @@ async fn queues_are_deleted() -> Result<()> {
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
     bench.ground.cluster.stop("parser").await?;
-    // Time to delete the queues while jobs are in them.
+    // Time to delete the queues while they contain jobs.
     let sleeps = ("CAIRN_FAIL_AT", "pipeline::before_work:0:sleep=5000".to_owned());
     bench.start(PARSER, &[sleeps, ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned())]).await?;
     let stalled = bench.metric(["scheduler"], STALLED).await?;
@@ -125,8 +125,8 @@ async fn queues_are_deleted() -> Result<()> {
     Ok(())
 }
 
-/// Case 10: work queues are unbound for half a minute: what is published comes back, counts as returned (an alert belongs on
-/// that), and is published again.
+/// Case 10: work queues are unbound for half a minute: published messages return, are counted as returned (an
+/// alert should watch this), and are published again.
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_are_unbound() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -165,8 +165,8 @@ async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
     Ok(num_unbound)
 }
 
-/// Case 12: the exchange of dead letters is missing when services start: they wait, not ready, and say which it is. They take
-/// nothing, so nothing can be dropped.
+/// Case 12: the exchange of dead letters is missing when services start: they wait, are not ready, and name
+/// it. They take no job, so none can be lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_dead_letter_exchange_is_missing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -184,7 +184,7 @@ async fn the_dead_letter_exchange_is_missing() -> Result<()> {
     wait_to_be_parsed(&bench, num_jobs).await?;
     bench.start_alive("parser").await?;
     names_what_is_missing(&bench, dead).await?;
-    // Long enough for the broker to tell of whoever would take something.
+    // Long enough for the broker to report any consumer.
     let since = Instant::now();
     while since.elapsed() < UNBOUND {
         let reasons = bench.ground.cluster.not_ready("parser").await?;
@@ -203,7 +203,7 @@ async fn the_dead_letter_exchange_is_missing() -> Result<()> {
     Ok(())
 }
 
-/// Waits until as many jobs are in the queues from which the parser takes them.
+/// Waits until that many jobs are in the queues of the parser.
 async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
     let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {
@@ -230,8 +230,8 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
     }
 }
 
-/// Case 13: every job comes two to four times, in any order, from the outbox and beside it. Whatever comes again is answered, and
-/// done once.
+/// Case 13: every job arrives two to four times, in any order, from the outbox and beside it. Repeated jobs
+/// are answered, and done once.
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_are_doubled() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -264,7 +264,7 @@ async fn jobs_are_doubled() -> Result<()> {
     Ok(())
 }
 
-/// Every job that is out and was not doubled before, one to three times more, in any order.
+/// Every dispatched job that was not copied before, one to three times more, in any order.
 async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng) -> Result<Vec<Job>> {
     let (runs, mut copies) = (&bench.ground.inside.cluster.runs, Vec::new());
     for run in runs.unfinished().await? {
@@ -279,7 +279,7 @@ async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng)
     Ok(copies)
 }
 
-/// Case 4: the broker is away for ten minutes. Workers live on, and ask for no work; nobody has to be started again.
+/// Case 4: the broker is away for ten minutes. Workers live on and take no jobs; no restart is needed.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_broker_is_away_for_long() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -287,13 +287,13 @@ async fn the_broker_is_away_for_long() -> Result<()> {
     let mut broker = RabbitMq::start(directory.path()).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
     let mut settings = hasty();
-    // A restart by hand is what must not be needed.
+    // A restart by hand must not be necessary.
     if let Some(rabbitmq) = settings.get_mut("rabbitmq").and_then(toml::Value::as_table_mut) {
         rabbitmq.insert("dead_after_ms".to_owned(), 3_600_000.into());
     }
     let mut bench = Bench::prepare(servers, &settings, 3).await?;
     bench.begin().await?;
-    let standing = Standing::of(&bench).await?;
+    let state = BrokerState::of(&bench).await?;
     bench.change().await?;
     bench.under_way(usize::MAX).await?;
     broker.kill().await?;
@@ -307,8 +307,8 @@ async fn the_broker_is_away_for_long() -> Result<()> {
         ensure!(!bench.ground.cluster.process(service)?.has_ended()?, "{service} has ended");
     }
     broker.restart().await?;
-    let attached_after = standing.is_back(&bench, Instant::now(), ATTACHED_WITHIN).await?;
-    println!("all {} consumers are attached {attached_after:?} after the broker is back", standing.num_attached);
+    let attached_after = state.is_back(&bench, Instant::now(), ATTACHED_WITHIN).await?;
+    println!("all {} consumers are attached {attached_after:?} after the broker is back", state.num_attached);
     bench.check("the broker is away for long", 0).await?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! More jobs than a small workload has: syncs that nobody asked for, each of which costs its worker a look at the ledger.
+//! More jobs than a small workload has: syncs without a request. Each costs its worker one read of the
+//! ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +16,19 @@ use crate::bench::{Bench, PATIENCE};
 
 /// Jobs that are published at a time.
 const AT_ONCE: u64 = 500;
-/// Requests of this number on were never made: real ones count milliseconds.
+/// No request has such a number: real numbers count milliseconds.
 const NOBODY_ASKED: u64 = 1 << 53;
 const OFTEN: Duration = Duration::from_millis(1);
 
-/// Jobs of which some are on their way all the time.
+/// Jobs, some of which are always in transit.
 pub(crate) struct Flood {
     is_over: Arc<AtomicBool>,
-    /// Gives how many the broker has confirmed: in the end all.
+    /// Returns the number of confirmed jobs; in the end all.
     publishing: JoinHandle<Result<u64>>,
 }
 
 impl Flood {
-    /// Publishes so many times five hundred jobs. Gives how many that is.
+    /// Publishes that many batches of five hundred jobs. Returns the number of jobs.
     pub(crate) async fn publish(bench: &Bench, num_times: u64) -> Result<u64> {
         let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
         for number in 0..num_times {
@@ -36,8 +37,8 @@ impl Flood {
         Ok(num_times * AT_ONCE)
     }
 
-    /// Publishes until told to stop; returns when the first jobs are confirmed and others are on their way. Numbers go on from those
-    /// that were published before, so that each job is another.
+    /// Publishes until stopped; returns when the first jobs are confirmed and others are in transit. Numbers
+    /// continue from earlier jobs, so that each job is different.
     pub(crate) async fn begin(bench: &Bench, num_before: u64) -> Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
@@ -54,7 +55,7 @@ impl Flood {
         self.is_over.store(true, Ordering::SeqCst);
     }
 
-    /// Waits until all that was begun is confirmed.
+    /// Waits until every publication is confirmed.
     pub(crate) async fn num_confirmed(self) -> Result<u64> {
         self.publishing.await?
     }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
 
-/// Where the two coordinators die, a pair in each round: on their way to the switch, and right after it.
+/// The points where both coordinators die, one pair in each round: before the switch, and right after it.
 const SHORT: [[&str; 2]; 2] =
     [["pipeline::before_work", "publish::before_switch"], ["publish::switched", "pipeline::handled"]];
 const LONG: [[&str; 2]; 8] = [
@@ -28,8 +28,9 @@ const LONG: [[&str; 2]; 8] = [
 /// Longer than the lease.
 const LATE_MS: u32 = 4_000;
 
-/// Case 19: each sync is handed out several times, to two cloners, one of which sits on its lease until it is lost; one generation
-/// is cancelled on its way or at its switch, and the next begins at once; the coordinators die at the switch.
+/// Case 19: each sync is dispatched several times, to two cloners, one of which keeps its lease until it
+/// expires; one generation is cancelled before or at its switch, and the next begins at once; the
+/// coordinators die at the switch.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_generations_at_once() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -61,7 +62,8 @@ async fn two_generations_at_once() -> Result<()> {
     Ok(())
 }
 
-/// Asks for a sync of everything, and hands each out twice beside what the coordinators do. No run is unfinished now.
+/// Requests a sync of everything, and dispatches each one twice more than the coordinators do. No run is
+/// unfinished now.
 async fn ask_several_times(bench: &mut Bench, broker: &Arc<RabbitMqBroker>) -> Result<()> {
     let num_before = bench.asked.len();
     bench.ask().await?;
@@ -82,18 +84,18 @@ fn is_at_the_switch(parts: &[PartRecord]) -> bool {
     parts.iter().filter(|part| part.end.is_none()).all(|part| part.id.stage == StageName::Publish)
 }
 
-/// Cancels the run of the repository that readers look at, when it is time. Gives how many it has cancelled: none if it
-/// was published first.
+/// Cancels the run of the repository that readers observe, at the right time. Returns the number of cancelled
+/// runs: none if it was published first.
 async fn cancel(bench: &Bench, is_time: fn(&[PartRecord]) -> bool) -> Result<usize> {
     let (marked, request) = *bench.asked.last().context("a repository")?;
     let (runs, clock) = (&bench.ground.inside.cluster.runs, &bench.ground.inside.cluster.clock);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        // Asked first: a request is answered after its run has begun.
+        // Requested first: a request is answered after its run has begun.
         let is_answered = runs.asked(marked, request).await?.is_none();
         let run = runs.unfinished().await?.into_iter().find(|run| run.id.repository == marked);
         let Some(run) = run else {
-            // Others may be open for as long as both coordinators are dead.
+            // Others may be open while both coordinators are dead.
             if is_answered {
                 return Ok(0);
             }

@@ -1,4 +1,5 @@
-//! Connections to the broker that lose what it says, hang, or are closed because a handler takes too long. Long forms only.
+//! Connections to the broker that lose its messages, hang, or are closed because a handler takes too long.
+//! Long forms only.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,20 +14,20 @@ use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long, without_reconciler};
-use crate::standing::{has_all_consumers, num_attached};
+use crate::broker_state::{has_all_consumers, num_attached};
 
 const ACKS: &str = "cairn_jobs_total{answer=\"ack\"";
 const PARSED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"parse\"";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const UNCONFIRMED: &str = "cairn_broker_total{what=\"unconfirmed\"";
-/// Twice the heartbeat of the settings, and what it takes to look.
+/// Twice the heartbeat of the settings, and the time of a check.
 const DETECTED_WITHIN: Duration = Duration::from_millis(2 * 5_000 + 500);
-/// From the moment that a consumer was lost.
+/// Measured from the loss of a consumer.
 const CONSUMED_WITHIN: Duration = Duration::from_secs(10);
 /// Longer than the broker waits for an answer.
 const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
-/// Case 5: the broker takes what is published, and its confirms are lost; then connections are reset.
+/// Case 5: the broker accepts messages, and its confirms are lost; then connections are reset.
 #[tokio::test(flavor = "multi_thread")]
 async fn confirms_are_lost() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -53,7 +54,7 @@ async fn confirms_are_lost() -> Result<()> {
     Ok(())
 }
 
-/// Waits until a run is under way.
+/// Waits until a run is in progress.
 async fn under_way(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while bench.ground.inside.cluster.runs.unfinished().await?.is_empty() && Instant::now() < deadline {
@@ -62,7 +63,7 @@ async fn under_way(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// How many more answers there were than jobs: each part and each request is one.
+/// The surplus of answers over jobs: each part and each request is one job.
 async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     let requests: BTreeSet<(RepositoryId, u64)> = bench.asked.iter().copied().collect();
     let mut num_jobs = requests.len() as u64;
@@ -72,8 +73,9 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
     Ok(bench.metric(bench.ground.cluster.workers(), ACKS).await?.saturating_sub(num_jobs))
 }
 
-/// Case 6: a cloner's connections to broker and database hang in the middle of a sync, and nobody tells it. Both sides give the
-/// connection up; another cloner gets the job, and then the lease with the next epoch; the first one, back again, changes nothing.
+/// Case 6: a cloner's connections to broker and database hang in the middle of a sync, without an error. Both
+/// sides close the connection; another cloner gets the job, and then the lease with the next epoch; the first
+/// cloner returns and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_hang() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -86,7 +88,7 @@ async fn connections_hang() -> Result<()> {
         ("CAIRN__RABBITMQ__URLS", format!("[\"{}\"]", broker.url(&bench.ground.space.rabbitmq[0])?)),
         ("CAIRN__NEO4J__URL", format!("bolt://{}", database.address())),
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
-        // Time to hang its connections.
+        // Time to make its connections hang.
         ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
     ];
     bench.start("cloner-1", &variables).await?;
@@ -112,7 +114,7 @@ async fn connections_hang() -> Result<()> {
     Ok(())
 }
 
-/// Of the leases of all repositories.
+/// The sum of the lease epochs of all repositories.
 async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     let mut epochs = Vec::new();
     for repository in bench.asked.iter().map(|(repository, _)| *repository).collect::<BTreeSet<_>>() {
@@ -121,7 +123,7 @@ async fn epochs(bench: &Bench) -> Result<Vec<u64>> {
     Ok(epochs)
 }
 
-/// Waits until the service says that it has lost what it consumes and what it publishes over. Gives how long that took.
+/// Waits until the service reports the loss of both its connections. Returns the time.
 async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) -> Result<Duration> {
     let deadline = since + PATIENCE;
     let log = bench.ground.cluster.log(replica);
@@ -132,7 +134,7 @@ async fn loses_both_connections(bench: &Bench, replica: &str, since: Instant) ->
     Ok(since.elapsed())
 }
 
-/// Waits until the service is ready, and no handler of it is stuck.
+/// Waits until the service is ready, and none of its handlers is stuck.
 async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let address = format!("http://{}", bench.ground.cluster.address(replica)?);
@@ -147,8 +149,8 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
     }
 }
 
-/// Case 8: a handler takes longer than the broker waits for an answer. Its channel is closed, and built anew; its job goes to
-/// another, and what the late one still does changes nothing.
+/// Case 8: a handler takes longer than the broker waits for an answer. Its channel is closed and opened
+/// again; another worker gets its job, and later writes of the slow handler change nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handler_takes_too_long() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -172,7 +174,7 @@ async fn a_handler_takes_too_long() -> Result<()> {
     ensure!(bench.ground.cluster.metric("parser", LOST).await? > 0, "the late handler could still answer");
     let (num_parsed, num_parts) = (bench.metric(["parser"], PARSED).await? - parsed, num_parse_parts(&bench).await?);
     ensure!(num_parsed == num_parts, "{num_parts} parts were answered {num_parsed} times");
-    // Long enough for a consumer that was attached and gets nothing to show.
+    // Long enough to notice a consumer that is attached and gets no job.
     sleep(Duration::from_secs(90)).await;
     bench.change().await?;
     bench.settle().await?;
@@ -184,7 +186,7 @@ async fn a_handler_takes_too_long() -> Result<()> {
     Ok(())
 }
 
-/// Waits until all is done. Gives the longest time for which the worker lacked a consumer meanwhile.
+/// Waits until all work is done. Returns the longest time for which the worker lacked a consumer.
 async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Result<Duration> {
     let (mut longest, mut since) = (Duration::ZERO, None);
     while !bench.ground.inside.is_settled(&bench.asked).await? {
@@ -197,7 +199,7 @@ async fn lacks_a_consumer(bench: &Bench, worker: &str, deadline: Instant) -> Res
     Ok(longest)
 }
 
-/// Of the newest run of each repository.
+/// The newest run of each repository.
 async fn num_parse_parts(bench: &Bench) -> Result<u64> {
     let (runs, mut num_parts) = (&bench.ground.inside.cluster.runs, 0);
     for repository in runs.all_repositories().await? {
@@ -208,7 +210,7 @@ async fn num_parse_parts(bench: &Bench) -> Result<u64> {
     Ok(num_parts)
 }
 
-/// Waits until every queue that the parser works on has its consumer.
+/// Waits until every queue of the parser has its consumer.
 async fn all_are_consumed(bench: &Bench) -> Result<()> {
     let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {

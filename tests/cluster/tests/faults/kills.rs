@@ -14,7 +14,8 @@ use crate::bench::{Bench, PATIENCE, hasty, is_long, seeds};
 
 const RELAYED: &str = "coordinator::relayed";
 
-/// Case 1: every service is killed at every point that it passes, each in turn, all services in the same rounds.
+/// Case 1: every service is killed at every point that it passes, one point after the other, all services in
+/// the same rounds.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_every_point() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -33,7 +34,7 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
         let fates = points.iter().filter_map(|(service, points)| Some((service.clone(), points.get(round)?.clone())));
         kill(&mut bench, fates.collect()).await?;
     }
-    // What is left in the outbox by one that dies, the coordinator publishes; there it dies as well.
+    // A dead service may leave jobs in the outbox; the coordinator publishes them, and dies there as well.
     let fate = |service: &str, point: &str| (service.to_owned(), point.to_owned());
     kill(&mut bench, vec![fate("parser", "pipeline::ended"), fate("scheduler", RELAYED)]).await?;
     let num_kills: usize = points.values().map(Vec::len).sum::<usize>() + 2;
@@ -42,7 +43,7 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
     Ok(())
 }
 
-/// Case 2: whatever service, at whatever moment, for three minutes.
+/// Case 2: a random service is killed at a random moment, for three minutes.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_random() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -66,7 +67,8 @@ async fn killed_at_random() -> Result<()> {
     Ok(())
 }
 
-/// Starts services that die at their points, has them work until they have, and waits until all is done.
+/// Starts services that die at their points, gives them work until they have died, and waits until all work
+/// is done.
 async fn kill(bench: &mut Bench, fates: Vec<(String, String)>) -> Result<()> {
     bench.ground.cluster.stop_together(fates.iter().map(|(service, _)| service.as_str())).await?;
     let doomed = bench.doom(fates).await?;
@@ -75,7 +77,7 @@ async fn kill(bench: &mut Bench, fates: Vec<(String, String)>) -> Result<()> {
     bench.settle().await
 }
 
-/// Changes repositories until there is no point that nobody has passed. Gives those of each service.
+/// Changes repositories until every point has been passed. Returns the points of each service.
 async fn pass_every_point(bench: &mut Bench) -> Result<BTreeMap<String, Vec<String>>> {
     let expected: BTreeSet<&str> = cairn_faults::POINTS.iter().flat_map(|(_, points)| *points).copied().collect();
     let deadline = Instant::now() + PATIENCE;
@@ -99,7 +101,7 @@ fn passed(bench: &Bench) -> Result<BTreeMap<String, Vec<String>>> {
     for service in STANDARD {
         let log = fs::read_to_string(bench.points(service)).unwrap_or_default();
         let mut of_service: Vec<String> = log.lines().map(str::to_owned).collect();
-        // A coordinator comes there when somebody else has died.
+        // A coordinator reaches this point when another process has died.
         of_service.retain(|point| point != RELAYED);
         of_service.sort_unstable();
         of_service.dedup();

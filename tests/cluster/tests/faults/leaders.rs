@@ -1,4 +1,4 @@
-//! A broker of three nodes loses the one that leads, again and again.
+//! A broker of three nodes loses the leading node again and again.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::bench::{Bench, hasty, is_long};
 
 const NUM_ROUNDS: usize = 20;
 
-/// In each round the node is killed that leads most queues, while jobs wait in them.
+/// In each round, the node that leads most queues is killed while they contain jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_leader_is_lost() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -31,7 +31,7 @@ async fn the_leader_is_lost() -> Result<()> {
         let leader = leader(&raw).await?;
         *lost.entry(leader).or_default() += 1;
         nodes[leader].kill().await?;
-        // What two nodes can do is done by two.
+        // Two nodes do all the work that two nodes can do.
         bench.settle().await?;
         bench.change().await?;
         nodes[leader].restart().await?;

@@ -1,9 +1,12 @@
-//! What a cluster survives: each case injects a fault under load, heals it, and has a checker look at everything.
+//! Faults that a cluster survives: each case injects a fault under load, removes it, and checks all
+//! invariants.
 //!
-//! A short set runs by default; `CAIRN_FAULTS=all` (`make faults`) runs every case, and the long forms of the short ones.
+//! A short set runs by default; `CAIRN_FAULTS=all` (`make faults`) runs every case, and the long forms of the
+//! short ones.
 
 mod bench;
 mod broker;
+mod broker_state;
 mod flood;
 mod generations;
 mod hangs;
@@ -13,7 +16,6 @@ mod poison;
 mod provider;
 mod quota;
 mod servers;
-mod standing;
 mod stores;
 mod storm;
 mod zombies;

@@ -1,4 +1,4 @@
-//! A job that kills whoever takes it.
+//! A job that kills its worker.
 
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Servers, Traces, Workload};
@@ -9,17 +9,17 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, seed, without_reconciler};
 
-/// Jobs in one hand: a poison and its neighbours.
+/// Jobs of one worker: a poisoned job and its neighbours.
 const NUM_JOBS: usize = 16;
 /// Twice among others, then twice alone.
 const NUM_DEATHS: usize = 4;
 
-/// Case 11: one of sixteen jobs in hand overflows the stack of its worker, each time it is taken up. It alone is given up; its
-/// files are absent until the letter is handed out again and the poison is gone.
+/// Case 11: one of sixteen jobs of a worker overflows its stack each time. Only this job is abandoned; its
+/// files are missing until its dead letter is replayed without the poison.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_kills_its_worker() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // The last is the repository that readers look at.
+    // The last one is the repository that readers observe.
     let workload = Workload::new(seed()?, NUM_JOBS - 1, 3);
     let mut bench = Bench::prepare_with(servers, &without_reconciler(), workload).await?;
     bench.begin().await?;
@@ -47,7 +47,7 @@ async fn a_job_kills_its_worker() -> Result<()> {
     Ok(())
 }
 
-/// Waits until there is nothing to do but to parse, one part of each repository. Gives the run of one.
+/// Waits until only parsing is left, one part of each repository. Returns the run of one repository.
 async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> {
     let raw = bench.raw()?;
     let deadline = Instant::now() + PATIENCE;
@@ -62,7 +62,7 @@ async fn all_wait(bench: &Bench, repository: RepositoryId) -> Result<RunRecord> 
     }
 }
 
-/// The run is published as partial, once, with one part that failed; one letter says so.
+/// The run is published as partial, once, with one failed part and one dead letter.
 async fn only_the_poison_failed(bench: &Bench, run: &RunRecord) -> Result<()> {
     let runs = &bench.ground.inside.cluster.runs;
     let newest = runs.runs(Some(run.id.repository), 1).await?.pop().context("a run")?;
@@ -84,7 +84,7 @@ fn letters(bench: &Bench) -> Result<Vec<Value>> {
     Ok(said["dead_letters"].as_array().cloned().unwrap_or_default())
 }
 
-/// The neighbours are as in an undisturbed index, and the victim is as it was but for the list of its files.
+/// The neighbours equal an undisturbed index, and the victim is unchanged except for the list of its files.
 async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
     let now = bench.ground.index_locally("undisturbed", &bench.workload)?;
     let found: Vec<Value> =
@@ -103,7 +103,7 @@ async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<(
     Ok(())
 }
 
-/// The poison is gone: its letter is handed out again, and asks for the sync that makes up for it.
+/// The poison is removed: the replayed dead letter requests the sync that repairs the run.
 async fn heal(bench: &mut Bench, victim: RepositoryId) -> Result<()> {
     bench.ground.cluster.stop("parser").await?;
     bench.start("parser", &[]).await?;

@@ -1,4 +1,4 @@
-//! A provider of embeddings on its bad days. Long forms only.
+//! A provider of embeddings with many kinds of trouble. Long forms only.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
 
 /// The name of the provider's key.
 const KEY: &str = "provider";
-/// An answer of which the embedder makes nothing, or not soon.
+/// An answer that the embedder cannot use, or not soon.
 const BAD_DAYS: [Fault; 6] = [
     Fault::Status(500),
     Fault::Slow { ms: 20_000 },
@@ -26,15 +26,16 @@ const BAD_DAYS: [Fault; 6] = [
     Fault::HangUp,
 ];
 const RETRY_AFTER: Duration = Duration::from_secs(7);
-/// What was on its way when the provider said to wait had not heard of it.
+/// A call in progress when the provider asked to wait did not know of it.
 const ON_ITS_WAY: Duration = Duration::from_millis(250);
 const OUTAGE: Duration = Duration::from_secs(60);
-/// From the moment that the provider answers again.
+/// Measured from the first answer after the outage.
 const FULL_RATE_WITHIN: Duration = Duration::from_secs(30);
-/// Texts of a call at most.
+/// The most texts of a call.
 const MAX_TEXTS: u32 = 128;
 
-/// Settings of a cluster that embeds with a provider, so many texts at once. `quota` is what it knows of the key's.
+/// Settings of a cluster with a provider, with that many texts at once. `quota` is the cluster's setting of
+/// the key's quota.
 pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -> Table {
     let mut settings = hasty();
     let url = format!("{}/v1/embeddings", provider.url());
@@ -57,7 +58,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -
         topology.insert("owned_keys".to_owned(), Value::Array(vec![KEY.into()]));
     }
     settings.insert("query".to_owned(), Value::Table(toml! { processes = 1 }));
-    // A job that waits for the provider is not lost, and is not to be given out again as if it were.
+    // A job that waits for the provider is not lost, and must not be dispatched again as if it were.
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(Value::as_table_mut) {
         pipeline.insert("deadline_seconds".to_owned(), 300.into());
         pipeline.insert("stalled_after_ms".to_owned(), 600_000.into());
@@ -65,7 +66,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -
     settings
 }
 
-/// Case 20: a provider throttles, fails, is slow, answers nonsense, and is away for a minute.
+/// Case 20: a provider throttles, fails, is slow, answers wrongly, and is away for a minute.
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_days_of_a_provider() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -93,18 +94,18 @@ async fn bad_days_of_a_provider() -> Result<()> {
     let report = provider.provider().report();
     println!("{report:?}; all was embedded {back_after:?} after the outage");
     ensure!(back_after <= FULL_RATE_WITHIN, "all was embedded {back_after:?} after the outage");
-    // An answer that came too late was paid for; nothing else is again.
+    // An answer that came too late was paid for; nothing else is paid for twice.
     let num_repeated = report.num_repeated;
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
     let num_early = num_early(provider.provider().calls());
     ensure!(num_early == 0, "{num_early} calls came before the time that was given");
-    // Before the checker sweeps: it forgets the vectors of what no file holds, and patterns stand in none.
+    // Before the checker sweeps: it removes the vectors that no file uses, including those of patterns.
     println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
     bench.check("bad days of a provider", 0).await?;
     Ok(())
 }
 
-/// What counts against a job of the embedder: attempts that failed, and deliveries that were lost.
+/// The retries of a job of the embedder: failed attempts, and lost deliveries.
 async fn counted(bench: &Bench) -> Result<[u64; 2]> {
     let count = async |answer: &str| {
         bench.ground.cluster.metric("embedder", &format!("cairn_jobs_total{{answer=\"{answer}\"")).await
@@ -118,24 +119,25 @@ fn num_early(calls: &[Call]) -> usize {
     forbidden.map(|time| calls.iter().filter(|call| time.contains(&call.at)).count()).sum()
 }
 
-/// Has work done until the fault has happened.
+/// Creates work until the fault has happened.
 async fn happens(bench: &mut Bench, provider: &FakeServer, fault: Fault) -> Result<()> {
     provider.provider().script([fault.clone()]);
     let deadline = Instant::now() + PATIENCE;
     while !provider.provider().is_script_used_up() {
-        ensure!(Instant::now() < deadline, "nobody met {fault:?}");
+        ensure!(Instant::now() < deadline, "no call met {fault:?}");
         bench.change().await?;
         bench.settle().await.with_context(|| format!("after {fault:?}"))?;
     }
     Ok(())
 }
 
-/// Nobody answers for a minute, under load. Gives how long after it everything is done.
+/// The provider does not answer for a minute, under load. Returns the time from its return until all work is
+/// done.
 async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     provider.provider().script([Fault::Outage { ms: OUTAGE.as_millis() as u64 }]);
     let deadline = Instant::now() + PATIENCE;
     while !provider.provider().is_script_used_up() {
-        ensure!(Instant::now() < deadline, "nobody met the outage");
+        ensure!(Instant::now() < deadline, "no call met the outage");
         bench.change().await?;
         sleep(POLL).await;
     }
@@ -147,7 +149,7 @@ async fn outage(bench: &mut Bench, provider: &FakeServer) -> Result<Duration> {
     Ok(is_over.elapsed())
 }
 
-/// Compares what is kept with what the provider says on a good day. Gives how many vectors there are.
+/// Compares the stored vectors with the provider's answers without faults. Returns the number of vectors.
 async fn sound_vectors(bench: &Bench) -> Result<usize> {
     let (inside, mut num_vectors) = (&bench.ground.inside, 0);
     let embedder = cairn_wiring::embedder(&inside.cluster.config.embedding, Share::Whole)?;

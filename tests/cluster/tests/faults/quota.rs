@@ -1,5 +1,5 @@
-//! A provider's key under full load: three embedders, both lanes, questions, owners that die, and five minutes without the
-//! provider. Judged by what the provider saw. Long forms only.
+//! A provider's key under full load: three embedders, both lanes, questions, owners that die, and five
+//! minutes without the provider. Judged by the calls that the provider saw. Long forms only.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,15 +29,15 @@ const REQUESTS: u64 = 600;
 const MEASURED: Duration = Duration::from_secs(300);
 const OUTAGE: Duration = Duration::from_secs(300);
 const NUM_FILES: usize = 10;
-/// Texts of a repository, which are the most of a job.
+/// Texts of a repository, which are most of a job.
 const TEXTS_OF_A_JOB: usize = 200;
 const NUM_KILLS: u32 = 2;
-/// How long a backlog may take to be worked off.
+/// The time limit for a backlog.
 const BACKLOG: Duration = Duration::from_secs(900);
 
 const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
 
-/// Both quotas are used up and neither is exceeded, though the active embedder is killed twice.
+/// Both quotas are used fully and neither is exceeded, although the active embedder is killed twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -85,7 +85,7 @@ async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
     all_is_well(&bench).await
 }
 
-/// Five minutes without the provider cost no part, and few calls.
+/// Five minutes without the provider fail no part, and cost few calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_costs_no_part_and_few_calls() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -128,7 +128,7 @@ async fn start(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Repositories in which no text stands twice.
+/// Repositories in which all texts differ.
 struct Corpus(Vec<TempDir>);
 
 impl Corpus {
@@ -136,7 +136,7 @@ impl Corpus {
         Self((0..num_repositories).map(repository_of_functions).collect())
     }
 
-    /// Asks for a sync of all, in both lanes.
+    /// Requests a sync of all repositories, in both lanes.
     async fn ask(&self, bench: &mut Bench) -> Result<()> {
         for (number, directory) in self.0.iter().enumerate() {
             let lane = if number % 2 == 0 { Lane::Bulk } else { Lane::Interactive };
@@ -168,14 +168,14 @@ fn repository_of_functions(number: usize) -> TempDir {
     directory
 }
 
-/// When the provider was called first, by its clock.
+/// The time of the first call, by the provider's clock.
 async fn first_call(provider: &FakeServer) -> Result<Duration> {
     let deadline = Instant::now() + BACKLOG;
     loop {
         if let Some(first) = provider.provider().calls().first() {
             return Ok(first.at);
         }
-        ensure!(Instant::now() < deadline, "nobody calls the provider");
+        ensure!(Instant::now() < deadline, "no call to the provider");
         sleep(POLL).await;
     }
 }
@@ -185,7 +185,7 @@ async fn sleep_until(provider: &FakeServer, at: Duration) {
     sleep(at.saturating_sub(provider.now())).await;
 }
 
-/// The embedder that has the key.
+/// The embedder that owns the key.
 async fn owner(bench: &Bench) -> Result<&'static str> {
     let deadline = Instant::now() + BACKLOG;
     loop {
@@ -195,12 +195,13 @@ async fn owner(bench: &Bench) -> Result<&'static str> {
                 return Ok(embedder);
             }
         }
-        ensure!(Instant::now() < deadline, "nobody has the key");
+        ensure!(Instant::now() < deadline, "no embedder owns the key");
         sleep(POLL).await;
     }
 }
 
-/// Through the query service, with the same key: more than its share of the quota allows, so that all of it is used.
+/// Through the query service, with the same key: more than its share of the quota allows, so that the whole
+/// share is used.
 async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
     let url = bench.ground.cluster.questions("query")?;
     let (tenant, label) = (Tenant::local(), String::new());
@@ -211,7 +212,7 @@ async fn ask_questions(bench: &Bench) -> Result<JoinHandle<()>> {
         for number in 0.. {
             let question = format!("where is the limit {number} read? ").repeat(10);
             let (url, key) = (url.clone(), key.clone());
-            // A question may be refused; its asker is not the one who waits here.
+            // A question may be refused; the test does not wait for its answer.
             asked.spawn(async move { ask(&url, &key, &question).await.is_ok() });
             while asked.try_join_next().is_some() {}
             sleep(BETWEEN_QUESTIONS).await;
@@ -233,7 +234,7 @@ async fn ask(url: &str, key: &str, question: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every run is published whole, and no letter is dead.
+/// Every run is published completely, and there is no dead letter.
 async fn all_is_well(bench: &Bench) -> Result<()> {
     let repositories: BTreeSet<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
     for repository in repositories {

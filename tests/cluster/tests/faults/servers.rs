@@ -13,19 +13,19 @@ use tempfile::tempdir;
 use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, hasty, is_long};
+use crate::broker_state::{BrokerState, PrefetchWatch};
 use crate::flood::Flood;
-use crate::standing::{PrefetchWatch, Standing};
 
 const SYNCS_ANSWERED: &str = "cairn_jobs_total{answer=\"ack\",stage=\"sync\"";
-/// From the moment that the broker is there again.
+/// Measured from the return of the broker.
 const RECONNECTED_WITHIN: Duration = Duration::from_secs(15);
 
-/// Case 3: the broker is killed while everything publishes, and comes back 5 seconds later.
+/// Case 3: the broker is killed while all services publish, and returns 5 seconds later.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_broker_is_killed() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
-    // What it tells of its queues is a second old, not five.
+    // The counts of its queues are one second old instead of five.
     let mut broker = RabbitMq::start_with(directory.path(), "collect_statistics_interval = 1000").await?;
     broker.rabbitmqctl(&["eval", "application:set_env(rabbit, quorum_tick_interval, 1000)."]).await?;
     let servers = Servers { rabbitmq: broker.url(), management: broker.management_url(), ..servers };
@@ -33,7 +33,7 @@ async fn the_broker_is_killed() -> Result<()> {
     bench.begin().await?;
     let prefetch = bench.ground.inside.cluster.config.rabbitmq.as_ref().context("settings of a broker")?.prefetch;
     let mut watch = PrefetchWatch::start(bench.raw()?, prefetch.into());
-    let standing = Standing::of(&bench).await?;
+    let state = BrokerState::of(&bench).await?;
     let answered = bench.metric(["cloner"], SYNCS_ANSWERED).await?;
     let (mut num_confirmed, mut slowest) = (0, Duration::ZERO);
     for _ in 0..if is_long() { 20 } else { 2 } {
@@ -44,11 +44,11 @@ async fn the_broker_is_killed() -> Result<()> {
         flood.stop();
         sleep(Duration::from_secs(5)).await;
         broker.restart().await?;
-        slowest = slowest.max(standing.is_back(&bench, Instant::now(), RECONNECTED_WITHIN).await?);
+        slowest = slowest.max(state.is_back(&bench, Instant::now(), RECONNECTED_WITHIN).await?);
         num_confirmed += flood.num_confirmed().await?;
         bench.settle().await?;
     }
-    // That they hold no more than they may is looked at while they hold something.
+    // The bound of held jobs is checked while they hold some.
     let flood = Flood::begin(&bench, num_confirmed).await?;
     watch.sees_work().await?;
     flood.stop();
@@ -63,8 +63,8 @@ async fn the_broker_is_killed() -> Result<()> {
     Ok(())
 }
 
-/// Case 14: the database is killed while the last two parts of a run are written and ended. In each round every run is published
-/// once.
+/// Case 14: the database is killed while the last two parts of a run are written and ended. In each round
+/// every run is published once.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_database_is_killed() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -72,7 +72,7 @@ async fn the_database_is_killed() -> Result<()> {
     let mut database = Neo4j::start(directory.path()).await?;
     let servers = Servers { neo4j: database.url().to_owned(), ..servers };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
-    // Services hear of it later than it does what they ask for.
+    // The database carries out requests before services get the answers.
     let line = FaultProxy::start(database.url()).await?;
     bench.variables = vec![("CAIRN__NEO4J__URL", format!("bolt://{}", line.address()))];
     bench.begin().await?;
@@ -83,7 +83,7 @@ async fn the_database_is_killed() -> Result<()> {
         line.set(Rules { responses: Direction::delayed_by(Duration::from_millis(50)), ..Rules::PASS });
         sleep(Duration::from_millis(rng.random_range(0..200))).await;
         database.kill().await?;
-        // Nobody listens where it was.
+        // The old port is closed.
         line.set(Rules::REFUSE);
         database.restart().await?;
         line.set(Rules::PASS);
@@ -96,7 +96,7 @@ async fn the_database_is_killed() -> Result<()> {
     Ok(())
 }
 
-/// Changes everything until a run has no more than two open parts beside its publication.
+/// Changes everything until a run has at most two open parts beside its publication.
 async fn last_two_are_open(bench: &mut Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {

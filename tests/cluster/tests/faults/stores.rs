@@ -1,4 +1,4 @@
-//! Stores that answer late, refuse, lose answers, or give back other bytes than they were given. Long forms only.
+//! Stores that answer late, refuse, lose answers, or return other bytes than were written. Long forms only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,10 +14,11 @@ use tokio::time::{Instant, sleep};
 
 use crate::bench::{Bench, PATIENCE, POLL, hasty, is_long};
 
-/// A job that is given out again meets itself, and is not all that the broker has to do.
+/// Repeated dispatch makes copies of a job meet, besides the usual work of the broker.
 const BETWEEN_RACES: Duration = Duration::from_millis(200);
 
-/// Case 16: Qdrant writes points and is not heard of for half a minute. Those who wrote try again, and write the same points.
+/// Case 16: Qdrant writes points and does not answer for half a minute. The writers try again, and write the
+/// same points.
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_of_the_vector_store_hang() -> Result<()> {
     const HANG: Duration = Duration::from_secs(30);
@@ -26,15 +27,15 @@ async fn answers_of_the_vector_store_hang() -> Result<()> {
     let proxy = FaultProxy::start(&given.qdrant).await?;
     let servers = Servers { qdrant: proxy.url(&given.qdrant)?, ..given.clone() };
     let mut settings = hasty();
-    // Less than the hang, and enough to make collections with their indexes.
+    // Shorter than the hang, and long enough to create collections with their indexes.
     let qdrant = [("timeout_ms".to_owned(), toml::Value::Integer(10_000))];
     settings.insert("qdrant".to_owned(), toml::Value::Table(qdrant.into_iter().collect()));
     let mut bench = Bench::prepare(servers, &settings, 5).await?;
     bench.begin().await?;
-    // Past the proxy.
+    // Without the proxy.
     let raw = Raw::open(&given, &bench.ground.space)?;
     let collection = bench.ground.inside.stores.vectors.collection_name().to_owned();
-    // One that stands still before it writes: what it writes then is written while no answer comes through.
+    // A worker that waits before it writes: its write happens while no answer passes.
     bench.ground.cluster.stop("embedder").await?;
     bench.start(EMBEDDER, &[("CAIRN_FAIL_AT", "qdrant::before_insert:0:sleep=6000".to_owned())]).await?;
     bench.change().await?;
@@ -54,7 +55,8 @@ async fn answers_of_the_vector_store_hang() -> Result<()> {
     Ok(())
 }
 
-/// Case 17: S3 refuses a fifth of all requests, half of these after it has done them, and every artifact has writers that race.
+/// Case 17: S3 refuses a fifth of all requests, half of these after carrying them out, and every artifact has
+/// several writers at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn artifacts_are_refused_and_raced_for() -> Result<()> {
     let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -70,7 +72,7 @@ async fn artifacts_are_refused_and_raced_for() -> Result<()> {
         bench.change().await?;
         let deadline = Instant::now() + PATIENCE;
         while !bench.ground.inside.is_settled(&bench.asked).await? && Instant::now() < deadline {
-            // The same job in several hands.
+            // Several workers get the same job.
             let cluster = &bench.ground.inside.cluster;
             cluster.runs.send_again(&BTreeSet::new(), cluster.clock.now_ms(), 0).await?;
             sleep(BETWEEN_RACES).await;
@@ -81,7 +83,7 @@ async fn artifacts_are_refused_and_raced_for() -> Result<()> {
     one_winner_each(&proxy)
 }
 
-/// What S3 does under load, and what others do at the same time.
+/// The behaviour of S3 under load, and simultaneous writes of others.
 fn troubled(request: &HttpRequest) -> Treatment {
     let refusal = |status, code: &str| Refusal { status, body: format!("<Error><Code>{code}</Code></Error>") };
     let is_create = request.method == "PUT" && request.header("if-none-match").is_some();
@@ -94,7 +96,7 @@ fn troubled(request: &HttpRequest) -> Treatment {
     }
 }
 
-/// However many wrote a key, one of them created it, unless it was deleted in between.
+/// Of all writers of a key, exactly one created it, unless it was deleted in between.
 fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for exchange in proxy.exchanges() {
@@ -110,15 +112,16 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     of_key.retain(|_, (created, lost, _)| *created + *lost > 0);
     let (won, lost) = of_key.values().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
     println!("{} keys were created {won} times, and {lost} times somebody came too late", of_key.len());
-    ensure!(lost > 0, "nobody raced");
+    ensure!(lost > 0, "no writer lost a race");
     for (path, (created, lost, deleted)) in of_key {
         ensure!(created <= 1 + deleted, "{path} was created {created} times, deleted {deleted} times; {lost} lost");
     }
     Ok(())
 }
 
-/// Case 17: a pack loses its end before it is read, and where facts are to be written lies what is left of some. The former
-/// fails its run, and the next sync writes it anew; the latter are written anew at once. Neither is used.
+/// Case 17: a pack is truncated before it is read, and truncated facts exist where facts are to be written.
+/// The former fails its run, and the next sync writes the pack again; the latter are written again at once.
+/// Neither is used.
 #[tokio::test(flavor = "multi_thread")]
 async fn artifacts_are_truncated() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -138,7 +141,7 @@ async fn artifacts_are_truncated() -> Result<()> {
     ensure!(states == (RunState::Failed, RunState::Published), "it was used");
     ensure!(!codes.is_empty() && codes.iter().all(|code| code == "corrupt"), "{codes:?}");
     bench.ask().await?;
-    // Whoever else needed the pack before the run was ended left a letter as well.
+    // Another part that needed the pack before the run ended left a dead letter as well.
     let said: Value = serde_json::from_str(&bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?)?;
     let letters = said["dead_letters"].as_array().context("dead letters")?;
     let is_injected = |letter: &Value| letter["code"] == "corrupt" && letter["generation"] == first.id.generation.0;
@@ -149,7 +152,8 @@ async fn artifacts_are_truncated() -> Result<()> {
     Ok(())
 }
 
-/// Two runs whose packs wait for the parser. Not that of the marked repository: its files must not be missing.
+/// Two runs whose packs wait for the parser. Not the run of the marked repository: its files must not be
+/// missing.
 async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
     let (marked, _) = *bench.asked.last().context("nothing was asked for")?;
     let runs = &bench.ground.inside.cluster.runs;
@@ -169,7 +173,7 @@ async fn unparsed(bench: &Bench) -> Result<[RunRecord; 2]> {
     }
 }
 
-/// Leaves half of a run's first pack. Gives its key.
+/// Truncates a run's first pack to half. Returns its key.
 async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
     let cluster = &bench.ground.inside.cluster;
     let key = first_pack(bench, run).await?;
@@ -179,10 +183,10 @@ async fn truncate_pack(bench: &Bench, run: &RunRecord) -> Result<String> {
     Ok(key)
 }
 
-/// Where the facts of a run's first pack belong: beside it. Gives their key.
+/// The key for the facts of a run's first pack, beside the pack.
 async fn leave_half_of_the_facts(bench: &Bench, run: &RunRecord) -> Result<String> {
     let key = first_pack(bench, run).await?.replacen("packs/", "facts/", 1);
-    // Those of another pack serve as well: half of them is half of a facts artifact.
+    // The facts of another pack serve as well: half of them is half of a facts artifact.
     let blobs = &bench.ground.inside.cluster.blobs;
     let others = blobs.list("facts/").await?.into_iter().next().context("facts of other packs")?;
     let whole = blobs.get(&others.key).await?;

@@ -1,4 +1,4 @@
-//! Writers that are in each other's way. Long form only.
+//! Writers that conflict. Long form only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +25,9 @@ const WRITERS: [&str; 8] = [
 const NUM_KEYS: usize = 20;
 const NUM_ROUNDS: usize = 4;
 
-/// Case 15: eight writers meet on the keys to which most repositories refer, and on transactions that take these in the opposite
-/// order. A transaction that does not succeed within its ten tries would send its job up the ladder: none does.
+/// Case 15: eight writers meet on the keys with most references from other repositories, and on transactions
+/// that take these in the opposite order. A transaction that does not succeed within its ten tries would send
+/// its job up the ladder: none does.
 #[tokio::test(flavor = "multi_thread")]
 async fn writers_deadlock() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -50,13 +51,13 @@ async fn writers_deadlock() -> Result<()> {
     let num_deadlocks = storm.stop().await?;
     let num_retries = bench.metric(WRITERS, "cairn_jobs_total{answer=\"retry\"").await?;
     println!("{num_deadlocks} deadlocks, {num_retries} jobs tried again");
-    ensure!(num_deadlocks > 0, "nobody met");
+    ensure!(num_deadlocks > 0, "no deadlock happened");
     ensure!(num_retries == 0, "{num_retries} jobs had a transaction that did not succeed within its tries");
     bench.check("writers deadlock", 0).await?;
     Ok(())
 }
 
-/// Everything of every repository is written anew, at the same time.
+/// Everything of every repository is written again, at the same time.
 async fn rebuild(bench: &mut Bench) -> Result<()> {
     let cluster = &bench.ground.inside.cluster;
     let mut repositories: Vec<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
@@ -69,7 +70,7 @@ async fn rebuild(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Transactions that take the same keys one after the other, last key first: among themselves they cannot deadlock.
+/// Transactions that take the same keys in order, last key first: among themselves they cannot deadlock.
 struct Storm {
     is_over: Arc<AtomicBool>,
     blowing: Vec<JoinHandle<Result<u64>>>,
@@ -95,7 +96,7 @@ impl Storm {
         Self { blowing: (0..Self::NUM_TASKS).map(blow).collect(), is_over }
     }
 
-    /// How many of them were ended because of a deadlock.
+    /// The number of transactions that ended because of a deadlock.
     async fn stop(self) -> Result<u64> {
         self.is_over.store(true, Ordering::SeqCst);
         let mut num_deadlocks = 0;

@@ -1,4 +1,4 @@
-//! Processes that stand still, and come back when others have long done their work.
+//! Processes that stop for a while, and return when others have done their work.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ const ZOMBIE: &str = "cloner-1";
 const LOST: &str = "cairn_jobs_total{answer=\"lost\"";
 const IN_HAND: &str = "cairn_jobs_in_hand";
 
-/// Case 18: a cloner is frozen in the middle of a sync, with the lease in its hand, for longer than that lasts; another takes the
-/// lease with the next epoch and does the work; the first one thaws, and nothing that it still does counts.
+/// Case 18: a cloner is frozen in the middle of a sync for longer than its lease lasts; another cloner takes
+/// the lease with the next epoch and does the work; the first one continues, and nothing that it does counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cloner_comes_back_too_late() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -25,7 +25,7 @@ async fn a_cloner_comes_back_too_late() -> Result<()> {
     bench.ground.cluster.stop("cloner").await?;
     let variables = [
         ("CAIRN__PIPELINE__CONCURRENCY", "1".to_owned()),
-        // Time to freeze it where it has the lease and has read nothing yet.
+        // Time to freeze it while it has the lease and has read nothing yet.
         ("CAIRN_FAIL_AT", "sync::leased:0:sleep=5000".to_owned()),
     ];
     bench.start(ZOMBIE, &variables).await?;
@@ -39,8 +39,8 @@ async fn a_cloner_comes_back_too_late() -> Result<()> {
     bench.start("cloner-2", &[]).await?;
     bench.settle().await?;
     let others = bench.ground.inside.epoch(held).await?;
-    ensure!(others > leased[&held], "epoch {others} after {}: nobody else took the lease", leased[&held]);
-    // More happens before the zombie wakes: it is behind by a generation.
+    ensure!(others > leased[&held], "epoch {others} after {}: no other cloner took the lease", leased[&held]);
+    // More happens before the zombie continues: it is one generation behind.
     bench.change().await?;
     bench.settle().await?;
     let (runs, newest) = (num_runs(&bench, held).await?, bench.ground.inside.epoch(held).await?);
@@ -67,8 +67,8 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
     Ok(bench.ground.inside.cluster.runs.runs(Some(repository), usize::MAX).await?.len())
 }
 
-/// Waits until the ledger has refused what the zombie wrote with its old epoch, and the broker its answer; then it has nothing
-/// in hand any more.
+/// Waits until the ledger has refused the zombie's write with its old epoch, and the broker its answer; then
+/// it has no job any more.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);

@@ -1,4 +1,4 @@
-//! One repository through all services, and what is left of one that is deleted.
+//! One repository through all services, and the removal of another.
 
 use std::fs;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use cairn_wire::{Job, SyncJob};
 use tokio::time::{Instant, sleep};
 use toml::Table;
 
-/// Of whoever waits: on a machine that does other work all of it takes its time.
+/// A deadline for waiting; on a busy machine everything takes longer.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_repository_goes_through_every_service() -> Result<()> {
+async fn repository_passes_through_every_service() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     let path = repository();
@@ -38,9 +38,10 @@ async fn a_repository_goes_through_every_service() -> Result<()> {
     Ok(())
 }
 
-/// Also on the cloner's disk and among the dead letters. Artifacts go by the age of what refers to them: see `crates/stages/src/sweep/artifacts.rs`.
+/// Also on the cloner's disk and among the dead letters. Artifacts are removed by the age of their
+/// references: see `crates/stages/src/sweep/artifacts.rs`.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
+async fn deleted_repository_leaves_no_data() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &toml::from_str("[pipeline]\nsweep_every_ms = 200\n")?).await?;
     let mut asked = Vec::new();
@@ -53,7 +54,7 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
     }
     let worker = ground.inside.cluster.broker()?;
     for (repository, _) in &asked {
-        // What was asked for first was given up.
+        // The first request was abandoned.
         let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: *repository, request: 0 });
         worker.publish(Lane::Bulk, vec![job]).await?;
         let delivery = worker.receive(StageName::Sync).await?.context("it is open")?;
@@ -82,7 +83,7 @@ async fn nothing_is_left_of_a_deleted_repository() -> Result<()> {
         ensure!(Instant::now() < deadline, "left: {known:?}, {} files", num_files());
         sleep(Duration::from_millis(500)).await;
     }
-    // Not before: whoever looks at dead letters keeps them from the sweep meanwhile.
+    // Not earlier: reading dead letters hides them from the sweep meanwhile.
     let letters = broker.dead_letters(9).await?;
     let letters: Vec<_> = letters.iter().filter_map(|letter| Some(letter.job.as_ref()?.repository())).collect();
     ensure!(letters == [asked[0].0], "dead letters of {letters:?}");

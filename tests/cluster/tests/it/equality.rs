@@ -1,5 +1,5 @@
-//! The cluster's index equals local mode's, record by record, and so do the answers to questions: at first, after changes,
-//! deletions and renames.
+//! The cluster's index equals that of local mode, record by record, and so do the answers to questions: at
+//! first, and after changes, deletions and renames.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use crate::questions::{Compared, Round, Service, Sides};
 
 const LEAST_REPOSITORIES: usize = 30;
 const LEAST_CHUNKS: u64 = 3_000;
-/// Of each round, each other than all others.
+/// The seed of each round; all are different.
 const LEAST_QUESTIONS: usize = 300;
 const LEAST_KINDS: usize = 40;
-/// Of the questions, with results that tie exactly because of forks.
+/// The least number of questions with results that tie exactly because of forks.
 const LEAST_TIED: usize = 50;
-/// Repositories that are deleted in the end.
+/// Repositories that are deleted at the end.
 const NUM_DELETED: usize = 3;
-/// Pages of one search that are compared at first; later the first one is.
+/// Pages of one search that are compared at first; later only the first page is.
 const MAX_PAGES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(50);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cluster_holds_what_local_mode_holds() -> Result<()> {
+async fn cluster_equals_local_mode() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // What is asked here is compared, whatever time it takes beside all services of a cluster.
+    // Questions are compared here without regard to their time, because all services run on one machine.
     let settings = toml! { [query.gateway]
     request_timeout_ms = 60000 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
@@ -79,8 +79,8 @@ async fn sides(ground: &Ground, local: LocalMode, fixtures: &[Fixture]) -> Resul
     Ok(Sides { local, service, forks: forks.collect() })
 }
 
-/// What is asked about stands in forks, so that results tie, and in what is written by hand; the answers come from all
-/// repositories.
+/// Questions are about forks, so that results tie, and about repositories written by hand; answers come from
+/// all repositories.
 fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize) -> Round<'a> {
     let is_asked_about = |fixture: &&Fixture| fixture.fork_of.is_some() || !fixture.is_generated();
     let repositories = fixtures.iter().filter(is_asked_about);
@@ -88,7 +88,7 @@ fn round<'a>(fixtures: &'a [Fixture], gone: &'a str, seed: u64, max_pages: usize
     Round { repositories: repositories.collect(), gone, seed, max_pages }
 }
 
-/// Asks when the query service sees what was published last.
+/// Asks when the query service sees the last publication.
 async fn ask_both(sides: &Sides, round: &Round<'_>) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while !tokio::task::block_in_place(|| sides.agree(&["fingerprint"]))? {
@@ -117,7 +117,7 @@ async fn both(ground: &Ground, local: &LocalMode, fixtures: &[Fixture]) -> Resul
     ground.inside.settled(&asked, PATIENCE).await
 }
 
-/// Compares all fingerprints; gives the number of chunks.
+/// Compares all fingerprints; returns the number of chunks.
 async fn compare(ground: &Ground, local: &LocalMode, expected: usize) -> Result<u64> {
     let cluster: Vec<Value> = ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
     let local = local.fingerprints()?;

@@ -1,5 +1,5 @@
-//! Repositories that a cluster and local mode index: generated code that changes at random, small ones by hand that have
-//! what generated code lacks, and forks.
+//! Repositories that a cluster and local mode index: generated code that changes at random, small ones
+//! written by hand for everything that generated code lacks, and forks.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,13 +14,13 @@ const NUM_FORKED: usize = 6;
 const NUM_FILES: usize = 40;
 /// Random changes of each repository of generated code.
 pub(crate) const NUM_STEPS: usize = 6;
-/// One source or more of each language.
+/// At least one source of each language.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/core/syntax/test_data");
 
 pub(crate) struct Fixture {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// Of a bare clone, whose contents and paths are those of another until that one changes.
+    /// A bare clone, whose contents and paths equal those of another until the other changes.
     pub(crate) fork_of: Option<String>,
     content: Content,
 }
@@ -62,7 +62,8 @@ impl Fixture {
         matches!(self.content, Content::Generated(_))
     }
 
-    /// Generated code changes at random; of what is written by hand a folder is renamed, files go, come and are edited.
+    /// Generated code changes at random; in repositories written by hand a folder is renamed, and files are
+    /// removed, added and edited.
     pub(crate) fn change(&mut self) -> Result<()> {
         match &mut self.content {
             Content::Generated(mutation) => (0..NUM_STEPS).for_each(|_| mutation.step()),
@@ -73,7 +74,7 @@ impl Fixture {
     }
 }
 
-/// Forks stand last, each behind others of which it is none.
+/// Forks are last, each after at least one repository that is not its origin.
 pub(crate) fn fixtures(folder: &Path) -> Result<Vec<Fixture>> {
     let mut fixtures: Vec<Fixture> = (0..NUM_GENERATED).map(Fixture::generated).collect();
     let written = [("shop", shop()?), ("warehouse", warehouse()?), ("languages", languages()?)];
@@ -107,8 +108,8 @@ fn change(repository: &mut FixtureRepository) -> Result<()> {
     repository.commit("change").map(drop)
 }
 
-/// Uses the warehouse's packages; has documents, tests, tags, secrets, a wide class, a long function, and a file for each
-/// reason to leave one out.
+/// Uses the warehouse's packages; has documents, tests, tags, secrets, a wide class, a long function, and a
+/// file for each reason to skip one.
 fn shop() -> Result<FixtureRepository> {
     let mut shop = FixtureRepository::new()?;
     for (path, text) in SHOP {
@@ -119,7 +120,7 @@ fn shop() -> Result<FixtureRepository> {
     shop.write("shop/rules.py", format!("class ShippingRules:\n    \"\"\"All rules of shipping.\"\"\"\n\n{methods}"))?;
     let steps: String = (0..400).map(|number| format!("    total = total + parcels[{number}].weight\n")).collect();
     shop.write("shop/long.py", format!("def weigh_all_parcels(parcels):\n    total = 0\n{steps}    return total\n"))?;
-    // In two pieces, so that no scanner of this repository takes it for one.
+    // In two pieces, so that scanners of this repository do not report it.
     shop.write("shop/settings.py", format!("password = \"{}{}\"\nTIMEOUT = 5\n", "Xk7vQ2m", "Lp9rTz4w"))?;
     shop.write("deploy/database.yaml", format!("url: postgres://shop:{}{}@db.example.org/shop\n", "Hq4z", "Tn8w2Lk"))?;
     shop.write("assets/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")?;
@@ -149,7 +150,7 @@ const SHOP: &[(&str, &str)] = &[
         "guides/payment.md",
         "# Payment\n\nHow payments are retried.\n\n## Retries\n\nThree times, then `charge_card` gives up.\n",
     ),
-    ("NOTES.txt", "What the team said about delivery.\nParcels leave on Monday.\n"),
+    ("NOTES.txt", "The team talked about delivery.\nParcels leave on Monday.\n"),
     ("CHANGELOG.md", "# Changes\n\n## 1.1\n\nOrders may be cancelled.\n"),
     ("LICENSE", "MIT License\n\nPermission is hereby granted, free of charge, to any person obtaining a copy.\n"),
     ("pyproject.toml", "[project]\nname = \"shop\"\nversion = \"1.0\"\ndependencies = [\"warehouse\"]\n"),
@@ -188,7 +189,7 @@ const SHOP: &[(&str, &str)] = &[
     (".env", "TOKEN=none\n"),
 ];
 
-/// Publishes packages of three kinds, which others use.
+/// Publishes packages of three kinds, which other repositories use.
 fn warehouse() -> Result<FixtureRepository> {
     let mut warehouse = FixtureRepository::new()?;
     for (path, text) in WAREHOUSE {
@@ -220,7 +221,7 @@ const WAREHOUSE: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the parsers are tested with: one source or more of each language, and documents of each kind.
+/// The fixtures of the parsers: at least one source of each language, and documents of each kind.
 fn languages() -> Result<FixtureRepository> {
     let mut languages = FixtureRepository::new()?;
     languages.write("README.md", "# Languages\n\nSources of many.\n")?;

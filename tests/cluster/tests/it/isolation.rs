@@ -1,4 +1,5 @@
-//! One tenant's answers do not change by a byte, whatever another tenant does; and what is forbidden is as if it were not there.
+//! One tenant's answers do not change by a byte, whatever another tenant does; a forbidden repository is like
+//! one that does not exist.
 
 use std::time::{Duration, Instant};
 
@@ -18,11 +19,11 @@ const MCP: &str = "/mcp";
 /// Calls of each kind whose times are compared.
 const NUM_CALLS: usize = 1000;
 
-/// Numbers of repositories that the other tenant goes through; the last one in the long form only.
+/// Numbers of repositories of the other tenant, one after the other; the last one only in the long form.
 const NEIGHBOURS: [usize; 3] = [0, 10, 300];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_tenant_changes_no_byte() -> Result<()> {
+async fn other_tenant_changes_no_byte() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     ground.cluster.start_all().await?;
@@ -48,11 +49,12 @@ async fn another_tenant_changes_no_byte() -> Result<()> {
     forbidden_is_unknown(&ground, &url, &a).await
 }
 
-/// A key that may see one repository gets the same of a forbidden one as of one that nobody has, and as fast.
+/// A key that may see one repository gets the same answer for a forbidden repository as for one that does not
+/// exist, equally fast.
 async fn forbidden_is_unknown(ground: &Ground, url: &str, tenant: &Tenant) -> Result<()> {
     let key = key(ground, tenant, Some(vec!["shared-0".to_owned()])).await?;
     let body = |name: &str| json!({ "repository": name, "path": "x.py" });
-    // Of one length, so that nothing but what is known of them differs.
+    // Names of the same length, so that the names themselves make no difference.
     let (forbidden, unknown) = (body("shared-1"), body("nobody-1"));
     let (mut times_forbidden, mut times_unknown) = (Vec::new(), Vec::new());
     for _ in 0..NUM_CALLS {
@@ -75,7 +77,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Registers so many repositories of a tenant and waits until they are indexed; they share contents and names.
+/// Registers that many repositories of a tenant and waits until they are indexed; they share contents and
+/// names.
 async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();
     for number in 0..count {
@@ -124,7 +127,7 @@ fn questions(repositories: &[Mutation]) -> Vec<(&'static str, Value)> {
     questions
 }
 
-/// The tools as agents call them.
+/// The tools, called as agents call them.
 fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
     let call = |tool: &str, arguments: Value| {
         let params = json!({ "name": tool, "arguments": arguments });
@@ -141,7 +144,7 @@ fn tool_calls(words: &[&str]) -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// The first two pages of an answer, as they are compared.
+/// The first two pages of an answer, in the form in which they are compared.
 async fn pages(url: &str, key: &str, path: &str, body: &Value) -> Result<Vec<String>> {
     let first = ask(url, key, path, body).await?;
     let mut pages = vec![same(&first)];
@@ -178,7 +181,7 @@ fn cursor_of(answer: &str) -> Option<&str> {
     Some(answer.split_once(CURSOR)?.1.split_once('"')?.0)
 }
 
-/// All bytes but those of cursors and of the head's time; a cursor's length counts.
+/// All bytes except cursors and the time in the head; the length of a cursor counts.
 fn same(answer: &str) -> String {
     let answer = without_times(answer);
     match cursor_of(&answer) {

@@ -1,4 +1,4 @@
-//! What whoever runs a cluster sees of its processes: which coordinator is at work, whether stores are there, that one drains.
+//! Processes as an operator sees them: the active coordinator, unreachable stores, draining.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn owned(ground: &Ground, scheduler: &str) -> Result<u64> {
     ground.cluster.metric(scheduler, "cairn_owned_keys").await
 }
 
-/// The scheduler that is at work, when one is.
+/// The active scheduler, if one is active.
 async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -28,15 +28,15 @@ async fn active<'a>(ground: &Ground, schedulers: &[&'a str]) -> Result<&'a str> 
                 return Ok(scheduler);
             }
         }
-        ensure!(Instant::now() < deadline, "nobody coordinates");
+        ensure!(Instant::now() < deadline, "no scheduler is active");
         sleep(POLL).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_coordinator_is_at_work_and_another_takes_over() -> Result<()> {
+async fn standby_coordinator_takes_over() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
-    // Who owns a key is decided anew in parts of a heartbeat.
+    // The owner of a key is chosen again within parts of a heartbeat.
     let settings = toml! { [rabbitmq]
     heartbeat_seconds = 4 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
@@ -47,10 +47,10 @@ async fn one_coordinator_is_at_work_and_another_takes_over() -> Result<()> {
     let other = if first == "scheduler-1" { "scheduler-2" } else { "scheduler-1" };
     ensure!(owned(&ground, other).await? == 0, "both are at work");
     let log = std::fs::read_to_string(ground.cluster.log(other))?;
-    ensure!(log.contains("stands by") && !log.contains("owns the key"), "{log}");
+    ensure!(log.contains("on standby") && !log.contains("owns the key"), "{log}");
     ground.cluster.process(first)?.kill().await?;
     ensure!(active(&ground, &[other]).await? == other);
-    // One that is told to stop hands over as well.
+    // A coordinator that is stopped hands over as well.
     ground.cluster.start("scheduler-3", &[]).await?;
     ensure!(owned(&ground, "scheduler-3").await? == 0, "a newcomer takes the key away");
     ground.cluster.stop(other).await?;
@@ -58,7 +58,7 @@ async fn one_coordinator_is_at_work_and_another_takes_over() -> Result<()> {
     Ok(())
 }
 
-/// What `/readyz` says, when it says so.
+/// The answer of `/readyz` with this text, once it comes.
 async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -73,7 +73,7 @@ async fn readiness(address: &str, is_it: impl Fn(&str) -> bool) -> Result<String
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_is_gone_is_told_by_readiness() -> Result<()> {
+async fn readiness_reports_an_unreachable_store() -> Result<()> {
     let Some(given) = Servers::given() else { return Ok(()) };
     let (qdrant, s3) = (FaultProxy::start(&given.qdrant).await?, FaultProxy::start(&given.s3).await?);
     let servers = Servers { qdrant: qdrant.url(&given.qdrant)?, s3: s3.url(&given.s3)?, ..given };
@@ -84,7 +84,7 @@ async fn a_store_that_is_gone_is_told_by_readiness() -> Result<()> {
     qdrant.set(Rules { responses: Direction::HANG, ..Rules::PASS });
     let said = readiness(&query, |said| said.contains("Qdrant")).await?;
     let body = said.split_once("answers 503: ").context("another status")?.1;
-    ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "an address is told: {body}");
+    ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "the body contains an address: {body}");
     ensure!(get(&query, "/healthz").await? == "ok\n", "a store's absence is mended by no restart");
     ensure!(get(&writer, "/readyz").await? == "ok\n", "it uses no Qdrant");
     qdrant.set(Rules::PASS);
@@ -105,12 +105,12 @@ fn address(ground: &Ground, replica: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_drains_says_so_until_its_end() -> Result<()> {
+async fn draining_process_reports_it_until_its_end() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let settings = toml! { [pipeline]
     drain_seconds = 600 };
     let mut ground = Ground::prepare(&servers, &settings).await?;
-    // What it has in hand lasts longer than this test does.
+    // The work in progress takes longer than this test.
     let sleeps = "pipeline::before_sync:0:sleep=600000".to_owned();
     ground.cluster.start("cloner", &[("CAIRN_FAIL_AT", sleeps)]).await?;
     let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("nowhere"));
@@ -119,7 +119,7 @@ async fn a_process_that_drains_says_so_until_its_end() -> Result<()> {
     broker.publish(Lane::Bulk, vec![job]).await?;
     let deadline = Instant::now() + PATIENCE;
     while ground.cluster.metric("cloner", "cairn_jobs_in_hand").await? == 0 {
-        ensure!(Instant::now() < deadline, "nobody takes the job");
+        ensure!(Instant::now() < deadline, "no worker takes the job");
         sleep(POLL).await;
     }
     let address = address(&ground, "cloner")?;
@@ -136,9 +136,9 @@ async fn a_process_that_drains_says_so_until_its_end() -> Result<()> {
     cloner.kill().await
 }
 
-/// What an operator does about an artifact that is gone.
+/// The operator's remedy for a missing artifact.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_damaged_is_named_and_a_rebuild_mends_it() -> Result<()> {
+async fn damage_is_reported_and_a_rebuild_repairs_it() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     let source = repository();

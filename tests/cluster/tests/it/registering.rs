@@ -1,4 +1,4 @@
-//! A repository that nobody registered, indexed through the query service: the same lines as on this machine.
+//! An unregistered repository, indexed through the query service: the same lines as on this machine.
 
 use std::path::Path;
 use std::process::Output;
@@ -14,7 +14,7 @@ use toml::Table;
 
 use crate::questions::Service;
 
-/// A repository that is not there.
+/// A repository that does not exist.
 const NOWHERE: &str = "nowhere";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,7 +52,7 @@ async fn an_address_is_indexed_as_on_this_machine() -> Result<()> {
     forbidden(&ground, &name, &url).await
 }
 
-/// What cannot be fetched ends as a failure that says so, and what may not be fetched is never asked for.
+/// A fetch that fails is reported as a failure, and a forbidden address is never contacted.
 fn failures(service: &Service, root: &Path) -> Result<()> {
     let nowhere = format!("file://{}", root.join(format!("{NOWHERE}.git")).display());
     let output = service.ask(&words(&["index", &nowhere]))?;
@@ -64,7 +64,7 @@ fn failures(service: &Service, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A key that may not see the repository is told what it is told of one that nobody has.
+/// For a repository that the key may not see, it gets the same answer as for one that does not exist.
 async fn forbidden(ground: &Ground, name: &str, url: &str) -> Result<()> {
     let others = service(ground, "others-only", true).await?;
     let of_known = others.ask(&words(&["index", url, "--json"]))?;
@@ -98,7 +98,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// What was said, without ids and times of each side.
+/// The output without ids and times of each side.
 fn said(output: &Output) -> Result<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut said: Value = serde_json::from_str(text.lines().last().unwrap_or_default())

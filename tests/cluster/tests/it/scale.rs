@@ -1,4 +1,4 @@
-//! Questions over many small repositories: how long one takes must not be how many there are.
+//! Questions over many small repositories: the time of a question must not grow with their number.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,17 @@ use toml::Table;
 
 use crate::questions::Service;
 
-/// Repositories that hold something.
+/// Repositories with content.
 const INDEXED: usize = 12;
-/// With those that the ledger alone knows: as published as the others, and nothing in the stores.
+/// All repositories, including those that only the ledger contains: published like the others, without
+/// records in the stores.
 const ALL: usize = 300;
-/// Times that each question is asked.
+/// The number of times that each question is asked.
 const ROUNDS: usize = 21;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_one_of_many_repositories_is_seen() -> Result<()> {
+async fn each_of_many_repositories_is_visible() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     ground.cluster.start_all().await?;

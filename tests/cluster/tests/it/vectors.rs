@@ -1,4 +1,4 @@
-//! Vectors that were paid for come back when their cache is lost.
+//! Paid vectors are restored when their cache is lost.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use cairn_cluster::{Ground, Servers};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_cache_of_vectors_costs_no_embedding() -> Result<()> {
+async fn lost_vector_cache_costs_no_embedding() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     let path = repository();
@@ -40,7 +40,7 @@ async fn a_lost_cache_of_vectors_costs_no_embedding() -> Result<()> {
     Ok(())
 }
 
-/// How many chunks the newest run embedded, and how many vectors it found in the cache.
+/// The number of chunks that the newest run embedded, and of vectors that it found in the cache.
 async fn vectors(ground: &Ground, repository: RepositoryId) -> Result<(u64, u64)> {
     let runs = ground.inside.cluster.runs.runs(Some(repository), 1).await?;
     let run = runs.first().context("no run")?;

@@ -1,4 +1,4 @@
-//! What questions are about: definitions that stand in the repositories as they are now.
+//! The subjects of questions: definitions that the repositories contain now.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ const LANGUAGES: [(&str, &str); 8] = [
 const DEFINITION: &str = "^(#+|(.*[^a-z])?(def|fn|func|fun|function|class)) +[A-Za-z_]{4}";
 const WORDS: [&str; 7] = ["def ", "fn ", "func ", "fun ", "function ", "class ", "# "];
 
-/// What is written by hand and called; of generated code little is.
+/// Definitions written by hand that are called; generated code has few calls.
 const CALLED: [&str; 3] = ["to_cents", "charge_card", "place_order"];
 
 struct Definition {
@@ -31,7 +31,8 @@ struct Definition {
     name: String,
 }
 
-/// Definitions of some repositories, of which some are drawn at random: the same ones for the same seed and state.
+/// Definitions of some repositories, some of which are drawn at random: the same ones for the same seed and
+/// state.
 pub(super) struct Drawn {
     rng: StdRng,
     definitions: Vec<Definition>,
@@ -46,7 +47,8 @@ impl Drawn {
         Ok(Self { rng: StdRng::seed_from_u64(seed), definitions })
     }
 
-    /// The values of placeholders: the last ones apart they are of one definition, so that filters meet what is searched for.
+    /// The values of placeholders. All but the last ones belong to one definition, so that filters match the
+    /// searched definition.
     pub(super) fn values(&mut self) -> Result<Vec<(&'static str, String)>> {
         let Definition { repository, path, line, name } =
             self.definitions.choose(&mut self.rng).context("nothing is defined")?;

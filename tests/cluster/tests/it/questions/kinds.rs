@@ -1,6 +1,7 @@
-//! What is asked, as it is typed: a table of kinds, each drawn several times with other names.
+//! Questions as command lines: a table of kinds, each drawn several times with other names.
 //!
-//! A word in braces stands for something that a drawn definition has (`drawn`), quotes keep words together.
+//! A word in braces is a placeholder for a property of a drawn definition (`drawn`); quotes keep words
+//! together.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,31 +10,31 @@ use anyhow::Result;
 
 use super::drawn::Drawn;
 
-/// Questions of each kind; those whose placeholders come out the same, or that have none, are asked once.
+/// Questions of each kind; kinds with the same values, or without placeholders, are asked once.
 const DRAWS: usize = 3;
 
-/// What a kind proves.
+/// The expected answers of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Expect {
-    /// At least one question of the kind has an answer that holds something.
+    /// At least one question of the kind has results.
     Found,
-    /// It may have, or not.
+    /// Results are possible.
     Either,
-    /// No question of it has.
+    /// No question of the kind has results.
     Nothing,
-    /// Each is refused.
+    /// Each question is refused.
     Refused,
 }
 
 /// A question as the words of a command line.
-pub(super) struct Question {
+pub(super) struct CommandLine {
     pub(super) kind: &'static str,
     pub(super) expect: Expect,
     pub(super) arguments: Vec<String>,
 }
 
-/// The questions of all kinds about what stands in these repositories. `gone` is the name of none.
-pub(super) fn questions(repositories: &[(String, &Path)], gone: &str, seed: u64) -> Result<Vec<Question>> {
+/// The questions of all kinds about the content of these repositories. `gone` is a name that does not exist.
+pub(super) fn questions(repositories: &[(String, &Path)], gone: &str, seed: u64) -> Result<Vec<CommandLine>> {
     let mut drawn = Drawn::of(repositories, seed)?;
     let (mut questions, mut asked) = (Vec::new(), BTreeSet::new());
     for (expect, kinds) in
@@ -45,7 +46,7 @@ pub(super) fn questions(repositories: &[(String, &Path)], gone: &str, seed: u64)
                 values.extend([("{gone}", gone.to_owned()), ("{long}", "x".repeat(5_000))]);
                 let arguments = words(kind, &values);
                 if asked.insert(arguments.clone()) {
-                    questions.push(Question { kind, expect, arguments });
+                    questions.push(CommandLine { kind, expect, arguments });
                 }
             }
         }
@@ -65,7 +66,7 @@ fn words(kind: &str, values: &[(&str, String)]) -> Vec<String> {
 }
 
 const FOUND: &[&str] = &[
-    // Words, names, paths and what questions say.
+    // Words, names, paths, and whole questions.
     "search '{words}'",
     "search {symbol}",
     "search {symbol}()",
@@ -136,7 +137,7 @@ const FOUND: &[&str] = &[
     "search '{words}' --language {language} --module {module} --tests include -n 5",
     "search 'orders that are placed' --repo *shop --language python --tests only --since 2023-11-14",
     "search 'what costs {words}' --repo *shop --tag money --kind function --kind group --explain",
-    // Languages and documents that only the sources of the parsers' tests have.
+    // Languages and documents that only the fixtures of the parsers have.
     "search 'order service {words}' --language java --language kotlin --language csharp --language php",
     "search 'ring of {words}' --language c --language cpp --language zig",
     "search 'accounts {words}' --language elixir --language lua --language ruby",
@@ -175,7 +176,7 @@ const FOUND: &[&str] = &[
     "show {repo} {path}:{line}-99999",
     "show shop shop/settings.py",
     "show languages documents/analysis.ipynb",
-    // What recurs, what is there, and what is not.
+    // Patterns, inventory, and things that do not exist.
     "patterns",
     "patterns importer",
     "patterns Importer --repo fork-[3-5]",
@@ -207,7 +208,7 @@ const FOUND: &[&str] = &[
     "fingerprint --repo fork-*",
 ];
 
-/// Names of generated code, of which few are called.
+/// Names of generated code, few of which are called.
 const EITHER: &[&str] = &[
     "graph callers {symbol}",
     "graph callers {symbol} --repo {repo}",

@@ -16,15 +16,15 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{LocalMode, program};
 
-use kinds::{Expect, Question};
+use kinds::{CommandLine, Expect};
 use said::Said;
 
-/// Questions that are asked at a time.
+/// Questions in progress at a time.
 const NUM_THREADS: usize = 2;
 /// Differences that are shown.
 const NUM_SHOWN: usize = 5;
 
-/// A query service and a key to it.
+/// A query service and a key for it.
 pub(crate) struct Service {
     pub(crate) url: String,
     pub(crate) key: String,
@@ -42,15 +42,15 @@ impl Service {
     }
 }
 
-/// Both that are asked.
+/// Both sides.
 pub(crate) struct Sides {
     pub(crate) local: LocalMode,
     pub(crate) service: Service,
-    /// Names of forks and of what they were forked from.
+    /// Names of forks and of their origins.
     pub(crate) forks: Vec<(String, String)>,
 }
 
-/// What all questions together showed.
+/// The figures of all questions.
 #[derive(Default, Debug)]
 pub(crate) struct Compared {
     pub(crate) num_questions: usize,
@@ -64,17 +64,17 @@ pub(crate) struct Compared {
 
 /// One round of questions.
 pub(crate) struct Round<'a> {
-    /// What is asked about.
+    /// The subjects of the questions.
     pub(crate) repositories: Vec<(String, &'a Path)>,
-    /// The name of no repository.
+    /// A name that no repository has.
     pub(crate) gone: &'a str,
     pub(crate) seed: u64,
-    /// Pages of one search that are compared, at most.
+    /// The most pages of one search that are compared.
     pub(crate) max_pages: usize,
 }
 
 impl Sides {
-    /// Asks both all kinds of questions.
+    /// Asks both sides all kinds of questions.
     pub(crate) fn compare(&self, round: &Round) -> Result<Compared> {
         let questions = kinds::questions(&round.repositories, round.gone, round.seed)?;
         let (next, answered) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -91,15 +91,15 @@ impl Sides {
         summed_up(answered.into_inner().expect("no thread panicked"))
     }
 
-    /// Whether both say the same to a question.
+    /// Whether both sides answer a question in the same way.
     pub(crate) fn agree(&self, arguments: &[&str]) -> Result<bool> {
         let (mine, theirs) = self.both(arguments, [None, None])?;
         Ok(mine.comparable() == theirs.comparable())
     }
 
-    fn ask(&self, question: &Question, max_pages: usize) -> Result<Answer> {
+    fn ask(&self, question: &CommandLine, max_pages: usize) -> Result<BothAnswers> {
         let arguments: Vec<&str> = question.arguments.iter().map(String::as_str).collect();
-        let (mut answer, mut cursors) = (Answer::default(), [None, None]);
+        let (mut answer, mut cursors) = (BothAnswers::default(), [None, None]);
         for page in 0..max_pages {
             let (mine, theirs) = self.both(&arguments, [cursors[0].as_deref(), cursors[1].as_deref()])?;
             let (local, cluster) = (mine.comparable(), theirs.comparable());
@@ -122,7 +122,7 @@ impl Sides {
         Ok(answer)
     }
 
-    /// What both say, asked at the same time.
+    /// The answers of both sides, asked at the same time.
     fn both(&self, arguments: &[&str], cursors: [Option<&str>; 2]) -> Result<(Said, Said)> {
         let [mine, theirs] = cursors.map(|cursor| {
             let cursor = cursor.into_iter().flat_map(|cursor| ["--cursor", cursor]);
@@ -141,17 +141,17 @@ impl Sides {
     }
 }
 
-/// What both answered to one question.
+/// The answers of both sides to one question.
 #[derive(Default, Debug)]
-struct Answer {
+struct BothAnswers {
     num_pages: usize,
     num_found: usize,
     is_refused: bool,
     is_tied: bool,
 }
 
-/// The figures of all questions; fails if sides differ, or if a kind proves nothing.
-fn summed_up(answered: Vec<(&Question, Result<Answer>)>) -> Result<Compared> {
+/// The figures of all questions. Fails if the sides differ, or if a kind proves nothing.
+fn summed_up(answered: Vec<(&CommandLine, Result<BothAnswers>)>) -> Result<Compared> {
     let (mut compared, mut found_by_kind, mut differences) = (Compared::default(), BTreeMap::new(), Vec::new());
     for (question, outcome) in answered {
         let answer = match outcome {
@@ -176,7 +176,7 @@ fn summed_up(answered: Vec<(&Question, Result<Answer>)>) -> Result<Compared> {
     Ok(compared)
 }
 
-/// Fails if answers differ, and shows the first ones.
+/// Fails if answers differ, and shows the first differences.
 fn none_of(differences: &[String]) -> Result<()> {
     let shown = &differences[..differences.len().min(NUM_SHOWN)];
     ensure!(shown.is_empty(), "{} answers differ, among them\n{}", differences.len(), shown.join("\n"));

@@ -1,12 +1,12 @@
-//! Answers as they are compared, and what can be told of them.
+//! Answers in the form in which they are compared, and their properties.
 
 use std::collections::BTreeSet;
 use std::process::Output;
 
 use serde_json::{Value, json};
 
-/// What has to differ: when each side indexed, the ids and digests that stand for it, where it keeps its index, and what
-/// its runs found in caches that others fill at the same time.
+/// The permitted differences: index times, ids and digests derived from them, the folder of the index, and
+/// counts of caches that other runs fill at the same time.
 const OWN: [&str; 14] = [
     "indexed_at",
     "indexed_at_ms",
@@ -24,11 +24,11 @@ const OWN: [&str; 14] = [
     "cache_hits",
 ];
 
-/// Lists of which an answer has one, if it is not about a single thing.
+/// Lists; an answer has one of them, unless it is about a single thing.
 const LISTS: [&str; 8] =
     ["results", "edges", "patterns", "entries", "findings", "repositories", "runs", "fingerprints"];
 
-/// What a call ended with.
+/// The end of a call.
 pub(super) struct Said {
     pub(super) exit_code: Option<i32>,
     /// One value for each line.
@@ -51,12 +51,12 @@ impl Said {
 
     pub(super) fn is_error(&self) -> bool {
         let is_structured = self.lines.iter().any(|line| line["error"]["code"].is_string());
-        // Of what cannot be parsed the program itself says so.
+        // A question that cannot be parsed is refused by the program itself.
         let is_usage = self.exit_code == Some(2) && self.lines.iter().any(Value::is_string);
         self.exit_code != Some(0) && (is_structured || is_usage)
     }
 
-    /// What there is in the answer; 1 for an answer about a single thing.
+    /// The number of results; 1 for an answer about a single thing.
     pub(super) fn num_found(&self) -> usize {
         if self.is_error() {
             return 0;
@@ -69,11 +69,11 @@ impl Said {
         self.lines.first()?["next_cursor"].as_str()
     }
 
-    /// Whether results that rank the same stand at one path and line of a fork and of what it was forked from.
+    /// Whether results that rank the same have the same path and line in a fork and its origin.
     pub(super) fn has_ties(&self, forks: &[(String, String)]) -> bool {
         let results = self.lines.iter().filter_map(|line| line["results"].as_array()).flatten();
-        let places: Vec<(String, Place)> = results.flat_map(places).collect();
-        let all: BTreeSet<&(String, Place)> = places.iter().collect();
+        let places: Vec<(String, Location)> = results.flat_map(places).collect();
+        let all: BTreeSet<&(String, Location)> = places.iter().collect();
         places.iter().any(|(score, place)| {
             let origin = forks.iter().find(|(fork, _)| *fork == place.0).map(|(_, origin)| origin);
             let twin = origin.map(|origin| (score.clone(), (origin.clone(), place.1.clone(), place.2)));
@@ -83,10 +83,10 @@ impl Said {
 }
 
 /// Repository, path and line.
-type Place = (String, String, u64);
+type Location = (String, String, u64);
 
-/// The places of a result, each with its score.
-fn places(result: &Value) -> Vec<(String, Place)> {
+/// The locations of a result, each with its score.
+fn places(result: &Value) -> Vec<(String, Location)> {
     let also_at = result["also_at"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let place =
@@ -101,7 +101,7 @@ pub(super) fn comparable(mut answer: Value) -> Value {
             for (name, field) in fields.iter_mut() {
                 *field = match name.as_str() {
                     own if OWN.contains(&own) => Value::Null,
-                    // Whose it is differs, and nothing else.
+                    // Only the repository differs.
                     "next_cursor" | "cursor" => field.as_str().map_or(Value::Null, |cursor| cursor.len().into()),
                     "runs" => of_each_repository(comparable(field.take())),
                     _ => comparable(field.take()),
@@ -114,7 +114,7 @@ pub(super) fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-/// Runs of several repositories go on side by side in a cluster; those of one are in order.
+/// A cluster works on several repositories in parallel; the runs of one repository are in order.
 fn of_each_repository(mut runs: Value) -> Value {
     if let Some(runs) = runs.as_array_mut() {
         runs.sort_by_key(|run| run["repository"].as_str().map(str::to_owned));

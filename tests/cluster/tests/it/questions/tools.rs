@@ -1,4 +1,4 @@
-//! The tools of MCP, called as agents call them: local mode on standard input, the query service over HTTP.
+//! The MCP tools, called as agents call them: local mode on standard input, the query service over HTTP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -16,7 +16,7 @@ const DRAWS: usize = 2;
 /// Longer words are cursors.
 const LONGEST_WORD: usize = 60;
 
-/// What both sides said to all calls.
+/// The answers of both sides to all calls.
 #[derive(Default, Debug)]
 pub(crate) struct Called {
     pub(crate) num_calls: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Called {
 }
 
 impl Sides {
-    /// Calls each tool that asks, on both sides.
+    /// Calls each tool that reads, on both sides.
     pub(crate) async fn compare_tools(&self, round: &Round<'_>) -> Result<Called> {
         let mut drawn = Drawn::of(&round.repositories, round.seed)?;
         let mut agent = LocalAgent::start(self)?;
@@ -100,7 +100,8 @@ impl Drop for LocalAgent {
     }
 }
 
-/// The result of a call as it is compared: its JSON like that of the command line, its text without what has to differ.
+/// The result of a call in the form in which it is compared: JSON like that of the command line, text without
+/// permitted differences.
 fn result(mut said: Value) -> Value {
     let mut result = said["result"].take();
     for content in result["content"].as_array_mut().into_iter().flatten() {
@@ -110,7 +111,7 @@ fn result(mut said: Value) -> Value {
     result
 }
 
-/// A text with marks in place of moments, ids of runs and cursors.
+/// A text with marks in place of times, ids of runs and cursors.
 fn masked(text: &str) -> String {
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
     let mut masked = String::new();

@@ -1,4 +1,4 @@
-//! How workers stand with the broker: by their own gauges, and by what the broker says.
+//! The connections of workers to the broker: by their own gauges, and by the broker's reports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::bench::{Bench, PATIENCE, POLL};
 
-/// Queues from which a stage's jobs are taken, each by a consumer of its own.
+/// Queues with jobs of a stage, each with its own consumer.
 pub(crate) const NUM_SOURCES: u64 = 3;
 
-/// Sums over the gauges of all workers.
+/// Sums of the gauges of all workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct BrokerState {
     /// Workers with both their connections.
     pub(crate) num_connected: u64,
     /// Workers that an alarm keeps from publishing.
@@ -26,7 +26,7 @@ pub(crate) struct Standing {
     pub(crate) num_attached: u64,
 }
 
-impl Standing {
+impl BrokerState {
     pub(crate) async fn of(bench: &Bench) -> Result<Self> {
         let sum = async |gauge: &str| bench.metric(bench.ground.cluster.workers(), gauge).await;
         Ok(Self {
@@ -36,20 +36,20 @@ impl Standing {
         })
     }
 
-    /// Waits until all workers stand like this again, which must be within `limit` of `since`. Gives how long it took.
+    /// Waits until the gauges have these values again, at most until `limit` after `since`. Returns the time.
     pub(crate) async fn is_back(self, bench: &Bench, since: Instant, limit: Duration) -> Result<Duration> {
         loop {
             let (now, after) = (Self::of(bench).await?, since.elapsed());
             if now == self {
                 return Ok(after);
             }
-            ensure!(after < limit, "after {after:?} workers stand at {now:?}, before the fault at {self:?}");
+            ensure!(after < limit, "after {after:?} the state of the workers is {now:?}, before the fault {self:?}");
             sleep(POLL).await;
         }
     }
 }
 
-/// How many consumers a worker has attached since it started.
+/// The number of consumers that a worker has attached since it started.
 pub(crate) async fn num_attached(bench: &Bench, worker: &str) -> Result<u64> {
     bench.ground.cluster.metric(worker, "cairn_broker_total{what=\"attached\"").await
 }
@@ -60,8 +60,8 @@ pub(crate) async fn has_all_consumers(bench: &Bench, worker: &str) -> Result<boo
     Ok(attached == bench.ground.cluster.metric(worker, "cairn_broker_consumers_wanted").await?)
 }
 
-/// Waits until a worker has attached `num_wanted` consumers since it started and lacks none, which must be within `limit` of
-/// `since`. Gives how long it took.
+/// Waits until a worker has attached `num_wanted` consumers since it started and lacks none, at most until
+/// `limit` after `since`. Returns the time.
 pub(crate) async fn has_attached(
     bench: &Bench,
     worker: &str,
@@ -80,7 +80,7 @@ pub(crate) async fn has_attached(
     }
 }
 
-/// No worker needs to be started again, and none asks for work.
+/// All workers are alive and not ready: none needs a restart, and none takes jobs.
 pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     for worker in bench.ground.cluster.workers() {
         ensure!(bench.ground.cluster.is_alive(worker).await?, "{worker} wants to be started again");
@@ -90,20 +90,21 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// Looks every second at what consumers hold: never more than their prefetch, however often they were attached anew.
+/// Reads every second the number of jobs that consumers hold: never more than their prefetch, however often
+/// they were attached again.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
     seen: watch::Receiver<Held>,
     looking: JoinHandle<Result<()>>,
 }
 
-/// What such a watch saw.
+/// The observations of such a watch.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Held {
     pub(crate) num_looks: usize,
-    /// Of one queue at one time.
+    /// Most jobs of one queue at one time.
     pub(crate) most: u64,
-    /// Of one queue at the last look.
+    /// Jobs of one queue at the last reading.
     most_now: u64,
 }
 
@@ -120,12 +121,13 @@ impl PrefetchWatch {
         Self { is_over, seen, looking }
     }
 
-    /// Waits for a look at which consumers held something: the broker counts now and then, and most jobs are short.
+    /// Waits for a reading in which consumers held jobs: the broker counts only now and then, and most jobs
+    /// are short.
     pub(crate) async fn sees_work(&mut self) -> Result<()> {
         let num_before = self.seen.borrow().num_looks;
-        // One that found too much has ended, and tells of it when it is stopped.
+        // A watch that found too many has ended, and reports it when it is stopped.
         let seen = self.seen.wait_for(|held| held.num_looks > num_before && held.most_now > 0);
-        timeout(PATIENCE, seen).await.context("nobody was seen to hold anything")?.ok();
+        timeout(PATIENCE, seen).await.context("no consumer held a job")?.ok();
         Ok(())
     }
 
@@ -140,7 +142,7 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
     let mut turns = interval(Duration::from_secs(1));
     while !is_over.load(Ordering::SeqCst) {
         turns.tick().await;
-        // A broker that is away says nothing, and hands out nothing.
+        // A broker that is away reports nothing, and delivers nothing.
         let (Ok(queues), Ok(consumers)) = (raw.queues().await, raw.consumers().await) else { continue };
         for consumer in consumers.iter().filter(|consumer| !consumer.queue.is_owners()) {
             let (name, found) = (&consumer.queue.name, consumer.prefetch);
@@ -149,7 +151,7 @@ async fn look(raw: Raw, prefetch: u64, is_over: Arc<AtomicBool>, seen: watch::Se
         let mut most = 0;
         for queue in queues.iter().filter(|queue| queue.is_of_work()) {
             let Queue { name, unanswered, num_consumers, .. } = queue;
-            // A consumer that is on its way may have messages before it is counted.
+            // A consumer that is being attached may have messages before it is counted.
             let limit = prefetch * (*num_consumers).max(1) as u64;
             ensure!(*unanswered <= limit, "{num_consumers} consumers of {name} hold {unanswered}: prefetch {prefetch}");
             most = most.max(*unanswered);
