@@ -1,7 +1,8 @@
 //! No circle between the files of a crate.
 //!
-//! A file depends on another if one of its `use` declarations names an item of it. Files that depend on each other in a
-//! circle can only be read together. Declarations of modules, re-exports by a parent, and tests do not count.
+//! A file depends on another if one of its `use` declarations names an item of it. Files that depend on each
+//! other in a circle can only be read together. Declarations of modules, re-exports by a parent, and tests do
+//! not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

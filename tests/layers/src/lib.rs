@@ -1,7 +1,5 @@
-//! Holds the workspace to its layers: reads every manifest and fails on an arrow that points up or across.
-//!
-//! The rules are those of ARCHITECTURE.md, "Layers". Also checks that every crate takes the workspace's lints, and that
-//! what ARCHITECTURE.md names exists.
+//! Holds the workspace to its rules: layers and lints of crates, circles between files, plain English, and
+//! the paths that ARCHITECTURE.md and other documents name.
 
 #[cfg(test)]
 mod architecture;

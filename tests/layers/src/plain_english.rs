@@ -1,7 +1,7 @@
-//! Comments, documents, messages and test names are plain English, as far as a program can see it.
+//! Comments, documents, messages and test names are plain English, as far as a program can check it.
 //!
-//! Banned are words and sentence openers that make a reader guess who does what, and comment lines over 110 columns.
-//! Code in backticks, code blocks, questions and fixtures are exempt.
+//! Some words and sentence openers hide the subject of a sentence. They are banned, and so are comment lines
+//! over 110 columns. Code in backticks, code blocks, questions and fixtures are exempt.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Rules {
         }
     }
 
-    /// What is wrong with a piece of prose.
+    /// The fault of a piece of prose, if it has one.
     fn fault(&self, prose: &str) -> Option<String> {
         let prose = self.code.replace_all(prose, "");
         let prose = self.question.replace_all(&prose, "");

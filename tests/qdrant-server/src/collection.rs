@@ -1,4 +1,5 @@
-//! One collection: the engine's shard, the journal of what it has not flushed, and a thread that flushes and optimises.
+//! One collection: the engine's shard, the journal of unflushed changes, and a thread that flushes and
+//! optimises.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use crate::convert::{config, filter, points, status, wrong};
 use crate::journal::{Change, Journal};
 use crate::settings;
 
-/// Writes are flushed and indexed when nothing was written for this long …
+/// Writes are flushed and indexed when no write came for this long …
 const QUIET: Duration = Duration::from_millis(300);
 /// … or at the latest after this.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,7 +34,7 @@ pub struct Collection {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the collection's thread is told, and tells.
+/// The requests to the collection's thread, and its state.
 #[derive(Default)]
 struct Background {
     state: Mutex<State>,
@@ -43,12 +44,12 @@ struct Background {
 
 #[derive(Default)]
 struct State {
-    /// First and last write that is not flushed.
+    /// First and last unflushed write.
     unflushed: Option<(Instant, Instant)>,
     stops: bool,
 }
 
-/// The values behind our locks are whole whatever panics.
+/// The values behind our locks are consistent after any panic.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -60,13 +61,13 @@ impl Collection {
         let shard = directory.join("shard");
         std::fs::create_dir_all(&shard).map_err(internal)?;
         let shard = EdgeShard::new(&shard, config).map_err(status)?;
-        // The settings come last: a folder without them is no collection.
+        // The settings are written last: a folder without them is not a collection.
         settings::write(directory, &settings).map_err(internal)?;
         let (journal, _) = Journal::open(&directory.join("journal")).map_err(internal)?;
         Ok(Self::start(directory, settings, shard, journal))
     }
 
-    /// Opens a collection and applies what its journal holds.
+    /// Opens a collection and applies the changes of its journal.
     pub fn open(directory: &Path, settings: CreateCollection) -> Result<Arc<Self>> {
         let shard = EdgeShard::load(&directory.join("shard"), None).map_err(|error| anyhow!("{error}"))?;
         let (journal, changes) = Journal::open(&directory.join("journal")).context("journal")?;
@@ -104,7 +105,7 @@ impl Collection {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether nothing waits to be flushed or indexed.
+    /// Whether no change waits to be flushed or indexed.
     pub fn is_settled(&self) -> bool {
         locked(&self.background.state).unflushed.is_none() && !self.background.is_optimizing.load(Ordering::SeqCst)
     }
@@ -163,7 +164,7 @@ impl Collection {
         self.flush();
     }
 
-    /// Returns false when the thread is to end.
+    /// Returns false when the thread must end.
     fn wait_for_work(&self) -> bool {
         let mut state = locked(&self.background.state);
         loop {
@@ -184,7 +185,7 @@ impl Collection {
         }
     }
 
-    /// Brings all that was written into the engine's files. Never while the engine optimises: it would refuse.
+    /// Writes all changes into the engine's files. Never while the engine optimises, because it would refuse.
     fn flush(&self) {
         let mut journal = locked(&self.writer);
         self.shard.flush();

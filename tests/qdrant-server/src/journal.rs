@@ -1,8 +1,8 @@
-//! What was answered but is perhaps not in the engine's files yet.
+//! Answered changes that may not be in the engine's files yet.
 //!
-//! The engine of 0.7.2 does not replay its own log, so each change is appended here as the request that it came from,
-//! and applied again when the collection is opened. After the engine has flushed, the journal is emptied. A process
-//! that is killed loses nothing, because what was written to a file stays in the kernel's cache.
+//! The engine 0.7.2 does not replay its own log, so each change is appended here as its request, and applied
+//! again when the collection is opened. After the engine has flushed, the journal is emptied. A killed
+//! process loses nothing, because the kernel keeps written data in its cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -63,7 +63,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal and gives what is in it; a record that was cut off while it was written is left out.
+    /// Opens the journal and returns its changes; a record that was truncated while it was written is
+    /// ignored.
     pub fn open(path: &Path) -> io::Result<(Self, Vec<Change>)> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
         let mut bytes = Vec::new();
@@ -86,7 +87,7 @@ impl Journal {
         self.file.write_all(&record)
     }
 
-    /// Forgets everything: the engine has it.
+    /// Removes all changes, because the engine has them.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(io::SeekFrom::Start(0)).map(drop)

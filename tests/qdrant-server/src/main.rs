@@ -1,10 +1,10 @@
 //! A server for tests that speaks Qdrant's gRPC protocol on top of Qdrant's own embedded engine.
 //!
-//! No registry has a Qdrant server to install, and an adapter that was only ever run against a mock is not tested. The
-//! engine, the protocol's types and the service traits are Qdrant's; only the translation between them is ours. It is
-//! never shipped. What it does not know, it refuses with `UNIMPLEMENTED` and the method's name.
+//! No registry has a Qdrant server, and a mock would not test the adapter. The engine, the protocol's types
+//! and the service traits are Qdrant's; only the translation between them is ours. The program is never
+//! shipped. It refuses unsupported requests with `UNIMPLEMENTED` and the method's name.
 //!
-//! What holds: a write that was answered is applied and survives SIGKILL; the next read sees it.
+//! Invariant: an answered write is applied and survives SIGKILL; the next read sees it.
 
 mod collection;
 mod convert;
@@ -28,7 +28,7 @@ use crate::store::Store;
 
 const USAGE: &str = "usage: qdrant-server --listen 127.0.0.1:PORT --storage DIRECTORY";
 
-/// Time for requests that are being answered when the end is asked for.
+/// Time for requests in progress when the server is stopped.
 const DRAIN: Duration = Duration::from_secs(2);
 
 struct Arguments {
@@ -68,7 +68,7 @@ async fn main() -> Result<()> {
         .serve_with_incoming_shutdown(incoming, stopped());
     tokio::select! {
         served = serving => served?,
-        // Clients that keep their connections open do not keep us.
+        // Open connections of clients do not delay the end.
         () = async { stopped().await; tokio::time::sleep(DRAIN).await } => {}
     }
     tokio::task::spawn_blocking(move || store.close()).await?;

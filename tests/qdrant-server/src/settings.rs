@@ -17,7 +17,7 @@ pub fn write(directory: &Path, settings: &CreateCollection) -> io::Result<()> {
     replace(directory, SETTINGS, &settings.encode_to_vec())
 }
 
-/// None if the folder holds no collection, or one that is being removed.
+/// None if the folder contains no collection, or one that is being removed.
 pub fn read(directory: &Path) -> io::Result<Option<CreateCollection>> {
     match fs::read(directory.join(SETTINGS)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -25,7 +25,7 @@ pub fn read(directory: &Path) -> io::Result<Option<CreateCollection>> {
     }
 }
 
-/// Makes the folder one that holds no collection.
+/// Marks the folder as one without a collection.
 pub fn forget(directory: &Path) -> io::Result<()> {
     fs::remove_file(directory.join(SETTINGS))
 }

@@ -18,7 +18,7 @@ pub struct Store {
     storage: PathBuf,
     collections: RwLock<BTreeMap<String, Arc<Collection>>>,
     aliases: Mutex<Aliases>,
-    /// Creating and deleting, one at a time.
+    /// Creation and deletion, one at a time.
     changing: Mutex<()>,
 }
 
@@ -46,7 +46,7 @@ impl Store {
         })
     }
 
-    /// The collection of a name or an alias.
+    /// The collection with this name or alias.
     pub fn get(&self, name: &str) -> Result<Arc<Collection>, Status> {
         self.find(name).ok_or_else(|| Status::not_found(format!("Not found: Collection `{name}` doesn't exist!")))
     }
@@ -76,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether there was one.
+    /// Returns whether it existed.
     pub fn delete(&self, name: &str) -> Result<bool, Status> {
         let _one_at_a_time = locked(&self.changing);
         let removed = self.collections.write().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -88,8 +88,8 @@ impl Store {
             settings::write_aliases(&self.storage, &aliases).map_err(internal)?;
         }
         settings::forget(&collection.directory).map_err(internal)?;
-        // The engine flushes when it is dropped, so its folder goes after the last reader has let go of it. What is left
-        // if we are killed before is removed at the next start.
+        // The engine flushes when it is dropped, so its folder is removed after the last reader has released
+        // it. If the process is killed before, the next start removes it.
         std::thread::spawn(move || {
             collection.stop();
             let directory = collection.directory.clone();
@@ -115,7 +115,7 @@ impl Store {
         locked(&self.aliases).clone()
     }
 
-    /// All of the actions or none.
+    /// Applies all of the actions or none.
     pub fn change_aliases(&self, actions: Vec<Action>) -> Result<(), Status> {
         let _one_at_a_time = locked(&self.changing);
         let mut aliases = self.aliases();
@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Flushes everything, for an orderly end.
+    /// Flushes everything before an orderly end.
     pub fn close(&self) {
         for collection in self.collections.read().unwrap_or_else(PoisonError::into_inner).values() {
             collection.stop();

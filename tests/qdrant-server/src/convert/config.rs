@@ -122,7 +122,7 @@ pub fn optimizers(config: &OptimizersConfigDiff) -> Result<EdgeOptimizersConfig,
     from_json("optimizer settings", optimizers_json(config))
 }
 
-/// `new` where it says something, `old` elsewhere.
+/// The fields of `new` that are set, and those of `old` otherwise.
 #[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still send")]
 pub fn merged_hnsw(old: &HnswConfigDiff, new: &HnswConfigDiff) -> HnswConfigDiff {
     HnswConfigDiff {
@@ -148,7 +148,7 @@ pub fn merged_optimizers(old: &OptimizersConfigDiff, new: &OptimizersConfigDiff)
     }
 }
 
-/// What a collection's settings are where its creator said nothing.
+/// The settings of a collection whose creator gave none.
 pub fn with_defaults(config: &HnswConfigDiff) -> HnswConfigDiff {
     let defaults = HnswConfigDiff {
         m: Some(16),
@@ -203,7 +203,7 @@ pub fn index(request: &CreateFieldIndexCollection) -> Result<PayloadFieldSchema,
     from_json("index", json)
 }
 
-/// How `get` shows an index.
+/// An index, as `get` shows it.
 #[expect(deprecated, reason = "`on_disk` is what clients of 1.19 still read")]
 pub fn index_info(info: &PayloadIndexInfo) -> PayloadSchemaInfo {
     let kind = match info.data_type {

@@ -1,4 +1,4 @@
-//! Between the protocol's messages and the engine's types.
+//! Converts between the protocol's messages and the engine's types.
 //!
 //! The engine's types read Qdrant's REST format, so conditions, indexes and settings are translated to that documented
 //! JSON rather than field by field.
@@ -26,7 +26,7 @@ pub fn unimplemented(what: &str) -> Status {
     Status::unimplemented(format!("the test server does not know {what}"))
 }
 
-/// What Qdrant answers to an error of its engine.
+/// Qdrant's answer to an error of its engine.
 pub fn status(error: OperationError) -> Status {
     match error {
         OperationError::ServiceError { .. }

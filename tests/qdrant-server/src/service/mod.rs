@@ -25,7 +25,7 @@ impl Service {
         Self { store }
     }
 
-    /// Runs `work` where blocking is allowed. Gives its result with the seconds that it took.
+    /// Runs `work` where blocking is allowed. Returns its result and its seconds.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, Status> + Send + 'static,

@@ -30,7 +30,7 @@ impl Service {
 fn find(store: &Store, request: &QueryPoints) -> Result<Vec<ScoredPoint>, Status> {
     let collection = store.get(&request.collection_name)?;
     let found = collection.shard().query(query::query(request)?).map_err(status)?;
-    // The engine leaves offsets to whoever merges the answers of shards.
+    // In Qdrant, the code that merges the answers of shards applies the offset; the engine does not.
     Ok(found.into_iter().skip(request.offset.unwrap_or(0) as usize).map(scored).collect())
 }
 

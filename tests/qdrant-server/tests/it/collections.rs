@@ -1,4 +1,4 @@
-//! Collections: made, found, shown, changed, aliased, deleted.
+//! Collections: created, listed, shown, changed, aliased, deleted.
 
 use ::qdrant_client::QdrantError;
 use ::qdrant_client::qdrant::*;
@@ -14,7 +14,7 @@ fn code(error: QdrantError) -> Code {
 }
 
 #[tokio::test]
-async fn collections_are_made_listed_and_deleted() {
+async fn collections_are_created_listed_and_deleted() {
     let case = Case::empty();
     let (client, name) = (&case.client, &case.name);
     assert!(!client.collection_exists(name).await.expect("asked"));
@@ -32,7 +32,7 @@ async fn collections_are_made_listed_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_collection_shows_how_it_was_made() {
+async fn collection_shows_its_settings() {
     let case = Case::empty();
     let hnsw = HnswConfigDiffBuilder::default().m(0).payload_m(8);
     case.client.create_collection(case.create(4).hnsw_config(hnsw)).await.expect("created");
@@ -41,7 +41,7 @@ async fn a_collection_shows_how_it_was_made() {
     let index = CreateFieldIndexCollectionBuilder::new(&case.name, "repository", FieldType::Keyword);
     case.client.create_field_index(index.field_index_params(tenant).wait(true)).await.expect("indexed");
     case.index("at", FieldType::Integer).await;
-    // Making an index again is no fault.
+    // Creating an index again is not an error.
     case.index("at", FieldType::Integer).await;
     case.upsert((0..5).map(|id| point(id, vec![1.0; 4], [("tenant", "t".into())])).collect()).await;
     let info = case.settled(|_| true).await;
@@ -84,7 +84,7 @@ impl AndThenParams for Option<PayloadIndexParams> {
 }
 
 #[tokio::test]
-async fn an_alias_stands_for_its_collection() {
+async fn alias_names_its_collection() {
     let case = Case::new(2).await;
     let (alias, renamed) = (format!("{}-alias", case.name), format!("{}-renamed", case.name));
     case.client.create_alias(CreateAliasBuilder::new(&case.name, &alias)).await.expect("made");
@@ -102,7 +102,7 @@ async fn an_alias_stands_for_its_collection() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_refused() {
+async fn invalid_requests_are_refused() {
     let case = Case::new(4).await;
     let upsert = |point| case.client.upsert_points(UpsertPointsBuilder::new(&case.name, [point]).wait(true));
     assert_eq!(code(upsert(point(1, vec![1.0; 3], [])).await.expect_err("too short")), Code::InvalidArgument);

@@ -58,7 +58,7 @@ fn cases() -> Vec<(&'static str, Filter, &'static [u64])> {
         ("everything", Filter::default(), &[0, 1, 2, 3, 4, 5, 6, 7]),
         ("keyword", is(name("a")), &[0, 2]),
         ("keyword of one value", is(name("Ä/ö b")), &[7]),
-        ("keyword that nobody has", is(name("")), &[]),
+        ("keyword without a point", is(name("")), &[]),
         ("any of keywords", is(Condition::matches("name", texts(&["b", "c", "z"]))), &[1, 2]),
         ("any of no keywords", is(Condition::matches("name", texts(&[]))), &[]),
         ("except keywords", is(Condition::matches("name", !MatchValue::from(texts(&["a"])))), &[1, 2, 7]),
@@ -111,7 +111,7 @@ fn cases() -> Vec<(&'static str, Filter, &'static [u64])> {
 }
 
 #[tokio::test]
-async fn conditions_let_through_what_they_say() {
+async fn conditions_select_the_expected_points() {
     let case = Case::new(1).await;
     case.upsert(points()).await;
     for (what, filter, expected) in cases() {
@@ -129,9 +129,9 @@ async fn conditions_let_through_what_they_say() {
     case.done().await;
 }
 
-/// The shape that an index over generations asks: many hidden ones, and a scope of many repositories.
+/// The form of an index over generations: many hidden ones, and a scope of many repositories.
 #[tokio::test]
-async fn long_lists_are_taken() {
+async fn long_lists_are_accepted() {
     let case = Case::new(1).await;
     case.index("repository", FieldType::Keyword).await;
     case.index("from", FieldType::Integer).await;

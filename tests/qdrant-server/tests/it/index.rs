@@ -1,4 +1,4 @@
-//! The HNSW index, really built: that it is used, how much it finds, and that it keeps what is written beside it.
+//! The HNSW index, really built: that it is used, its recall, and that it includes later writes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const DIMENSIONS: usize = 64;
 const NUM_POINTS: u64 = 20_000;
 const LIMIT: u64 = 10;
 
-/// Points around centres, as real embeddings lie, but far enough from them that a narrow search misses some.
+/// Points around centres, like real embeddings, but so spread that a narrow search misses some.
 fn vector(id: u64) -> Vec<f32> {
     let centre = integers(1_000_000 + id % 400, DIMENSIONS);
     let own = integers(id + 1, DIMENSIONS);
@@ -78,7 +78,7 @@ async fn the_index_is_built_used_and_kept_current() {
         "indexed vectors: {:?} of {NUM_POINTS} points with two each; recall@{LIMIT}: narrowest {narrow:.3}, ef 128 {wide:.3}, ef 128 with a filter {filtered:.3}",
         info.indexed_vectors_count
     );
-    // A scan would find everything whatever the width of the search is.
+    // A scan would find everything, whatever the width of the search.
     assert!(narrow < wide, "the width of the search changes nothing: the index is not used");
     assert!(wide >= 0.95, "recall {wide}");
     assert!(filtered >= 0.9, "recall with a filter {filtered}");
@@ -93,13 +93,13 @@ async fn writes_beside_the_index_are_seen(case: &Case, group: Option<Filter>) {
     case.client.delete_points(delete).await.expect("deleted");
     assert_eq!(find(case, 5, exact(), None).await[..9], before[1..]);
     assert!(!find(case, 5, SearchParamsBuilder::default(), None).await.contains(&before[0]));
-    // Insert-only leaves what is indexed alone.
+    // Insert-only keeps indexed points.
     let mut late = points(before[1]..before[1] + 1);
     late[0].payload.insert("group".to_owned(), 99.into());
     let request = UpsertPointsBuilder::new(&case.name, late).wait(true).update_mode(UpdateMode::InsertOnly);
     case.client.upsert_points(request).await.expect("upserted");
     assert_eq!(case.matching(Filter::must([Condition::matches("group", 99)])).await, Vec::<u64>::new());
-    // A payload that changes moves the point from one group to another, in the index too.
+    // A changed payload moves the point from one group to another, in the index too.
     let moved = find(case, 7, exact(), group.clone()).await;
     let set = SetPayloadPointsBuilder::new(&case.name, Payload::from([("group", Value::from(99))]));
     case.client.set_payload(set.points_selector([PointId::from(moved[0])]).wait(true)).await.expect("set");

@@ -1,4 +1,4 @@
-//! The suite of the test server. It relies on nothing but Qdrant's protocol, so it runs against a real Qdrant too.
+//! The suite of the test server. It uses only Qdrant's protocol, so it runs against a real Qdrant too.
 
 mod collections;
 mod filters;

@@ -1,4 +1,4 @@
-//! What only a process of our own can show: restarts, SIGKILL, refused methods.
+//! Tests that need a process of their own: restarts, SIGKILL, refused methods.
 
 use ::qdrant_client::qdrant::points_client::PointsClient;
 use ::qdrant_client::qdrant::*;
@@ -7,7 +7,7 @@ use tonic::Code;
 
 use crate::server::{Process, create, is_foreign, number, point};
 
-/// A storage folder for a process of our own, or none if somebody's Qdrant is tested.
+/// A storage folder for a separate process, or none if a given Qdrant is tested.
 fn storage() -> Option<tempfile::TempDir> {
     if is_foreign() {
         println!("not run: CAIRN_QDRANT_URL names a server that is not ours to restart");
@@ -50,7 +50,7 @@ fn expected() -> Vec<(u64, i64)> {
 }
 
 #[tokio::test]
-async fn what_was_answered_survives_being_killed() {
+async fn answered_writes_survive_sigkill() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     fill(&process.client()).await;
@@ -76,7 +76,7 @@ async fn what_was_answered_survives_being_killed() {
 }
 
 #[tokio::test]
-async fn writers_that_are_cut_off_lose_nothing_that_was_answered() {
+async fn interrupted_writers_lose_no_answered_write() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     process.client().create_collection(create("kept", 2)).await.expect("created");
@@ -85,7 +85,7 @@ async fn writers_that_are_cut_off_lose_nothing_that_was_answered() {
     for round in 0..4 {
         let running = process.take().expect("running");
         let client = running.client();
-        // Long enough to meet the background flush in some rounds.
+        // Long enough to coincide with the background flush in some rounds.
         for _ in 0..30 * (round + 1) {
             upsert(&client, num_answered..num_answered + 10, UpdateMode::InsertOnly).await;
             num_answered += 10;
@@ -102,7 +102,7 @@ async fn writers_that_are_cut_off_lose_nothing_that_was_answered() {
     }
 }
 
-/// A write that may or may not arrive.
+/// A write that may or may not be applied.
 async fn upsert_quietly(client: &Qdrant, id: u64) {
     let points = [point(id, vec![1.0, 1.0], [("to", i64::MAX.into())])];
     client.upsert_points(UpsertPointsBuilder::new("kept", points).wait(true)).await.ok();
@@ -124,7 +124,7 @@ async fn an_orderly_end_keeps_everything() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_refused_by_name() {
+async fn unsupported_methods_are_refused_by_name() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     assert!(process.client().health_check().await.expect("healthy").version.starts_with("1."));

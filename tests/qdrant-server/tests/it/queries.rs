@@ -46,7 +46,8 @@ fn ranked(score: impl Fn(u64) -> i64, wanted: impl Fn(u64) -> bool) -> Vec<(i64,
     all
 }
 
-/// The scores must be the expected ones, and each id must have its score; ids of equal scores are in any order.
+/// The scores must be the expected ones, and each id must have its score; ids of equal scores are in any
+/// order.
 fn check(found: Vec<ScoredPoint>, expected: &[(i64, u64)], score: impl Fn(u64) -> i64) {
     let scores: Vec<i64> = found.iter().map(|point| point.score as i64).collect();
     assert_eq!(scores, expected.iter().map(|(score, _)| *score).collect::<Vec<_>>());
@@ -70,7 +71,7 @@ async fn dense_scores_are_exact() {
         let group = ranked(score, |id| id % 5 == 2);
         let filter = Filter::must([Condition::matches("group", 2)]);
         check(case.client.query(query().filter(filter).limit(20)).await.expect("found").result, &group[..20], score);
-        // What lies above a threshold is found; of its own score servers are not of one mind.
+        // Points above a threshold are found; servers differ about points exactly at it.
         let threshold = all[10].0;
         let above: Vec<_> = all.iter().copied().filter(|(score, _)| *score >= threshold).collect();
         let query = query().score_threshold((threshold as f32).next_down()).limit(1_000);

@@ -1,4 +1,4 @@
-//! A server to test: the one at `CAIRN_QDRANT_URL`, or a process of our own.
+//! A server to test: the one at `CAIRN_QDRANT_URL`, or a new process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,7 +12,7 @@ use ::qdrant_client::qdrant::*;
 /// Longer than any wait here takes on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A process of our own, ended when dropped.
+/// A process of the test, ended when dropped.
 pub struct Process {
     child: Child,
     pub url: String,
@@ -59,12 +59,12 @@ fn client(url: &str) -> Qdrant {
     Qdrant::from_url(url).skip_compatibility_check().timeout(Duration::from_secs(60)).build().expect("a client")
 }
 
-/// Whether the suite runs against somebody's Qdrant.
+/// Whether the suite runs against a given Qdrant.
 pub fn is_foreign() -> bool {
     std::env::var_os("CAIRN_QDRANT_URL").is_some()
 }
 
-/// A collection of a test's own.
+/// The collection of one test.
 pub struct Case {
     pub client: Qdrant,
     pub name: String,
@@ -112,7 +112,7 @@ impl Case {
         self.client.get_points(request).await.expect("read").result.into_iter().next()
     }
 
-    /// Numbers of all points that a filter lets through.
+    /// Numbers of all points that match a filter.
     pub async fn matching(&self, filter: Filter) -> Vec<u64> {
         let request = ScrollPointsBuilder::new(&self.name).filter(filter.clone()).limit(1_000);
         let found = self.client.scroll(request).await.expect("scrolled").result;
@@ -123,7 +123,7 @@ impl Case {
         numbers
     }
 
-    /// Waits until the server has no background work left.
+    /// Waits until the server has no background work.
     pub async fn settled(&self, is_settled: impl Fn(&CollectionInfo) -> bool) -> CollectionInfo {
         let start = Instant::now();
         loop {
@@ -164,7 +164,7 @@ pub fn number(id: Option<PointId>) -> u64 {
     }
 }
 
-/// Numbers without a pattern, the same everywhere.
+/// Numbers without a pattern, the same on every machine.
 pub fn noise(seed: u64) -> impl Iterator<Item = u32> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::from_fn(move || {
