@@ -1,7 +1,8 @@
-//! What reading the history of a bare repository costs: `cargo run --release -p cairn-git --example history_speed -- REPO`.
+//! Measures the time to read the history of a bare repository:
+//! `cargo run --release -p cairn-git --example history_speed -- REPO`.
 //!
-//! Prints the time of a first read, of one that knows the head, and of one that knows the head's parent; as a reference,
-//! the time in which `git log` lists the paths of every commit.
+//! Prints the time of a first read, of a read with the head in the cache, and of a read with the head's
+//! parent in the cache. For comparison it prints the time in which `git log` lists the paths of every commit.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -1,10 +1,11 @@
-//! Errors of this adapter: short ways to make them, and what those of libgit2 mean.
+//! Errors of this adapter: constructors, and the meaning of errors of libgit2 and of the file system.
 
 use std::io;
 
 use cairn_ports::{ErrorKind, SourceError};
+use cairn_redaction::{Untrusted, quoted};
 
-/// An error with a sentence for people as its cause.
+/// An error whose cause is a sentence for people.
 pub(crate) fn failure(kind: ErrorKind, operation: &'static str, key: &str, message: impl Into<String>) -> SourceError {
     SourceError::new(kind, operation, key).because(message.into())
 }
@@ -18,6 +19,7 @@ pub(crate) fn from_io(operation: &'static str, key: &str, error: io::Error) -> S
     SourceError::new(kind, operation, key).because(error)
 }
 
+/// The text of libgit2 may contain names and settings of the repository, so it is quoted.
 pub(crate) fn from_git(operation: &'static str, key: &str, error: git2::Error) -> SourceError {
     let kind = match (error.code(), error.class()) {
         (git2::ErrorCode::NotFound | git2::ErrorCode::UnbornBranch, _) => ErrorKind::NotFound,
@@ -27,11 +29,10 @@ pub(crate) fn from_git(operation: &'static str, key: &str, error: git2::Error) -
         }
         _ => ErrorKind::Invalid,
     };
-    SourceError::new(kind, operation, key).because(error)
+    failure(kind, operation, key, format!("libgit2 reports {}", quoted(error.message())))
 }
 
-/// A text of somebody else's (a server, a file name) on one line, without control characters, bounded.
+/// A foreign name as a value: redacted, escaped and bounded, without the marks of a quotation.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = |character: char| if character.is_control() { ' ' } else { character };
-    text.chars().map(shown).take(300).collect::<String>().trim().to_owned()
+    Untrusted::new(text).as_str().trim().to_owned()
 }

@@ -1,12 +1,15 @@
-//! When each path of a commit was last changed, as `git log -1 -- path` tells it.
+//! The time at which each path of a commit was last changed, equal to `git log -1 -- path`.
 //!
-//! Each path has one line of commits to follow: a commit that no parent shares the path's content with has changed it;
-//! otherwise the line goes on at the first parent that shares it. So the answer is a function of the commit alone, in
-//! whatever order commits are walked and whatever was known before. All paths go down together, newest commit first.
-//! What is known of an earlier head goes down its own lines with them: where a path meets a known one on the same commit,
-//! both go on alike, and the answer is there. So after a commit, a merge or a change of branch only the commits on
-//! either side of the fork are walked.
+//! For each path there is one line of commits to follow. If no parent of a commit has the path with the same
+//! content, the commit has changed the path. Otherwise the line continues at the first parent with the same
+//! content. So the result depends on the commit alone, not on the order of the walk or on earlier results.
+//!
+//! All paths are followed together, newest commit first. Saved results of an earlier head are followed along
+//! their own lines. Where a wanted path meets the same path of the saved results on one commit, both lines
+//! are the same from there on, so the saved result is the answer. After a commit, a merge or a change of
+//! branch, only the commits on both sides of the fork are walked.
 
+mod paths;
 mod saved;
 mod trees;
 
@@ -15,36 +18,18 @@ use std::fs;
 use std::path::Path;
 
 use cairn_domain::BlobId;
+use cairn_redaction::quoted;
 use git2::{Commit, Oid, Repository};
 
-use crate::Limits;
-use crate::objects::{blob_of, open_repository};
+use crate::objects::repository::open_repository;
+use crate::settings::Limits;
+pub(crate) use paths::History;
+use paths::PathHistory;
 use trees::Trees;
 
-/// The last change of every path of a commit's tree.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct History {
-    commit: BlobId,
-    /// Of the commits where a shallow clone ends: a deeper clone knows more of the same commit.
-    boundary: [u8; 32],
-    /// The commit and its ancestors.
-    num_commits: u64,
-    /// Sorted by path.
-    paths: Vec<PathHistory>,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct PathHistory {
-    /// As git has it.
-    path: Vec<u8>,
-    blob: BlobId,
-    /// Time of the commit, in seconds since 1970; none where a shallow clone ends before it.
-    changed_at: Option<i64>,
-}
-
 impl History {
-    /// The history of a commit, from what was saved of an earlier one as far as that helps. None if it cannot be read or
-    /// is longer than the limits allow; why stands in the log.
+    /// The history of a commit. Uses the saved history of an earlier commit if that helps. `None` if the
+    /// history cannot be read or exceeds the limits; the log contains the reason.
     pub(crate) fn of(path: &Path, commit: BlobId, saved: Option<History>, limits: &Limits) -> Option<History> {
         match walk(path, commit, saved, limits) {
             Ok(history) if history.num_commits > limits.max_commits => {
@@ -54,16 +39,11 @@ impl History {
             }
             Ok(history) => Some(history),
             Err(error) => {
+                let error = quoted(error.message());
                 tracing::warn!(path = %path.display(), %error, "the history cannot be read");
                 None
             }
         }
-    }
-
-    /// When the path got this content. None if the commit has another (the file on disk was edited since), or no such path.
-    pub(crate) fn changed_at(&self, path: &[u8], blob: BlobId) -> Option<i64> {
-        let found = self.paths.binary_search_by(|known| known.path.as_slice().cmp(path)).ok()?;
-        Some(&self.paths[found]).filter(|known| known.blob == blob)?.changed_at
     }
 }
 
@@ -103,7 +83,7 @@ fn id_of(blob: BlobId) -> Oid {
     Oid::from_bytes(&blob.0).unwrap_or(Oid::ZERO_SHA1)
 }
 
-/// Commits reachable from one and not from the other.
+/// Number of commits that are reachable from one commit and not from the other.
 fn count(repository: &Repository, from: Oid, without: Option<Oid>) -> Result<u64, git2::Error> {
     let mut commits = repository.revwalk()?;
     commits.push(from)?;
@@ -113,14 +93,14 @@ fn count(repository: &Repository, from: Oid, without: Option<Oid>) -> Result<u64
     Ok(commits.count() as u64)
 }
 
-/// The commits whose parents a shallow clone does not have, and a digest of them.
+/// The commits whose parents a shallow clone does not contain, and a digest of them.
 fn shallow_ends(repository: &Repository) -> (HashSet<Oid>, [u8; 32]) {
     let text = fs::read_to_string(repository.commondir().join("shallow")).unwrap_or_default();
     let ends = text.lines().filter_map(|line| Oid::from_str(line.trim()).ok()).collect();
     (ends, *blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// What goes down through one commit: numbers of paths.
+/// The paths that are followed through one commit, by number.
 #[derive(Default)]
 struct Load {
     wanted: HashSet<u32>,
@@ -141,7 +121,7 @@ impl Load {
     }
 }
 
-/// So few paths are looked up one by one; for more, two trees are compared.
+/// Up to this number of paths are looked up one by one. For more paths, two trees are compared.
 const FEW: usize = 8;
 
 struct Descent<'r> {
@@ -151,7 +131,8 @@ struct Descent<'r> {
     paths: &'r mut [PathHistory],
     numbers: HashMap<Vec<u8>, u32>,
     loads: HashMap<Oid, Load>,
-    /// Commits with a load, newest first. A commit whose clock was wrong may be passed twice; its lines stay the same.
+    /// Commits with a load, newest first. A commit with a wrong time may be passed twice; its lines stay the
+    /// same.
     queue: BinaryHeap<(i64, Oid)>,
     num_wanted: usize,
 }
@@ -204,13 +185,13 @@ impl<'r> Descent<'r> {
         if !load.known.is_empty() {
             self.meet(&mut load);
         }
-        // Nothing is known of what lies beyond: the answer stays `None`.
+        // The commits beyond are not in the clone: the result stays `None`.
         if self.ends.contains(&commit.id()) {
             self.num_wanted -= load.wanted.len();
             return Ok(());
         }
         let Ok(first) = commit.parent(0) else {
-            load.wanted.iter().for_each(|number| self.answer(*number, Some(commit.time().seconds())));
+            load.wanted.iter().for_each(|number| self.set_result(*number, Some(commit.time().seconds())));
             return Ok(());
         };
         for number in self.changed(commit.tree_id(), first.tree_id(), &load)? {
@@ -222,14 +203,15 @@ impl<'r> Descent<'r> {
                     let known = known.map(|at| (number, at)).into_iter().collect();
                     self.send(parent, Load { wanted, known })?;
                 }
-                None if is_wanted => self.answer(number, Some(commit.time().seconds())),
+                None if is_wanted => self.set_result(number, Some(commit.time().seconds())),
                 None => {}
             }
         }
         self.send(first.id(), load)
     }
 
-    /// Answers what is both wanted and known, and forgets what nobody wants any more.
+    /// Sets the result of paths that are both wanted and known, and drops known paths that are not wanted any
+    /// more.
     fn meet(&mut self, load: &mut Load) {
         let met: Vec<u32> = if load.wanted.len() < load.known.len() {
             load.wanted.iter().filter(|number| load.known.contains_key(number)).copied().collect()
@@ -239,7 +221,7 @@ impl<'r> Descent<'r> {
         for number in met {
             load.wanted.remove(&number);
             let at = load.known.remove(&number).flatten();
-            self.answer(number, at);
+            self.set_result(number, at);
         }
         if load.known.len() > 2 * self.num_wanted + FEW {
             let wanted: HashSet<u32> = self.loads.values().flat_map(|load| load.wanted.iter().copied()).collect();
@@ -247,7 +229,7 @@ impl<'r> Descent<'r> {
         }
     }
 
-    fn answer(&mut self, number: u32, changed_at: Option<i64>) {
+    fn set_result(&mut self, number: u32, changed_at: Option<i64>) {
         self.paths[number as usize].changed_at = changed_at;
         self.num_wanted -= 1;
     }
@@ -274,7 +256,7 @@ impl<'r> Descent<'r> {
         Ok(changed)
     }
 
-    /// The first parent after the first that has the path as the commit has it.
+    /// The first parent, without parent 0, that has the path with the same content as the commit.
     fn unchanged_parent(&mut self, commit: &Commit<'_>, number: u32) -> Result<Option<Oid>, git2::Error> {
         if commit.parent_count() < 2 {
             return Ok(None);
@@ -288,9 +270,4 @@ impl<'r> Descent<'r> {
         }
         Ok(None)
     }
-}
-
-/// A path of the listing, before its change is known.
-fn undated(path: Vec<u8>, id: Oid) -> PathHistory {
-    PathHistory { path, blob: blob_of(id), changed_at: None }
 }

@@ -1,16 +1,58 @@
-//! What all kinds of trees share: order, and the digest that tells two states of files on disk apart.
+//! The parts that all listings share: limits, order, and the digest that distinguishes two states of files on
+//! disk.
 
 use cairn_domain::{Digest, Digester};
-use cairn_ports::TreeEntry;
+use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, SourceError, TreeEntry};
 
-/// Sorted by path, each path once. A directory that is reached twice under one name cannot be: names come from trees
-/// and directories, where they are unique, so equal neighbours are one file found in two ways (disk and index).
+use crate::failure::failure;
+
+/// Counts the entries of a listing and ends it at the limit of the adapter or of the caller.
+pub(crate) struct Counter<'l> {
+    key: &'l str,
+    max_entries: usize,
+    limit: &'l ListingLimit,
+    listed: ListedSoFar,
+}
+
+impl<'l> Counter<'l> {
+    pub(crate) fn new(key: &'l str, max_entries: usize, limit: &'l ListingLimit) -> Self {
+        Self { key, max_entries, limit, listed: ListedSoFar::default() }
+    }
+
+    /// Checks the number of paths of the whole listing, which is known before the first entry exists.
+    pub(crate) fn expect(&self, num_paths: u64) -> Result<(), SourceError> {
+        self.check_entries(num_paths)?;
+        self.limit.check(ListedSoFar { num_paths, size_bytes: 0 })
+    }
+
+    /// To be called before an entry is kept.
+    pub(crate) fn add(&mut self, size_bytes: u64) -> Result<(), SourceError> {
+        self.listed.num_paths += 1;
+        self.listed.size_bytes = self.listed.size_bytes.saturating_add(size_bytes);
+        self.check_entries(self.listed.num_paths)?;
+        self.limit.check(self.listed)
+    }
+
+    /// Checks a number of paths against the adapter's limit alone.
+    pub(crate) fn check_entries(&self, num_paths: u64) -> Result<(), SourceError> {
+        if num_paths <= self.max_entries as u64 {
+            return Ok(());
+        }
+        let message = format!("the source has more than {} paths (`sources.max_entries`)", self.max_entries);
+        Err(failure(ErrorKind::TooLarge, "open", self.key, message))
+    }
+}
+
+/// Sorts by path and removes repeated paths.
+///
+/// Names are unique within a directory and within a well-formed tree. So equal neighbours are one file that
+/// was found twice (on disk and in the index), or a forged tree.
 pub(crate) fn sort(entries: &mut Vec<TreeEntry>) {
     entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
     entries.dedup_by(|left, right| left.path == right.path);
 }
 
-/// Paths, kinds and contents of a sorted tree.
+/// Covers the paths, kinds and contents of a sorted tree.
 pub(crate) fn digest(entries: &[TreeEntry]) -> Digest {
     let add = |digester: Digester, entry: &TreeEntry| {
         digester.text(entry.path.as_str()).number(entry.kind as u64).bytes(&entry.blob.0).number(entry.size_bytes)

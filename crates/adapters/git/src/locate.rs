@@ -1,4 +1,4 @@
-//! What a text of the user's stands for, and how a repository is named.
+//! Finds the source that a user's text means, and the default name of a repository.
 
 use std::path::Path;
 
@@ -6,30 +6,31 @@ use cairn_domain::{RepositoryName, Source};
 use cairn_ports::{ErrorKind, SourceError};
 
 use crate::failure::{failure, from_git, from_io};
-use crate::objects::open_repository;
-use crate::{RemotePolicy, RemoteUrl};
+use crate::objects::repository::open_repository;
+use crate::remote::url::RemoteUrl;
+use crate::settings::{RemotePolicy, SshSettings};
 
-/// Tells what `text` is: a URL, or a path to a working tree, a bare repository or a plain directory.
+/// Decides whether `text` is a URL, or a path to a working tree, a bare repository or a plain directory.
 ///
-/// Only the top of a working tree is one; a directory inside it is a plain directory. Errors are `Invalid` for a URL
-/// that the policy refuses, `NotFound` and `Forbidden` for paths.
+/// Only the top directory of a working tree is a working tree; a directory inside it is a plain directory.
+/// The error is `Invalid` for a URL that the policy refuses, and `NotFound` or `Forbidden` for a path.
 pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> {
     if RemoteUrl::looks_like_one(text) && !Path::new(text).exists() {
-        // The text is not the error's key: it may hold a credential.
+        // The error does not contain the text: it may contain a credential.
         let url = RemoteUrl::parse(text, policy)
             .map_err(|error| SourceError::new(ErrorKind::Invalid, "locate", "URL").because(error))?;
         return Ok(Source::Url { url: url.as_str().to_owned() });
     }
     let path = std::fs::canonicalize(text).map_err(|error| from_io("locate", text, error))?;
     if !path.is_dir() {
-        return Err(failure(ErrorKind::Invalid, "locate", text, "is a file; name the directory of a repository"));
+        return Err(failure(ErrorKind::Invalid, "locate", text, "is a file; give the directory of a repository"));
     }
     let Some(path_text) = path.to_str().map(str::to_owned) else {
         return Err(failure(ErrorKind::Invalid, "locate", text, "the path is not UTF-8"));
     };
     match open_repository(&path) {
         Ok(repository) if repository.is_bare() && !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
-        // A `.git` directory itself is what it belongs to without its files.
+        // A `.git` directory itself is its repository without the files.
         Ok(_) if !path.join(".git").exists() => Ok(Source::Bare { path: path_text }),
         Ok(_) => Ok(Source::WorkTree { path: path_text }),
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(Source::Directory { path: path_text }),
@@ -37,8 +38,8 @@ pub fn locate(text: &str, policy: &RemotePolicy) -> Result<Source, SourceError> 
     }
 }
 
-/// The name of a repository that was given none: from the remote `origin` (host and path) if it has one, else from the
-/// folder.
+/// The name of a repository without a configured name: host and path of the remote `origin` if that exists,
+/// and the name of the folder otherwise.
 pub fn repository_name(source: &Source) -> RepositoryName {
     let name = match source {
         Source::Url { url } => name_of_url(url),
@@ -56,13 +57,14 @@ fn origin_of(path: &Path) -> Option<String> {
     remote.url().ok().map(str::to_owned)
 }
 
-/// `None` for what is no URL (a path on this machine). Credentials do not matter here: only host and path are used.
+/// `None` for a text that is no URL (a path on this machine). Only host and path are used, so credentials are
+/// dropped.
 fn name_of_url(text: &str) -> Option<String> {
     let everything = RemotePolicy {
         allow_http: true,
         allow_file: false,
         allow_private_addresses: true,
-        ssh: Some(crate::SshSettings { known_hosts: "unused".into(), key: None, tenants: Vec::new() }),
+        ssh: Some(SshSettings { known_hosts: "unused".into(), key: None, tenants: Vec::new() }),
         ..RemotePolicy::default()
     };
     let bare = without_credentials(text);
@@ -72,8 +74,8 @@ fn name_of_url(text: &str) -> Option<String> {
     Some(clean(&url.name()))
 }
 
-/// What stands before the last `@` goes, also where a password that was not escaped holds a slash. Only the `@` that
-/// begins a part of a path (`/@scope/name`) stays, if no password can stand before it.
+/// Removes the text before the last `@`, also if an unescaped password contains a slash. Only an `@` at the
+/// beginning of a part of a path (`/@scope/name`) is kept, if no password can be before it.
 fn without_credentials(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -98,7 +100,7 @@ fn name_of_folder(path: &str) -> Option<String> {
     Some(clean(name.strip_suffix(".git").filter(|stem| !stem.is_empty()).unwrap_or(name)))
 }
 
-/// Only what settings accept in a name.
+/// Keeps the characters that settings accept in a name.
 fn clean(name: &str) -> String {
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
     let name: String = name.chars().map(|character| if fits(character) { character } else { '-' }).take(200).collect();

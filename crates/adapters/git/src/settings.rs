@@ -1,4 +1,4 @@
-//! What the adapter may do, as the service that wires it decides.
+//! Settings and limits of the adapter. The service that wires it decides them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,19 +15,19 @@ pub struct SettingsFile {
     pub bytes: Vec<u8>,
 }
 
-/// Which files of a tree on disk may be opened at all, decided after its settings are known and before any other
-/// content is read. The ids of contents must be computed on disk, and that reads them: without a plan a file with a
-/// sensitive name would be read to learn its id, and so would all of `node_modules`.
+/// Decides which files of a tree on disk may be opened. It is called when the tree's settings are known, and
+/// before any other content is read. The id of a file on disk must be computed from its content. So without a
+/// plan, files with a sensitive name and all of `node_modules` would be read only to get their ids.
 ///
-/// Takes the settings files of the tree; gives a test of path, kind and size. What fails the test is listed with a zero
-/// id and cannot be read.
+/// Takes the settings files of the tree, and returns a test of path, kind and size. A file that fails the
+/// test is listed with a zero id and cannot be read.
 pub type ReadingPlan =
     dyn Fn(&[SettingsFile]) -> Box<dyn Fn(&RepoPath, EntryKind, u64) -> bool + Send + Sync> + Send + Sync;
 
 /// Settings of the adapter.
 #[derive(Clone)]
 pub struct GitSettings {
-    /// Directory for the bare clones of remotes; made on first use.
+    /// Directory for the bare clones of remotes. It is created on first use.
     pub clones: PathBuf,
     pub remotes: RemotePolicy,
     pub limits: Limits,
@@ -44,8 +44,8 @@ pub struct RemotePolicy {
     pub allow_private_addresses: bool,
     /// Without it there is no ssh.
     pub ssh: Option<SshSettings>,
-    /// By place (`crate::credentials`): the name of the environment variable that holds the token. The value is read when it is
-    /// used.
+    /// By range (see `crate::remote::credentials`): the name of the environment variable that contains the
+    /// token. The value is read when it is used.
     pub token_variables: BTreeMap<String, String>,
 }
 
@@ -54,9 +54,9 @@ pub struct RemotePolicy {
 pub struct SshSettings {
     /// Host keys that are trusted, and no others.
     pub known_hosts: PathBuf,
-    /// Private key; none leaves the choice to the agent.
+    /// Private key. Without it the agent chooses one.
     pub key: Option<PathBuf>,
-    /// Whose repositories are fetched by ssh; empty is everybody's.
+    /// Tenants whose repositories may be fetched by ssh. Empty: all tenants.
     pub tenants: Vec<String>,
 }
 
@@ -66,21 +66,26 @@ impl SshSettings {
     }
 }
 
-/// Bounds that no source can pass.
+/// Limits that no source can exceed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Wall time of all that one reading asks of a remote: waiting for another that fetches the same, its head, the fetch.
+    /// Wall time of one reading of a remote: the wait for another fetch of the same remote, the head, and the
+    /// fetch.
     pub fetch_timeout: Duration,
     /// Bytes of a clone on disk.
     pub max_fetch_bytes: u64,
+    /// Memory of each git process. Mapped files do not count.
+    pub max_git_memory_bytes: u64,
+    /// Processor time of each git process.
+    pub max_git_cpu_seconds: u64,
     /// Paths in one tree.
     pub max_entries: usize,
     /// Directories above a path.
     pub max_depth: usize,
     pub max_path_bytes: usize,
-    /// Commits of a history. A longer one is not walked: no path then has a time of change.
+    /// Commits of a history. A longer history is not walked; then no path has a time of change.
     pub max_commits: u64,
-    /// A file on disk above this is listed with a zero id: nothing reads files of that size.
+    /// A larger file on disk is listed with a zero id. No stage reads files of that size.
     pub max_hashed_bytes: u64,
 }
 
@@ -89,6 +94,8 @@ impl Default for Limits {
         Self {
             fetch_timeout: Duration::from_secs(20 * 60),
             max_fetch_bytes: 2 << 30,
+            max_git_memory_bytes: 512 << 20,
+            max_git_cpu_seconds: 600,
             max_entries: 1_000_000,
             max_depth: 1_000,
             max_path_bytes: 4_096,
@@ -120,6 +127,8 @@ impl From<&Sources> for Limits {
         Self {
             fetch_timeout: Duration::from_secs(sources.fetch_timeout_seconds),
             max_fetch_bytes: sources.max_fetch_bytes,
+            max_git_memory_bytes: sources.max_git_memory_bytes,
+            max_git_cpu_seconds: sources.max_git_cpu_seconds,
             max_entries: usize::try_from(sources.max_entries).unwrap_or(usize::MAX),
             ..Self::default()
         }
@@ -137,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_operator_says_is_what_the_adapter_may() {
+    fn operator_settings_become_policy_and_limits() {
         let sources = Sources {
             allow_http: true,
             allow_file: true,
@@ -148,6 +157,8 @@ mod tests {
             tokens: vec![("git.example".to_owned(), "GIT_TOKEN".to_owned())],
             fetch_timeout_seconds: 7,
             max_fetch_bytes: 8,
+            max_git_memory_bytes: 10,
+            max_git_cpu_seconds: 11,
             max_entries: 9,
         };
         let tenants = vec!["acme".to_owned()];
@@ -162,10 +173,11 @@ mod tests {
         assert_eq!(RemotePolicy::from(&sources), expected);
         let limits = Limits::from(&sources);
         assert_eq!((limits.fetch_timeout.as_secs(), limits.max_fetch_bytes, limits.max_entries), (7, 8, 9));
+        assert_eq!((limits.max_git_memory_bytes, limits.max_git_cpu_seconds), (10, 11));
     }
 
     #[test]
-    fn an_operator_who_says_nothing_gets_the_defaults() {
+    fn default_operator_settings_are_the_default_limits() {
         assert_eq!(RemotePolicy::from(&Sources::default()), RemotePolicy::default());
         assert_eq!(Limits::from(&Sources::default()), Limits::default());
     }

@@ -47,6 +47,10 @@ pub struct Sources {
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
+    /// Memory of each git process that fetches.
+    pub max_git_memory_bytes: u64,
+    /// Processor time of each git process that fetches.
+    pub max_git_cpu_seconds: u64,
     /// Paths in one tree.
     pub max_entries: u64,
 }
@@ -77,6 +81,8 @@ impl Default for Sources {
             tokens: Vec::new(),
             fetch_timeout_seconds: 20 * 60,
             max_fetch_bytes: 2 << 30,
+            max_git_memory_bytes: 512 << 20,
+            max_git_cpu_seconds: 600,
             max_entries: 1_000_000,
         }
     }
@@ -171,6 +177,18 @@ const SETTINGS: &[Setting] = &[
         key: "sources.max_fetch_bytes",
         variable: "CAIRN_MAX_FETCH_BYTES",
         apply: |reader, at, operator| set(&mut operator.sources.max_fetch_bytes, reader.bytes(at)),
+    },
+    Setting {
+        key: "sources.max_git_memory_bytes",
+        variable: "CAIRN_MAX_GIT_MEMORY_BYTES",
+        apply: |reader, at, operator| set(&mut operator.sources.max_git_memory_bytes, reader.bytes(at)),
+    },
+    Setting {
+        key: "sources.max_git_cpu_seconds",
+        variable: "CAIRN_MAX_GIT_CPU_SECONDS",
+        apply: |reader, at, operator| {
+            set(&mut operator.sources.max_git_cpu_seconds, reader.integer(at, 1..=86_400));
+        },
     },
     Setting {
         key: "sources.max_entries",

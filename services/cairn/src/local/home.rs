@@ -1,4 +1,4 @@
-//! The index directory: where it is, and the files in it that belong to no store.
+//! The index directory: its location, and the files in it that belong to no store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::Context;
 use cairn_config::Operator;
 use cairn_domain::RepositoryId;
 use cairn_faults::fail_point;
-use cairn_git::{GitSettings, Limits, ReadingPlan, RemotePolicy};
+use cairn_git::{GitSettings, Limits, ReadingPlan, RemotePolicy, create_private_directory};
 use cairn_ports::SourceCache;
 use cairn_search::CursorKey;
 use cairn_wire::RequestSettings;
@@ -21,8 +21,8 @@ pub struct Home {
     pub cursor_key: CursorKey,
 }
 
-/// `CAIRN_HOME` (or the configured directory), else the `.cairn` of this directory or the nearest above that has one,
-/// else `.cairn` here. The last tells whether it is there.
+/// `CAIRN_HOME` (or the configured directory). Otherwise the nearest existing `.cairn` in this directory or
+/// above. Otherwise `.cairn` in this directory.
 pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
     if let Some(directory) = configured {
         return directory.to_owned();
@@ -33,9 +33,8 @@ pub fn find_home(configured: Option<&Path>, start: &Path) -> PathBuf {
 
 impl Home {
     pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("creating the index directory {}", directory.display()))?;
-        // Keeps the index out of the repository that it may stand in.
+        create_private_directory(directory).context("the index directory cannot be used")?;
+        // The index may be inside a repository. This keeps git from listing it.
         write_once(&directory.join(".gitignore"), b"*\n")?;
         let key = directory.join("cursor.key");
         let mut fresh = [0; 32];
@@ -50,13 +49,13 @@ impl Home {
         Ok(Self { directory: directory.to_owned(), cursor_key: CursorKey(key) })
     }
 
-    /// What the last read of a repository's source left to the next.
+    /// The cache of the last read of a repository's source.
     pub(super) fn source_cache(&self, repository: RepositoryId) -> SourceCache {
         let read = |path: PathBuf| fs::read(path).unwrap_or_default();
         SourceCache { stats: read(self.stats(repository)), history: read(self.history(repository)) }
     }
 
-    /// Keeps what has changed of it.
+    /// Writes the parts of the cache that have changed.
     pub(super) fn keep_source_cache(
         &self,
         repository: RepositoryId,
@@ -75,7 +74,7 @@ impl Home {
         Ok(())
     }
 
-    /// When artifacts were last looked through for what may go; `None` if that is not known.
+    /// The time of the last sweep of artifacts; `None` if it is not known.
     pub(super) fn artifacts_swept_at_ms(&self) -> Option<i64> {
         fs::read_to_string(self.artifacts_swept()).ok()?.trim().parse().ok()
     }
@@ -96,15 +95,15 @@ impl Home {
         self.directory.join("history").join(repository.to_string())
     }
 
-    /// Forgets those of all other repositories.
+    /// Removes the caches of all other repositories.
     pub(super) fn keep_source_caches_of(&self, live: &[RepositoryId]) -> anyhow::Result<()> {
         let live: BTreeSet<String> = live.iter().map(ToString::to_string).collect();
         for folder in ["stat", "history"].map(|folder| self.directory.join(folder)) {
             for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-                // With an extension it is being written.
+                // A file with an extension is being written.
                 let is_live = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| live.contains(name));
                 if path.extension().is_none() && !is_live {
-                    remove_if_there(&path)?;
+                    remove_if_exists(&path)?;
                 }
             }
         }
@@ -112,7 +111,7 @@ impl Home {
     }
 }
 
-pub(super) fn remove_if_there(path: &Path) -> anyhow::Result<()> {
+pub(super) fn remove_if_exists(path: &Path) -> anyhow::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("removing {}", path.display()))
@@ -121,12 +120,12 @@ pub(super) fn remove_if_there(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file whole unless it is there.
+/// Writes a file whole, unless it exists.
 fn write_once(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if path.exists() {
         return Ok(());
     }
-    fail_point!("home::create", |said: String| Err(anyhow::anyhow!("create: {said}")));
+    fail_point!("home::create", |message: String| Err(anyhow::anyhow!("create: {message}")));
     let temporary = path.with_extension(format!("tmp{}", std::process::id()));
     let written =
         fs::File::create(&temporary).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
@@ -146,12 +145,12 @@ fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("creating {}", directory.display()))?;
     let temporary = path.with_extension(format!("tmp{}", std::process::id()));
     fs::write(&temporary, bytes).with_context(|| format!("writing {}", temporary.display()))?;
-    fail_point!("home::replace", |said: String| Err(anyhow::anyhow!("replace: {said}")));
+    fail_point!("home::replace", |message: String| Err(anyhow::anyhow!("replace: {message}")));
     fs::rename(&temporary, path).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Which files on disk may be opened: the rules by path, name and size that sync applies again to the whole tree. Settings that cannot
-/// be used let nothing be opened; sync says what is wrong with them.
+/// Decides which files on disk may be opened, by the same rules of path, name and size that sync applies to
+/// the whole tree. With invalid settings no file may be opened; sync reports their faults.
 fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingPlan> {
     let (operator, requested) = (Arc::clone(operator), Arc::clone(requested));
     Arc::new(move |files| {
@@ -164,7 +163,7 @@ fn reading_plan(operator: &Arc<Operator>, requested: &Requested) -> Arc<ReadingP
     })
 }
 
-/// What the index call that is under way asked for on top of the repository's settings.
+/// The settings of the index call in progress, in addition to the repository's own.
 pub(super) type Requested = Arc<Mutex<RequestSettings>>;
 
 pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Requested) -> GitSettings {
@@ -173,5 +172,24 @@ pub(super) fn git_settings(home: &Home, operator: &Arc<Operator>, requested: &Re
         remotes: RemotePolicy::from(&operator.sources),
         limits: Limits::from(&operator.sources),
         reading_plan: Some(reading_plan(operator, requested)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn index_directory_becomes_private() {
+        let directory = tempfile::tempdir().expect("directory");
+        let (old, new) = (directory.path().join("old"), directory.path().join("new"));
+        fs::create_dir(&old).expect("created");
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o777)).expect("opened");
+        for path in [old, new] {
+            Home::open(&path).expect("opened");
+            assert_eq!(fs::metadata(&path).expect("metadata").permissions().mode() & 0o777, 0o700);
+        }
     }
 }

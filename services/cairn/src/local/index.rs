@@ -14,7 +14,7 @@ use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
-use super::home::remove_if_there;
+use super::home::remove_if_exists;
 use crate::verify::verify;
 
 /// What to index.
@@ -271,7 +271,7 @@ impl Local {
 
     /// Files of the repository are read again whatever their time stamps say.
     pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
-        remove_if_there(&self.home.stats(repository))
+        remove_if_exists(&self.home.stats(repository))
     }
 
     /// The indexed working tree or directory that holds a directory of this machine.

@@ -1,10 +1,11 @@
-//! The saved form of a history: an opaque string of bytes with a checksum. Of each path only the end that differs from
-//! the path before is kept. What is damaged or foreign is no history, and everything is walked again.
+//! The saved form of a history: an opaque sequence of bytes with a checksum. Each path is stored as its
+//! difference from the path before. A damaged or foreign history counts as missing, and all commits are
+//! walked again.
 
 use cairn_domain::BlobId;
 use cairn_redaction::{Redactor, SecretsIgnore};
 
-use super::{History, PathHistory};
+use super::paths::{History, PathHistory};
 
 const MAGIC: &[u8; 8] = b"cairnhi1";
 const CHECKSUM_BYTES: usize = 16;
@@ -17,7 +18,7 @@ impl History {
         body.extend_from_slice(&self.num_commits.to_le_bytes());
         let mut before: &[u8] = &[];
         let redactor = Redactor::new(&SecretsIgnore::default()).ok();
-        // A name that holds a secret is kept nowhere; its history is walked again.
+        // A name that contains a secret is not stored. Its history is walked again.
         let is_shown = |known: &&PathHistory| {
             let path = String::from_utf8_lossy(&known.path);
             redactor.as_ref().is_some_and(|redactor| redactor.redact(&path).findings.is_empty())
@@ -41,7 +42,7 @@ impl History {
         bytes
     }
 
-    /// None for bytes that this did not write.
+    /// `None` for bytes that `encode` did not write.
     pub(crate) fn decode(bytes: &[u8]) -> Option<History> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (checksum, rest) = rest.split_at_checked(CHECKSUM_BYTES)?;
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_comes_back_whole_or_not_at_all() {
+    fn a_history_is_decoded_whole_or_not_at_all() {
         let path = |path: &str, changed_at| PathHistory {
             path: path.as_bytes().to_vec(),
             blob: BlobId([path.len() as u8; 20]),

@@ -1,4 +1,4 @@
-//! The contract of sources, kept by each kind: working trees, bare repositories, plain directories and remotes.
+//! Each kind of source meets the contract: working trees, bare repositories, plain directories and remotes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +70,7 @@ impl SourceUnderTest for Subject {
         })
     }
 
-    /// Remotes are fetched one commit deep.
+    /// A fetch from a remote contains one commit only.
     fn has_history(&self) -> bool {
         matches!(self.kind, Kind::WorkTree | Kind::Bare)
     }
@@ -87,21 +87,21 @@ async fn check(kind: Kind) -> Result<()> {
 }
 
 #[tokio::test]
-async fn working_trees_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn working_trees_meet_the_contract() -> Result<()> {
     check(Kind::WorkTree).await
 }
 
 #[tokio::test]
-async fn bare_repositories_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn bare_repositories_meet_the_contract() -> Result<()> {
     check(Kind::Bare).await
 }
 
 #[tokio::test]
-async fn directories_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn directories_meet_the_contract() -> Result<()> {
     check(Kind::Directory).await
 }
 
 #[tokio::test]
-async fn remotes_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn remotes_meet_the_contract() -> Result<()> {
     check(Kind::Remote).await
 }

@@ -1,4 +1,4 @@
-//! Plain directories equal what `find` lists; links are followed as far as they stay inside.
+//! Listings of plain directories equal the output of `find`. Links are followed if they stay inside.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ fn plain() -> Fixture {
 fn entries_equal_find() {
     let fixture = plain();
     odd_tree(&fixture);
-    fixture.write("node_modules/x/index.js", "listed, whatever the rules say later");
+    fixture.write("node_modules/x/index.js", "listed; the rules apply later");
     fixture.write(".hidden/file", "1");
     fixture.write(".gitignore", "*\n");
     let tree = fixture.open(&fixture.plain()).expect("open");
@@ -75,9 +75,9 @@ fn links_are_followed_inside_and_recorded_otherwise() {
     assert_eq!(reader.read(find(tree.as_ref(), "out-file")).expect_err("a link").kind, ErrorKind::Forbidden);
 }
 
-/// Every directory links to all others: no cycle on any path, and factorially many paths.
+/// Each directory has links to all others: no path has a cycle, and the number of paths is factorial.
 #[test]
-fn links_that_multiply_are_bounded() {
+fn multiplying_links_are_limited() {
     let fixture = plain();
     for from in 0..12 {
         fixture.write(format!("d{from}/file"), "x");
@@ -92,7 +92,7 @@ fn links_that_multiply_are_bounded() {
 }
 
 #[test]
-fn what_is_no_file_is_recorded_and_never_waited_for() {
+fn pipes_and_sockets_are_recorded_and_never_opened() {
     let fixture = plain();
     fixture.write("file", "1");
     let pipe = fixture.repo.join("pipe");
@@ -103,7 +103,7 @@ fn what_is_no_file_is_recorded_and_never_waited_for() {
     assert_eq!(why("pipe").as_deref(), Some("not a file but a pipe"));
     assert_eq!(why("socket").as_deref(), Some("not a file but a socket"));
     assert_eq!(why("file"), None);
-    // A pipe that takes a file's place after the listing.
+    // After the listing a pipe replaces a file.
     fs::remove_file(fixture.repo.join("file")).expect("removed");
     fs::rename(&pipe, fixture.repo.join("file")).expect("moved");
     let error = tree.reader().expect("reader").read(find(tree.as_ref(), "file")).expect_err("changed");
@@ -111,7 +111,7 @@ fn what_is_no_file_is_recorded_and_never_waited_for() {
 }
 
 #[test]
-fn the_revision_is_the_content() {
+fn revision_depends_on_contents_and_paths_only() {
     let fixture = plain();
     fixture.write("a", "1");
     fixture.write("b", "2");
@@ -128,7 +128,7 @@ fn the_revision_is_the_content() {
 }
 
 #[test]
-fn bounds_hold_and_large_files_stay_closed() {
+fn entries_are_limited_and_large_files_not_read() {
     let fixture = plain();
     for number in 0..20 {
         fixture.write(format!("f{number}"), "x");

@@ -1,4 +1,4 @@
-//! The last change of each path equals what `git log` says of it, whatever was known before.
+//! The last change of each path equals the output of `git log`, with every saved history.
 
 use std::collections::BTreeMap;
 
@@ -28,11 +28,15 @@ fn dates(tree: &dyn SnapshotTree) -> BTreeMap<String, Option<i64>> {
     tree.entries().iter().map(|entry| (entry.path.to_string(), entry.changed_at)).collect()
 }
 
-/// Reads with what is known and without, compares both with `git log`, and gives what is known now.
+/// Reads with the cache and without, compares both with `git log`, and returns the new cache.
 fn check(fixture: &Fixture, source: &Source, cache: &SourceCache) -> SourceCache {
     let tree = open(fixture, source, cache);
     let found = dates(tree.as_ref());
-    assert_eq!(found, dates(open(fixture, source, &SourceCache::default()).as_ref()), "known and walked anew differ");
+    assert_eq!(
+        found,
+        dates(open(fixture, source, &SourceCache::default()).as_ref()),
+        "the results with and without the cache differ"
+    );
     for (path, changed_at) in found {
         assert_eq!(changed_at, by_git(fixture, &path), "{path}");
     }
@@ -40,7 +44,7 @@ fn check(fixture: &Fixture, source: &Source, cache: &SourceCache) -> SourceCache
 }
 
 #[test]
-fn the_last_change_is_that_of_git_log() {
+fn last_change_equals_git_log() {
     let fixture = Fixture::repository();
     for (minute, (path, content)) in
         [("a", "1"), ("dir/sub/b", "1"), ("dir/c", "1"), ("a", "2"), ("dir/sub/b", "2"), ("d", "1")].iter().enumerate()
@@ -60,9 +64,10 @@ fn the_last_change_is_that_of_git_log() {
     check(&fixture, &fixture.work_tree(), &SourceCache::default());
 }
 
-/// A walk through odd histories; after each step what was known before is used, and must change nothing.
+/// Goes through unusual histories. After each step the cache of the step before is used, and must not change
+/// the result.
 #[test]
-fn what_was_known_changes_nothing() {
+fn cache_never_changes_the_result() {
     let fixture = Fixture::repository();
     let mut cache = SourceCache::default();
     let mut step = |minute: i64, work: &dyn Fn(&Fixture)| {
@@ -81,7 +86,7 @@ fn what_was_known_changes_nothing() {
     step(0, &|fixture| write_many(fixture, "first"));
     step(1, &|fixture| fixture.write("a", "1"));
     step(2, &|fixture| fixture.write("many/d0/f0", "edited"));
-    // A file becomes a folder and comes back as it was.
+    // A file becomes a folder, and then the same file again.
     step(3, &|fixture| {
         fixture.git(&["rm", "--quiet", "a"]);
         fixture.write("a/b", "below");
@@ -90,7 +95,7 @@ fn what_was_known_changes_nothing() {
         fixture.git(&["rm", "--quiet", "-r", "a"]);
         fixture.write("a", "1");
     });
-    // A pure rename, and a mode.
+    // A rename without a change, and a change of mode.
     step(5, &|fixture| {
         fixture.git(&["mv", "many/d1/f1", "moved"]);
     });
@@ -99,7 +104,7 @@ fn what_was_known_changes_nothing() {
         fixture.commit_at(1_700_000_000 + 6 * 60, "author");
         fixture.git(&["checkout", "--quiet", "--", "."]);
     });
-    // A branch that leaves before what is known, merged with and without a conflict.
+    // A branch that starts before the cached head, merged with and without a conflict.
     step(7, &|fixture| {
         fixture.git(&["checkout", "--quiet", "-b", "side", "HEAD~3"]);
         fixture.write("side", "1");
@@ -114,7 +119,7 @@ fn what_was_known_changes_nothing() {
         fixture.git(&["merge", "--quiet", "-X", "ours", "-m", "merge", "side"]);
     });
     step(12, &|fixture| fixture.write("after", "1"));
-    // The other side of the merge, and back; then history is written anew.
+    // The other side of the merge, and back. Then the history is rewritten.
     step(13, &|fixture| {
         fixture.git(&["checkout", "--quiet", "side"]);
     });
@@ -126,13 +131,13 @@ fn what_was_known_changes_nothing() {
         fixture.git(&["checkout", "--quiet", "--orphan", "anew"]);
         fixture.write("many/d3/f3", "anew");
     });
-    // A clock that was wrong: a commit older than its parents.
+    // A wrong clock: a commit is older than its parents.
     step(-500, &|fixture| fixture.write("many/d3/f7", "early"));
     step(16, &|fixture| fixture.write("many/d2/f6", "late"));
 }
 
 #[test]
-fn what_is_not_committed_has_no_time() {
+fn uncommitted_files_have_no_time() {
     let fixture = Fixture::repository();
     for (minute, path) in ["edited", "same", "deleted"].iter().enumerate() {
         fixture.write(path, "1");
@@ -144,7 +149,7 @@ fn what_is_not_committed_has_no_time() {
     let tree = open(&fixture, &fixture.work_tree(), &SourceCache::default());
     let expect = [("edited", None), ("same", by_git(&fixture, "same")), ("untracked", None)];
     assert_eq!(dates(tree.as_ref()), expect.map(|(path, at)| (path.to_owned(), at)).into());
-    // What was deleted or edited on disk comes back with its time.
+    // Files that were deleted or edited on disk get their time back.
     fixture.git(&["checkout", "--quiet", "--", "."]);
     let tree = open(&fixture, &fixture.work_tree(), tree.cache());
     assert_eq!(dates(tree.as_ref())["deleted"], by_git(&fixture, "deleted"));
@@ -167,7 +172,7 @@ fn without_history_there_are_no_times() {
     let shallow = Source::Bare { path: fixture.path().replace("/repo", "/shallow.git") };
     let tree = open(&fixture, &shallow, &SourceCache::default());
     assert!(none(tree.as_ref()));
-    // A clone that is made deeper knows more of the same commit.
+    // A deeper clone knows more about the same commit.
     fixture.git(&["-C", "../shallow.git", "fetch", "--quiet", "--unshallow"]);
     let deeper = open(&fixture, &shallow, tree.cache());
     let expect = ["a", "b"].map(|path| (path.to_owned(), by_git(&fixture, path)));
@@ -175,7 +180,7 @@ fn without_history_there_are_no_times() {
 }
 
 #[test]
-fn a_history_that_is_too_long_is_not_walked() {
+fn too_long_history_is_not_walked() {
     let fixture = Fixture::repository();
     for minute in 0..5 {
         fixture.write("a", minute.to_string());
@@ -191,7 +196,7 @@ fn a_history_that_is_too_long_is_not_walked() {
     assert!(dates(five.as_ref())["a"].is_some());
     fixture.write("a", "six");
     commit(&fixture, 6);
-    // The same with what is known and without.
+    // The result is the same with the cache and without.
     assert_eq!(dates(read(&settings, five.cache()).as_ref())["a"], None);
     assert_eq!(dates(read(&settings, &SourceCache::default()).as_ref())["a"], None);
 }

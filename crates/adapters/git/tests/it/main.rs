@@ -1,9 +1,12 @@
-//! Sources against real repositories, directories and servers, all made for the occasion.
+//! Sources against real repositories, directories and servers that each test creates.
 
+mod clones;
 mod conformance;
+mod delta_bomb;
 mod directory;
 mod history;
 mod objects;
+mod races;
 mod remote;
 mod support;
 mod work_tree;

@@ -1,13 +1,13 @@
-//! Trees as they are in git equal what `git ls-tree -r` lists.
+//! Listings of git trees equal the output of `git ls-tree -r`.
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Fixture, find, odd_tree};
+use crate::support::{Fixture, cause, find, odd_tree, paths, text};
 use cairn_domain::{EntryKind, Revision};
 use cairn_git::{GitSettings, GitSources, blob_id};
-use cairn_ports::{ErrorKind, ReadOptions, SnapshotTree, SourceReader};
+use cairn_ports::{ErrorKind, ListedSoFar, ListingLimit, ReadOptions, SnapshotTree, SourceError, SourceReader};
 
-/// `(path bytes, kind, object id, size)` by git itself.
+/// `(path bytes, kind, object id, size)` as git itself reports them.
 fn listed_by_git(fixture: &Fixture, revision: &str) -> Vec<(Vec<u8>, EntryKind, String, u64)> {
     let output = fixture.git(&["ls-tree", "-r", "-z", "-l", "--full-tree", revision]);
     let mut listed = Vec::new();
@@ -48,7 +48,7 @@ fn add_submodule(fixture: &Fixture) {
 }
 
 #[test]
-fn entries_equal_ls_tree_and_contents_equal_the_objects() {
+fn entries_equal_ls_tree_and_contents_equal_objects() {
     let fixture = Fixture::repository();
     odd_tree(&fixture);
     fixture.commit_all();
@@ -70,7 +70,7 @@ fn entries_equal_ls_tree_and_contents_equal_the_objects() {
 }
 
 #[test]
-fn branches_are_chosen_by_name_and_missing_ones_are_named() {
+fn branches_are_found_by_name_or_reported_missing() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
     fixture.commit_all();
@@ -91,16 +91,16 @@ fn branches_are_chosen_by_name_and_missing_ones_are_named() {
 }
 
 #[test]
-fn a_repository_without_commits_is_a_clear_error() {
+fn repository_without_commits_is_not_found() {
     let fixture = Fixture::repository();
     let error = fixture.open(&fixture.bare()).err().expect("no commit");
     assert_eq!(error.kind, ErrorKind::NotFound);
     assert!(std::error::Error::source(&error).expect("cause").to_string().contains("no commit yet"));
 }
 
-/// Twelve objects that stand for ten thousand million paths.
+/// Twelve objects with ten thousand million paths.
 #[test]
-fn a_git_bomb_ends_soon_with_a_clear_error() {
+fn tree_bomb_ends_soon_with_too_large() {
     let fixture = Fixture::repository();
     let mut id = text(fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"boom"));
     let mut kind = "100644 blob";
@@ -118,7 +118,7 @@ fn a_git_bomb_ends_soon_with_a_clear_error() {
 }
 
 #[test]
-fn depth_and_length_are_bounded() {
+fn depth_and_path_length_are_limited() {
     let fixture = Fixture::repository();
     fixture.write(format!("{}x", "d/".repeat(30)), "x");
     fixture.commit_all();
@@ -135,7 +135,7 @@ fn depth_and_length_are_bounded() {
 }
 
 #[test]
-fn a_missing_object_fails_one_file_and_not_the_tree() {
+fn missing_object_makes_one_entry_unreadable() {
     let fixture = Fixture::repository();
     fixture.write("good", "good");
     fixture.write("lost", "lost");
@@ -148,6 +148,38 @@ fn a_missing_object_fails_one_file_and_not_the_tree() {
     assert!(matches!(tree.revision(), Revision::Commit(_)));
 }
 
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).expect("text").trim().to_owned()
+#[test]
+fn missing_or_malformed_tree_makes_one_entry_unreadable() {
+    let fixture = Fixture::repository();
+    fixture.write("good/a", "1");
+    fixture.write("lost/deep/b", "2");
+    fixture.commit_all();
+    let lost = text(fixture.git(&["rev-parse", "HEAD:lost"]));
+    std::fs::remove_file(fixture.repo.join(".git/objects").join(&lost[..2]).join(&lost[2..])).expect("removed");
+    let tree = fixture.open(&fixture.bare()).expect("open");
+    assert_eq!(paths(tree.as_ref()), ["good/a", "lost"]);
+    assert!(find(tree.as_ref(), "lost").unreadable.as_deref().is_some_and(|why| why.contains("missing or damaged")));
+}
+
+#[test]
+fn listing_limit_of_the_caller_ends_every_listing() {
+    let fixture = Fixture::repository();
+    for number in 0..50 {
+        fixture.write(format!("d{}/f{number}", number % 7), "12345");
+    }
+    fixture.commit_all();
+    let check = |is_over: fn(ListedSoFar) -> bool| {
+        for source in [fixture.bare(), fixture.work_tree(), fixture.plain()] {
+            let limit = ListingLimit::new(move |listed| match is_over(listed) {
+                true => Err(SourceError::new(ErrorKind::TooLarge, "list", "limit").because(format!("{listed:?}"))),
+                false => Ok(()),
+            });
+            let options = ReadOptions { listing: limit, ..ReadOptions::default() };
+            let opened = GitSources::new(GitSettings::new(fixture.clones())).open(&source, &options);
+            let error = opened.err().expect("over the limit");
+            assert_eq!((error.kind, error.key.as_str()), (ErrorKind::TooLarge, "limit"), "{}", cause(&error));
+        }
+    };
+    check(|listed| listed.num_paths > 49);
+    check(|listed| listed.size_bytes > 249);
 }

@@ -1,42 +1,25 @@
-//! Remotes: fetched in a cage, kept up to date, and never trusted.
+//! Remotes: fetched by a restricted child process, kept up to date, and never trusted.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::mpsc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use crate::support::{Fixture, odd_tree, paths};
+use crate::support::{Fixture, cause, odd_tree, paths, remote_settings, url};
 use cairn_domain::Source;
 use cairn_git::{GitSettings, GitSources};
-use cairn_ports::{ErrorKind, ReadOptions, SourceError, SourceReader, TreeEntry};
-
-fn open_settings(fixture: &Fixture) -> GitSettings {
-    let mut settings = GitSettings::new(fixture.clones());
-    settings.remotes.allow_file = true;
-    settings.remotes.allow_http = true;
-    settings.remotes.allow_private_addresses = true;
-    settings
-}
-
-fn url(fixture: &Fixture) -> Source {
-    Source::Url { url: format!("file://{}", fixture.path()) }
-}
-
-fn cause(error: &SourceError) -> String {
-    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
-}
+use cairn_ports::{ErrorKind, ReadOptions, SourceReader, TreeEntry};
 
 #[test]
-fn a_remote_is_fetched_and_equals_its_tree() {
+fn fetched_tree_equals_the_remote_tree() {
     let fixture = Fixture::repository();
     odd_tree(&fixture);
     fixture.commit_all();
     fixture.git(&["tag", "v1"]);
-    let sources = GitSources::new(open_settings(&fixture));
+    let sources = GitSources::new(remote_settings(&fixture));
     let tree = sources.open(&url(&fixture), &ReadOptions::default()).expect("fetched");
-    // A clone one commit deep has everything but the history.
+    // A clone with one commit contains everything except the history.
     let undated = |entry: &TreeEntry| TreeEntry { changed_at: None, ..entry.clone() };
     let expect: Vec<TreeEntry> = fixture.open(&fixture.bare()).expect("open").entries().iter().map(undated).collect();
     assert_eq!(tree.entries(), expect);
@@ -47,11 +30,11 @@ fn a_remote_is_fetched_and_equals_its_tree() {
 }
 
 #[test]
-fn a_clone_follows_its_remote_through_anything() {
+fn clone_follows_every_change_of_its_remote() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
     fixture.commit_all();
-    let sources = GitSources::new(open_settings(&fixture));
+    let sources = GitSources::new(remote_settings(&fixture));
     let source = url(&fixture);
     let check = |expect: &[&str]| {
         let head = sources.head(&source, &ReadOptions::default()).expect("head").expect("commit");
@@ -64,7 +47,7 @@ fn a_clone_follows_its_remote_through_anything() {
     fixture.write("b", "2");
     fixture.commit_all();
     check(&["a", "b"]);
-    // History rewritten: a force-push, seen from the clone.
+    // A force-push has rewritten the history.
     fixture.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     fixture.write("c", "3");
     fixture.commit_all();
@@ -75,7 +58,7 @@ fn a_clone_follows_its_remote_through_anything() {
     check(&["a", "c", "d"]);
     let main = ReadOptions { branch: Some("main".to_owned()), ..ReadOptions::default() };
     assert_eq!(paths(sources.open(&source, &main).expect("open").as_ref()), ["a", "c"]);
-    // Whoever was killed in the middle of a fetch left git's locks.
+    // A process that was killed during a fetch leaves git's lock files.
     let clone = sources.clone_directory(source.location());
     for lock in ["shallow.lock", "HEAD.lock", "refs/heads/main.lock"] {
         fs::create_dir_all(clone.join(lock).parent().expect("a folder")).expect("folders");
@@ -84,7 +67,7 @@ fn a_clone_follows_its_remote_through_anything() {
     fixture.write("e", "5");
     fixture.commit_all();
     check(&["a", "c", "d", "e"]);
-    // A clone that was damaged is made anew.
+    // A damaged clone is created again.
     fs::remove_dir_all(clone.join("objects")).expect("removed");
     let healed =
         sources.open(&source, &ReadOptions::default()).or_else(|_| sources.open(&source, &ReadOptions::default()));
@@ -92,65 +75,16 @@ fn a_clone_follows_its_remote_through_anything() {
 }
 
 #[test]
-fn clones_of_what_is_not_live_are_removed() {
-    let (kept, gone) = (Fixture::repository(), Fixture::repository());
-    for fixture in [&kept, &gone] {
-        fixture.write("a", "1");
-        fixture.commit_all();
-    }
-    let sources = GitSources::new(open_settings(&kept));
-    let (kept, gone) = (url(&kept), url(&gone));
-    let live = BTreeSet::from([kept.location().to_owned()]);
-    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("nothing yet"), 0);
-    let open = |source: &Source| sources.open(source, &ReadOptions::default()).map(|tree| tree.entries().len());
-    let clones = sources.clone_directory(kept.location()).parent().expect("a folder").to_owned();
-    let files = || fs::read_dir(&clones).expect("clones").count();
-    open(&kept).expect("fetched");
-    let num_files = files();
-    open(&gone).expect("fetched");
-    assert_eq!(sources.sweep(&live, Duration::from_secs(3600)).expect("swept"), 0, "somebody may be reading it");
-    // Nor is one that is being fetched.
-    let lock = fs::File::open(sources.clone_directory(gone.location()).with_extension("lock")).expect("a lock");
-    lock.lock().expect("locked");
-    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 0);
-    lock.unlock().expect("unlocked");
-    assert_eq!(sources.sweep(&live, Duration::ZERO).expect("swept"), 1);
-    assert_eq!(files(), num_files, "every trace of it");
-    assert_eq!(open(&gone).expect("fetched again"), 1);
-    // Who waited for the lock of a clone that went away makes it anew.
-    let clone = sources.clone_directory(gone.location());
-    let path = clone.with_extension("lock");
-    let waited = std::thread::scope(|scope| {
-        let lock = fs::File::options().write(true).open(&path).expect("a lock");
-        lock.lock().expect("locked");
-        lock.set_modified(SystemTime::UNIX_EPOCH).expect("dated");
-        let waits = scope.spawn(|| open(&gone));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        // Opening it changes its time.
-        while lock.metadata().and_then(|now| now.modified()).expect("a time") == SystemTime::UNIX_EPOCH {
-            assert!(Instant::now() < deadline, "nobody waits");
-            std::thread::yield_now();
-        }
-        fs::remove_dir_all(&clone).expect("removed");
-        fs::remove_file(&path).expect("removed");
-        drop(lock);
-        waits.join().expect("no panic")
-    });
-    assert_eq!(waited.expect("fetched"), 1);
-    assert!(path.exists());
-}
-
-#[test]
-fn what_is_fetched_is_counted() {
+fn fetched_bytes_are_counted() {
     let fixture = Fixture::repository();
     let source = url(&fixture);
-    let sources = GitSources::new(open_settings(&fixture));
+    let sources = GitSources::new(remote_settings(&fixture));
     let fetched = || {
         let options = ReadOptions::default();
         sources.open(&source, &options).expect("open");
         options.meter.progress().fetched_bytes
     };
-    // Of the alphabet in no order, so that it cannot be packed much smaller.
+    // Letters in random order, so that compression saves little.
     let noise = |number: u64| (0..20_000).map(|at| (b'a' + noise_at(number, at)) as char).collect::<String>();
     fixture.write("a", noise(1));
     fixture.commit_all();
@@ -160,7 +94,7 @@ fn what_is_fetched_is_counted() {
     fixture.write("b", noise(2));
     fixture.commit_all();
     let second = fetched();
-    assert!(second > 5_000 && second < first * 3 / 2, "what was there before counts again: {first}, {second}");
+    assert!(second > 5_000 && second < first * 3 / 2, "old bytes were counted again: {first}, {second}");
 }
 
 fn noise_at(number: u64, at: u64) -> u8 {
@@ -168,9 +102,9 @@ fn noise_at(number: u64, at: u64) -> u8 {
 }
 
 #[test]
-fn missing_things_are_named() {
+fn missing_commits_branches_and_remotes_are_reported() {
     let fixture = Fixture::repository();
-    let sources = GitSources::new(open_settings(&fixture));
+    let sources = GitSources::new(remote_settings(&fixture));
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("no commit");
     assert_eq!(error.kind, ErrorKind::NotFound, "{error:?}");
     fixture.write("a", "1");
@@ -183,7 +117,7 @@ fn missing_things_are_named() {
 }
 
 #[test]
-fn nothing_is_reached_without_the_setting() {
+fn urls_are_refused_without_their_setting() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
     fixture.commit_all();
@@ -203,11 +137,11 @@ fn nothing_is_reached_without_the_setting() {
     check("http://git.example.com/a/b", "allow_http");
     check("https://127.0.0.1/a/b", "allow_private_addresses");
     check("https://user:hunter2@git.example.com/a/b", "credential");
-    assert!(!fixture.clones().exists(), "nothing was made");
+    assert!(!fixture.clones().exists(), "no directory was created");
 }
 
 #[test]
-fn malformed_objects_are_refused_and_thrown_away() {
+fn clone_with_malformed_objects_is_discarded() {
     let fixture = Fixture::repository();
     let blob = fixture.git_with_input(&["hash-object", "-w", "--stdin"], b"x");
     let blob = String::from_utf8(blob).expect("text");
@@ -217,14 +151,14 @@ fn malformed_objects_are_refused_and_thrown_away() {
     let id = fixture.git_with_input(&["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], &tree);
     let commit = fixture.git(&["commit-tree", "-m", "bad", String::from_utf8(id).expect("text").trim()]);
     fixture.git(&["update-ref", "refs/heads/main", String::from_utf8(commit).expect("text").trim()]);
-    let sources = GitSources::new(open_settings(&fixture));
+    let sources = GitSources::new(remote_settings(&fixture));
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("refused");
     assert_eq!(error.kind, ErrorKind::Corrupt, "{error:?}");
     assert!(!sources.clone_directory(url(&fixture).location()).exists());
 }
 
 #[test]
-fn a_remote_that_sends_too_much_is_stopped() {
+fn fetch_of_too_many_bytes_is_stopped() {
     let fixture = Fixture::repository();
     let mut state = 1u64;
     let noise: Vec<u8> = std::iter::repeat_with(|| {
@@ -235,7 +169,7 @@ fn a_remote_that_sends_too_much_is_stopped() {
     .collect();
     fixture.write("noise", noise);
     fixture.commit_all();
-    let mut settings = open_settings(&fixture);
+    let mut settings = remote_settings(&fixture);
     settings.limits.max_fetch_bytes = 1_000_000;
     let sources = GitSources::new(settings);
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("refused");
@@ -243,7 +177,7 @@ fn a_remote_that_sends_too_much_is_stopped() {
     assert!(!sources.clone_directory(url(&fixture).location()).exists());
 }
 
-/// Answers every request with `response` and reports the lines of each.
+/// Answers each request with `response`, and sends the lines of the request to the receiver.
 fn serve(response: String) -> (u16, mpsc::Receiver<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("listener");
     let port = listener.local_addr().expect("address").port();
@@ -263,15 +197,15 @@ fn serve(response: String) -> (u16, mpsc::Receiver<Vec<String>>) {
 }
 
 #[test]
-fn redirects_are_not_followed_and_tokens_stay_at_home() {
+fn redirects_are_not_followed_and_get_no_token() {
     let fixture = Fixture::repository();
     let (inner, reached) = serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned());
     let location = format!("http://127.0.0.1:{inner}/a/b/info/refs?service=git-upload-pack");
     let redirect =
         format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let (outer, requests) = serve(redirect);
-    let mut settings = open_settings(&fixture);
-    // A variable that the test runner always sets stands for one that holds a token.
+    let mut settings = remote_settings(&fixture);
+    // The test runner always sets this variable. Its value serves as the token.
     settings.remotes.token_variables.insert("127.0.0.1".to_owned(), "CARGO_PKG_NAME".to_owned());
     let source = Source::Url { url: format!("http://127.0.0.1:{outer}/a/b") };
     let error = GitSources::new(settings).head(&source, &ReadOptions::default()).expect_err("refused");
@@ -283,15 +217,15 @@ fn redirects_are_not_followed_and_tokens_stay_at_home() {
 }
 
 #[test]
-fn a_remote_that_hangs_is_given_up() {
+fn fetch_from_a_silent_remote_times_out() {
     let fixture = Fixture::repository();
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("listener");
     let port = listener.local_addr().expect("address").port();
-    let mut settings = open_settings(&fixture);
+    let mut settings = remote_settings(&fixture);
     settings.limits.fetch_timeout = Duration::from_millis(700);
     let started_at = Instant::now();
     let source = Source::Url { url: format!("http://127.0.0.1:{port}/a/b") };
-    let error = GitSources::new(settings).head(&source, &ReadOptions::default()).expect_err("given up");
+    let error = GitSources::new(settings).head(&source, &ReadOptions::default()).expect_err("timed out");
     assert_eq!(error.kind, ErrorKind::Timeout, "{error:?}");
     assert!(started_at.elapsed() < Duration::from_secs(20));
 }

@@ -11,7 +11,7 @@ use cairn_git::{GitSettings, GitSources};
 use cairn_ports::{ReadOptions, SnapshotTree, SourceError, SourceReader, TreeEntry};
 use tempfile::TempDir;
 
-/// A temporary directory with a repository `repo` and room for clones.
+/// A temporary directory with a repository `repo` and a directory for clones.
 pub(crate) struct Fixture {
     pub(crate) directory: TempDir,
     pub(crate) repo: PathBuf,
@@ -21,7 +21,7 @@ impl Fixture {
     /// An empty repository on branch `main`.
     pub(crate) fn repository() -> Self {
         let directory = tempfile::tempdir().expect("temporary directory");
-        // The root as the file system knows it: sources report canonical paths.
+        // Sources report canonical paths.
         let root = fs::canonicalize(directory.path()).expect("canonical path");
         let fixture = Self { repo: root.join("repo"), directory };
         fs::create_dir(&fixture.repo).expect("directory");
@@ -75,7 +75,7 @@ impl Fixture {
         self.git(&["commit", "--quiet", "--allow-empty", "-m", "change"]);
     }
 
-    /// Commits what is staged, at a given time and by a given author.
+    /// Commits the staged files, at a given time and by a given author.
     pub(crate) fn commit_at(&self, seconds: i64, author: &str) {
         let author = format!("{author} <a@example.com>");
         let date = format!("{seconds} +0000");
@@ -95,7 +95,7 @@ impl Fixture {
         self.repo.to_str().expect("UTF-8").to_owned()
     }
 
-    /// The objects of the repository, read as a bare one is.
+    /// The objects of the repository, read like those of a bare repository.
     pub(crate) fn bare(&self) -> Source {
         Source::Bare { path: format!("{}/.git", self.path()) }
     }
@@ -113,6 +113,28 @@ impl Fixture {
     }
 }
 
+/// Settings that allow URLs of this machine.
+pub(crate) fn remote_settings(fixture: &Fixture) -> GitSettings {
+    let mut settings = GitSettings::new(fixture.clones());
+    settings.remotes.allow_file = true;
+    settings.remotes.allow_http = true;
+    settings.remotes.allow_private_addresses = true;
+    settings
+}
+
+/// The repository as a remote.
+pub(crate) fn url(fixture: &Fixture) -> Source {
+    Source::Url { url: format!("file://{}", fixture.path()) }
+}
+
+pub(crate) fn cause(error: &SourceError) -> String {
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+}
+
+pub(crate) fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("text").trim().to_owned()
+}
+
 pub(crate) fn paths(tree: &dyn SnapshotTree) -> Vec<&str> {
     tree.entries().iter().map(|entry| entry.path.as_str()).collect()
 }
@@ -125,7 +147,7 @@ pub(crate) fn kinds(tree: &dyn SnapshotTree) -> Vec<(&str, EntryKind)> {
     tree.entries().iter().map(|entry| (entry.path.as_str(), entry.kind)).collect()
 }
 
-/// A tree with everything that is odd: deep, wide, links, names that are not UTF-8, an empty file.
+/// A tree with unusual contents: deep, wide, links, names that are not UTF-8, an empty file.
 pub(crate) fn odd_tree(fixture: &Fixture) {
     for number in 0..1_200 {
         fixture.write(format!("wide/d{}/f{number}.txt", number % 40), format!("content {number}\n"));

@@ -1,4 +1,4 @@
-//! Working trees equal what `git ls-files` lists of tracked and untracked files, as they are on disk.
+//! Listings of working trees equal the tracked and untracked files of `git ls-files`, as they are on disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn is_dirty(tree: &dyn SnapshotTree) -> bool {
 
 fn listed_by_git(fixture: &Fixture) -> BTreeSet<Vec<u8>> {
     let output = fixture.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    // The index also lists what is no longer there, and files whose place a directory took.
+    // The index also lists removed files, and files that a directory has replaced.
     let exists = |path: &&[u8]| {
         let path = fixture.repo.join(std::ffi::OsStr::from_bytes(path));
         path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir() || path.join(".git").exists())
@@ -50,7 +50,7 @@ fn entries_equal_ls_files_and_ids_those_of_git() {
 }
 
 #[test]
-fn pipes_are_no_untracked_files() {
+fn untracked_pipes_are_not_listed() {
     let fixture = Fixture::repository();
     fixture.write("file", "1");
     fixture.commit_all();
@@ -61,7 +61,7 @@ fn pipes_are_no_untracked_files() {
     pipe("pipe");
     let _socket = std::os::unix::net::UnixListener::bind(fixture.repo.join("socket")).expect("socket");
     assert!(!is_dirty(check_listing(&fixture).as_ref()));
-    // What took the place of a tracked file is listed, and why it cannot be read.
+    // A pipe in place of a tracked file is listed with the reason why it cannot be read.
     fs::remove_file(fixture.repo.join("file")).expect("removed");
     pipe("file");
     let tree = check_listing(&fixture);
@@ -91,7 +91,7 @@ fn ignored_files_are_hidden_unless_tracked() {
 }
 
 #[test]
-fn dirty_says_whether_the_tree_differs_from_the_commit() {
+fn dirty_means_that_the_tree_differs_from_the_commit() {
     let fixture = Fixture::repository();
     let check = |expect: bool, what: &str| {
         let tree = check_listing(&fixture);
@@ -126,12 +126,12 @@ fn dirty_says_whether_the_tree_differs_from_the_commit() {
 }
 
 #[test]
-fn files_behind_a_filter_are_clean_if_git_says_so() {
+fn filtered_files_are_clean_if_git_reports_so() {
     let fixture = Fixture::repository();
     fixture.write(".gitattributes", "*.txt text eol=crlf\n");
     fixture.write("a.txt", "one\r\ntwo\r\n");
     fixture.commit_all();
-    // Git trusts what it noted of a file only once the file is older than the index: age both.
+    // Git trusts its stored data about a file only if the file is older than the index. So both are made old.
     let old = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000));
     fs::File::options().append(true).open(fixture.repo.join("a.txt")).expect("file").set_times(old).expect("times");
     fixture.git(&["update-index", "--refresh"]);
@@ -141,7 +141,7 @@ fn files_behind_a_filter_are_clean_if_git_says_so() {
 }
 
 #[test]
-fn links_submodules_and_repositories_inside_are_recorded_and_not_entered() {
+fn links_submodules_and_inner_repositories_are_not_entered() {
     let fixture = Fixture::repository();
     fixture.write("real/a", "1");
     fixture.link("link", "real");
@@ -150,7 +150,7 @@ fn links_submodules_and_repositories_inside_are_recorded_and_not_entered() {
     fixture.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},libs/module")]);
     fixture.git(&["clone", "--quiet", ".git", "libs/module"]);
     fixture.git(&["clone", "--quiet", ".git", "other"]);
-    fixture.write("fake/.git/readme", "no repository, and still never listed by git");
+    fixture.write("fake/.git/readme", "not a repository, but git never lists it");
     fixture.write("fake/file", "1");
     let tree = check_listing(&fixture);
     let expected = [
@@ -165,7 +165,7 @@ fn links_submodules_and_repositories_inside_are_recorded_and_not_entered() {
 }
 
 #[test]
-fn tracked_files_behind_a_directory_that_became_a_link_are_gone() {
+fn tracked_files_below_a_new_link_are_not_listed() {
     let fixture = Fixture::repository();
     fixture.write("dir/sub/a", "1");
     fixture.commit_all();
@@ -179,7 +179,7 @@ fn tracked_files_behind_a_directory_that_became_a_link_are_gone() {
 }
 
 #[test]
-fn what_changes_after_the_listing_is_a_conflict() {
+fn change_after_the_listing_is_a_conflict() {
     let fixture = Fixture::repository();
     fixture.write("edited", "1");
     fixture.write("deleted", "2");
@@ -194,9 +194,9 @@ fn what_changes_after_the_listing_is_a_conflict() {
     assert_eq!(read("same"), Ok(b"3".to_vec()));
 }
 
-/// A change within one tick of the clock that keeps the size is what fools caches of stat data.
+/// A change of the same size within one tick of the clock is hard to see for caches of stat data.
 #[test]
-fn the_stat_cache_never_hides_a_change() {
+fn stat_cache_never_hides_a_change() {
     let fixture = Fixture::repository();
     let sources = GitSources::new(GitSettings::new(fixture.clones()));
     let mut options = ReadOptions::default();
@@ -212,7 +212,7 @@ fn the_stat_cache_never_hides_a_change() {
 }
 
 #[test]
-fn a_reading_plan_keeps_files_closed() {
+fn reading_plan_keeps_files_closed() {
     let fixture = Fixture::repository();
     fixture.write(".cairn.yaml", "sensitive: ['*.vault']\n");
     fixture.write("sub/.cairnignore", "x\n");
@@ -234,7 +234,7 @@ fn a_reading_plan_keeps_files_closed() {
 }
 
 #[test]
-fn sources_are_told_apart_and_named() {
+fn kinds_of_sources_are_recognised_and_named() {
     let fixture = Fixture::repository();
     fixture.write("sub/a", "1");
     fixture.commit_all();
@@ -263,4 +263,36 @@ fn sources_are_told_apart_and_named() {
     let opened = GitSources::new(GitSettings::new(fixture.clones()))
         .open(&Source::WorkTree { path: linked }, &ReadOptions::default());
     assert_eq!(opened.expect("a linked work tree").entries().len(), 1);
+}
+
+/// Each kind of file in place of an ignore file or an attribute file costs at most that file.
+#[test]
+fn unusable_ignore_and_attribute_files_never_stop_a_listing() {
+    let fixture = Fixture::repository();
+    for folder in ["pipe", "directory", "link", "large", "binary"] {
+        fixture.write(format!("{folder}/file"), "1");
+        fixture.write(format!("{folder}/tracked"), "1");
+    }
+    fixture.git(&["add", "--force", "*/tracked"]);
+    for name in [".gitignore", ".gitattributes"] {
+        let pipe = fixture.repo.join("pipe").join(name);
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().expect("mkfifo").success());
+        fixture.write(format!("directory/{name}/inside"), "1");
+        fixture.link(&format!("link/{name}"), "/dev/zero");
+        fixture.write(format!("large/{name}"), "x\n".repeat(700_000));
+        fixture.write(format!("binary/{name}"), b"\xff\xfe\n[\n\\\n");
+    }
+    for source in [fixture.work_tree(), fixture.plain()] {
+        let tree = fixture.open(&source).expect("open");
+        for folder in ["pipe", "directory", "link", "binary"] {
+            find(tree.as_ref(), &format!("{folder}/file"));
+        }
+    }
+    let tree = fixture.open(&fixture.work_tree()).expect("open");
+    // Patterns that cannot be used may hide secrets, so only tracked files are listed.
+    let below: Vec<&str> =
+        crate::support::paths(tree.as_ref()).into_iter().filter(|path| path.starts_with("large/")).collect();
+    assert_eq!(below, ["large/.gitignore", "large/tracked"]);
+    let fault = find(tree.as_ref(), "large/.gitignore");
+    assert!(fault.unreadable.as_deref().is_some_and(|why| why.contains("ignore file")), "{fault:?}");
 }

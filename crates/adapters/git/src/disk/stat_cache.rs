@@ -1,9 +1,10 @@
 //! Remembers the ids of files on disk, so that an unchanged tree is not read again.
 //!
-//! A file is taken for unchanged if size, inode, and both times are the same to the nanosecond. That fails for a file
-//! that changes twice within one tick of the file system's clock, so a file whose times lie within two seconds before
-//! the read began (or later) is not remembered at all: git's racy-clean rule, applied when writing. The cache is an
-//! opaque string of bytes with a checksum; a damaged or foreign one is no cache.
+//! A file counts as unchanged if its size, inode and both times are equal to the nanosecond. This is wrong
+//! for a file that changes twice within one tick of the file system's clock. So a file is not stored in the
+//! cache if one of its times is later than two seconds before the read began (git's racy-clean rule, applied
+//! when the cache is written). The cache is an opaque sequence of bytes with a checksum. A damaged or foreign
+//! cache counts as empty.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -16,20 +17,20 @@ const MAGIC: &[u8; 8] = b"cairnst2";
 const KEY_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 16;
 
-/// The coarsest clock of a file system that is still in use ticks every two seconds.
+/// The coarsest clock of a file system that is still in use has ticks of two seconds.
 const TICK: Duration = Duration::from_secs(2);
 
-/// What tells that a file may have changed.
+/// If one of these values differs, the file may have changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stat {
-    pub(crate) modified_ns: i64,
-    pub(crate) changed_ns: i64,
-    pub(crate) size_bytes: u64,
-    pub(crate) inode: u64,
+pub(super) struct Stat {
+    pub(super) modified_ns: i64,
+    pub(super) changed_ns: i64,
+    pub(super) size_bytes: u64,
+    pub(super) inode: u64,
 }
 
 impl Stat {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub(super) fn of(metadata: &Metadata) -> Self {
         let ns = |seconds: i64, nanoseconds: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds);
         Self {
             modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
@@ -40,7 +41,7 @@ impl Stat {
     }
 }
 
-/// A path's hash stands for it: it is smaller, and a name that holds a secret is not kept.
+/// The hash of a path. It is smaller than the path, and the cache contains no name that may contain a secret.
 type PathKey = [u8; KEY_BYTES];
 
 fn key_of(path: &[u8]) -> PathKey {
@@ -49,17 +50,17 @@ fn key_of(path: &[u8]) -> PathKey {
     key
 }
 
-/// By path, as the file system has it.
+/// By path, as the file system stores it.
 #[derive(Default)]
-pub(crate) struct StatCache(HashMap<PathKey, (Stat, BlobId)>);
+pub(super) struct StatCache(HashMap<PathKey, (Stat, BlobId)>);
 
 impl StatCache {
-    pub(crate) fn get(&self, path: &[u8], stat: &Stat) -> Option<BlobId> {
+    pub(super) fn get(&self, path: &[u8], stat: &Stat) -> Option<BlobId> {
         self.0.get(&key_of(path)).filter(|(known, _)| known == stat).map(|(_, blob)| *blob)
     }
 
-    /// No cache for bytes that this did not write.
-    pub(crate) fn decode(bytes: &[u8]) -> Self {
+    /// Returns an empty cache for bytes that this type did not write.
+    pub(super) fn decode(bytes: &[u8]) -> Self {
         decode(bytes).unwrap_or_default()
     }
 }
@@ -91,20 +92,20 @@ fn decode(bytes: &[u8]) -> Option<StatCache> {
 }
 
 /// Collects the entries of the next cache.
-pub(crate) struct StatCacheWriter {
+pub(super) struct StatCacheWriter {
     body: Vec<u8>,
-    /// Files that changed at or after this are not remembered.
+    /// Files that changed at this time or later are not stored.
     trusted_before_ns: i64,
 }
 
 impl StatCacheWriter {
-    /// `started_at` is when the first file was looked at.
-    pub(crate) fn new(started_at: SystemTime) -> Self {
+    /// `started_at` is a time before the first file was read.
+    pub(super) fn new(started_at: SystemTime) -> Self {
         let since_epoch = started_at.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(TICK);
         Self { body: Vec::new(), trusted_before_ns: i64::try_from(since_epoch.as_nanos()).unwrap_or(0) }
     }
 
-    pub(crate) fn add(&mut self, path: &[u8], stat: &Stat, blob: BlobId) {
+    pub(super) fn add(&mut self, path: &[u8], stat: &Stat, blob: BlobId) {
         if stat.modified_ns.max(stat.changed_ns) >= self.trusted_before_ns {
             return;
         }
@@ -116,7 +117,7 @@ impl StatCacheWriter {
         self.body.extend_from_slice(&blob.0);
     }
 
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&blake3::hash(&self.body).as_bytes()[..CHECKSUM_BYTES]);
         bytes.extend_from_slice(&self.body);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_recently_is_not_remembered() {
+    fn recently_changed_files_are_not_stored() {
         let second = 1_000_000_000;
         let mut writer = StatCacheWriter::new(UNIX_EPOCH + Duration::from_secs(100));
         for (path, modified) in [(b"old", 97 * second), (b"new", 98 * second), (b"fut", 200 * second)] {
@@ -148,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_not_kept() {
+    fn names_are_not_stored() {
         let mut writer = StatCacheWriter::new(SystemTime::now());
         writer.add(b"a-name-of-a-file", &stat(1), BlobId([1; 20]));
         assert!(!writer.encode().windows(6).any(|window| window == b"a-name"));
     }
 
     #[test]
-    fn damaged_caches_are_no_caches() {
+    fn damaged_caches_are_empty() {
         let mut writer = StatCacheWriter::new(SystemTime::now());
         writer.add(b"a", &stat(1), BlobId([2; 20]));
         let bytes = writer.encode();

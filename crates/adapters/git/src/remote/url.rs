@@ -1,10 +1,11 @@
-//! URLs of remotes: what is accepted, and under which setting.
+//! URLs of remotes: which are accepted, and under which setting.
 
 use url::{Host, Url};
 
-use crate::RemotePolicy;
+use crate::failure::printable;
+use crate::settings::RemotePolicy;
 
-/// A URL that passed the policy, in the one form that everything (git, curl, resolution) is given.
+/// A URL that the policy allows, in the one form that git, curl and the name resolution all get.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RemoteUrl {
     url: Url,
@@ -19,7 +20,7 @@ pub(crate) enum Scheme {
     File,
 }
 
-/// Why a URL is refused. Never shows the URL: it may hold a credential.
+/// Why a URL is refused. Never contains the URL: it may contain a credential.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidUrl {
     #[error("not a URL of a repository; expected for example `https://host/owner/name.git`")]
@@ -28,13 +29,15 @@ pub enum InvalidUrl {
     Scheme(String),
     #[error("`{scheme}` URLs are refused unless `{setting}` is set")]
     NotAllowed { scheme: &'static str, setting: &'static str },
-    #[error("the URL holds a credential; remove it and name the variable that holds the token in `sources.tokens`")]
+    #[error(
+        "the URL contains a credential; remove it and name the variable that contains the token in `sources.tokens`"
+    )]
     Credentials,
     #[error("the URL has no host")]
     NoHost,
     #[error("the URL has no path to a repository")]
     NoPath,
-    #[error("the URL has a query or a fragment, which no repository has")]
+    #[error("the URL has a query or a fragment; URLs of repositories have none")]
     Query,
     #[error("the URL has a character that is not allowed in the URL of a repository")]
     BadCharacter,
@@ -50,7 +53,7 @@ impl RemoteUrl {
         text.contains("://") || text.contains("::") || scp_form(text).is_some()
     }
 
-    /// Checks everything that can be checked without asking a name server.
+    /// Checks everything that needs no name server.
     pub fn parse(text: &str, policy: &RemotePolicy) -> Result<Self, InvalidUrl> {
         if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
             return Err(InvalidUrl::BadCharacter);
@@ -58,7 +61,7 @@ impl RemoteUrl {
         let expanded = scp_form(text).map(|(login, path)| format!("ssh://{login}/{path}"));
         let url = Url::parse(expanded.as_deref().unwrap_or(text)).map_err(|_| InvalidUrl::Malformed)?;
         if !text.contains("://") && expanded.is_none() {
-            return Err(InvalidUrl::Scheme(crate::failure::printable(url.scheme())));
+            return Err(InvalidUrl::Scheme(printable(url.scheme())));
         }
         let remote = Self { url };
         remote.check_scheme(policy)?;
@@ -83,12 +86,12 @@ impl RemoteUrl {
         }
     }
 
-    /// Host as it is to be resolved; empty for `file`.
+    /// The host to resolve; empty for `file`.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// The host is an address already: there is nothing to resolve.
+    /// Whether the host is an address, so that nothing must be resolved.
     pub(crate) fn is_address(&self) -> bool {
         let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host.parse::<std::net::IpAddr>().is_ok()
@@ -99,7 +102,7 @@ impl RemoteUrl {
         self.url.port_or_known_default().unwrap_or(default)
     }
 
-    /// Scheme, host and port: what a token is sent to.
+    /// Scheme, host and port: the receiver of a token.
     pub(crate) fn origin(&self) -> String {
         match self.url.port() {
             Some(port) => format!("{}://{}:{port}/", self.url.scheme(), self.host()),
@@ -107,7 +110,7 @@ impl RemoteUrl {
         }
     }
 
-    /// `host/owner/name` without `.git`; a port other than the usual one is kept as `host+port`.
+    /// `host/owner/name` without `.git`. A port that is not the default is kept as `host+port`.
     pub(crate) fn name(&self) -> String {
         let host = self.host().trim_matches(['[', ']']).trim_end_matches('.').replace(':', "-");
         let host = match self.url.port() {
@@ -133,7 +136,7 @@ impl RemoteUrl {
             Some(Scheme::Http) => ("http", "sources.allow_http", policy.allow_http),
             Some(Scheme::File) => ("file", "sources.allow_file", policy.allow_file),
             Some(Scheme::Ssh) => ("ssh", "sources.ssh_known_hosts", policy.ssh.is_some()),
-            None => return Err(InvalidUrl::Scheme(crate::failure::printable(self.url.scheme()))),
+            None => return Err(InvalidUrl::Scheme(printable(self.url.scheme()))),
         };
         if allowed { Ok(()) } else { Err(InvalidUrl::NotAllowed { scheme, setting }) }
     }
@@ -170,17 +173,18 @@ impl RemoteUrl {
         if escaped || is_option || !is_plain_login { Err(InvalidUrl::BadCharacter) } else { Ok(()) }
     }
 
-    /// Behind an `@` in the path may stand the host that was meant: `https://user:1/2@host/x` has a port and a path for
-    /// whoever reads it by the rules. Only `/@scope/name` behind a host without a port is beyond doubt.
+    /// The text before an `@` in the path may be part of a password: by the rules of URLs,
+    /// `https://user:1/2@host/x` has the host `user`, a port and a path. Only `/@scope/name` after a host
+    /// without a port is certain to be no password.
     fn may_hold_password(&self) -> bool {
         let path = self.url.path().to_ascii_lowercase().replace("%40", "@");
         let is_scope = path.matches('@').count() == 1 && path.contains("/@") && self.url.port().is_none();
         path.contains('@') && !is_scope
     }
 
-    /// Addresses and names that are private without a question to a name server.
+    /// Refuses addresses and names that are private by definition.
     fn check_host(&self) -> Result<(), InvalidUrl> {
-        // Only http and https parse addresses in all their spellings; ssh gets the same scrutiny.
+        // The parser reads all spellings of an address only for http and https. For ssh it is done here.
         let host = match self.url.host() {
             Some(Host::Domain(name)) => Host::parse(name).map_err(|_| InvalidUrl::Malformed)?,
             Some(Host::Ipv4(address)) => Host::Ipv4(address),
@@ -191,8 +195,8 @@ impl RemoteUrl {
     }
 }
 
-/// A name or an address, and nothing that a shell or a command line reads as more than that: of other schemes than http and https the
-/// parser leaves hosts as they are written, quotes and all.
+/// Whether the host is a name or an address without characters that have a meaning for a shell or a command
+/// line. For schemes other than http and https the parser keeps hosts as they are written, with quotes.
 fn is_plain_host(host: &str) -> bool {
     let is_plain =
         |text: &str, others: &[u8]| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte));
@@ -202,7 +206,8 @@ fn is_plain_host(host: &str) -> bool {
     }
 }
 
-/// `user@host:path`, which git takes for ssh: login and path. A path of this machine has a slash before any colon.
+/// Login and path of `user@host:path`, which git reads as ssh. A path on this machine has a slash before any
+/// colon.
 fn scp_form(text: &str) -> Option<(&str, &str)> {
     let (login, path) = text.split_once(':')?;
     let is_login = login.contains('@') && !login.contains('/') && !path.starts_with("//");
@@ -214,7 +219,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::SshSettings;
+    use crate::settings::SshSettings;
 
     fn with_ssh() -> RemotePolicy {
         let ssh = Some(SshSettings { known_hosts: PathBuf::from("known_hosts"), key: None, tenants: Vec::new() });
@@ -235,7 +240,7 @@ mod tests {
         check("ssh://git@git.example.com:2222/a/b", "git.example.com+2222/a/b");
     }
 
-    /// Hostile URLs under the default policy with ssh: each with the words that its refusal must hold.
+    /// Hostile URLs under the default policy with ssh, each with a word that its refusal must contain.
     const HOSTILE: &[(&str, &str)] = &[
         ("http://github.com/a/b", "allow_http"),
         ("file:///etc", "allow_file"),
@@ -325,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_open_what_is_closed_and_nothing_more() {
+    fn settings_allow_their_own_urls_only() {
         let open = RemotePolicy { allow_http: true, allow_file: true, allow_private_addresses: true, ..with_ssh() };
         for text in
             ["http://127.0.0.1:8080/a/b", "file:///srv/git/a.git", "https://localhost/a/b", "ssh://git@10.0.0.1/a"]
@@ -335,7 +340,7 @@ mod tests {
         for text in ["https://user:pass@localhost/a", "ext::sh", "file://host/a", "http://127.0.0.1/a?x"] {
             RemoteUrl::parse(text, &open).expect_err(text);
         }
-        // A host goes into command lines and settings of git.
+        // The host becomes part of command lines and settings of git.
         for sign in "'\"`$;&|(){}<>*?!~,=+%^ \n".chars() {
             for text in [format!("ssh://git@x{sign}y.example/a"), format!("https://x{sign}y.example/a")] {
                 let host = RemoteUrl::parse(&text, &open).map(|url| url.host().to_owned());

@@ -1,26 +1,27 @@
-//! Which token a remote is shown, and for whom.
+//! Selects the token for a remote.
 //!
-//! A place is `TENANT@HOST/PATH`, of which the tenant and the path may be missing: then it is for the repositories of all tenants, or
-//! for the whole host.
+//! A token has a range `TENANT@HOST/PATH`. Without a tenant the token applies to the repositories of all
+//! tenants. Without a path it applies to the whole host.
 
 use std::collections::BTreeMap;
 
 use cairn_domain::Tenant;
 
-use crate::RemoteUrl;
+use super::url::RemoteUrl;
 
-/// The variable that holds the token. A place that names the tenant comes before one for all of them, and then the longest path.
-pub(crate) fn variable<'v>(
+/// The environment variable with the token. A range with a tenant has priority over one without; then the
+/// longest path.
+pub(super) fn variable<'v>(
     variables: &'v BTreeMap<String, String>,
     url: &RemoteUrl,
     tenant: Option<&Tenant>,
 ) -> Option<&'v str> {
-    let fitting = variables.iter().filter_map(|(place, variable)| Some((rank(place, url, tenant)?, variable)));
+    let fitting = variables.iter().filter_map(|(range, variable)| Some((rank(range, url, tenant)?, variable)));
     fitting.max_by_key(|(rank, _)| *rank).map(|(_, variable)| variable.as_str())
 }
 
-fn rank(place: &str, url: &RemoteUrl, tenant: Option<&Tenant>) -> Option<(bool, usize)> {
-    let (authority, prefix) = place.split_once('/').unwrap_or((place, ""));
+fn rank(range: &str, url: &RemoteUrl, tenant: Option<&Tenant>) -> Option<(bool, usize)> {
+    let (authority, prefix) = range.split_once('/').unwrap_or((range, ""));
     let (owner, host) = match authority.rsplit_once('@') {
         Some((owner, host)) => (Some(owner), host),
         None => (None, authority),
@@ -43,10 +44,10 @@ mod tests {
     use crate::RemotePolicy;
 
     #[test]
-    fn a_token_is_for_its_tenant_and_its_place() {
-        let places =
+    fn token_applies_to_its_tenant_and_range() {
+        let ranges =
             ["git.example", "git.example/acme", "git.example/acme/secret.git", "beta@git.example", "one@other.example"];
-        let variables = places.map(|place| (place.to_owned(), place.to_owned())).into();
+        let variables = ranges.map(|range| (range.to_owned(), range.to_owned())).into();
         let check = |tenant: Option<&str>, url: &str, expect: Option<&str>| {
             let parsed = RemoteUrl::parse(url, &RemotePolicy::default()).expect(url);
             assert_eq!(variable(&variables, &parsed, tenant.map(Tenant::new).as_ref()), expect, "{tenant:?} {url}");

@@ -1,0 +1,145 @@
+//! Plain directories: all files below the root. Links are followed if they stay inside.
+//!
+//! A link is followed if its target is inside the root and is not a directory that the path already passed
+//! through. Every other link (target outside, missing, or a cycle) is recorded as a link. Links between
+//! directories can multiply without a cycle, so the entries found through links to directories have a limit
+//! of their own. Beyond this limit links are recorded.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cairn_domain::Revision;
+use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError};
+
+use super::identify::identify;
+use super::root::Root;
+use super::stat_cache::StatCache;
+use super::tree::{DiskTree, FoundFile};
+use crate::failure::{failure, from_io};
+use crate::listing::{self, Counter};
+use crate::settings::{GitSettings, Limits};
+
+/// Maximum of entries that are found through links to directories.
+const MAX_LINKED_ENTRIES: usize = 20_000;
+
+/// Lists a plain directory.
+pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
+    let started_at = SystemTime::now();
+    let root = Root::open(path, true).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotADirectory => failure(ErrorKind::Invalid, "open", path, "is not a directory"),
+        _ => from_io("open", path, error),
+    })?;
+    let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
+    let files = Walk::new(&root, path, &settings.limits, counter)?.run()?;
+    let cache = StatCache::decode(&options.cache.stats);
+    let mut identified = identify(&root, &files, &cache, settings, started_at);
+    listing::sort(&mut identified.entries);
+    let revision = Revision::Directory { tree: listing::digest(&identified.entries) };
+    let cache = SourceCache { stats: identified.stat_cache, history: Vec::new() };
+    Ok(DiskTree { root: Arc::new(root), revision, branch: None, entries: identified.entries, cache })
+}
+
+/// A directory, by device and inode.
+type DirectoryId = (u64, u64);
+
+struct Pending {
+    path: Vec<u8>,
+    /// The same directory without links.
+    real: Vec<u8>,
+    /// The directories that lead to it, itself included.
+    passed: Vec<DirectoryId>,
+    through_link: bool,
+}
+
+struct Walk<'r> {
+    root: &'r Root,
+    key: &'r str,
+    limits: &'r Limits,
+    counter: Counter<'r>,
+    pending: Vec<Pending>,
+    files: Vec<FoundFile>,
+    num_linked: usize,
+}
+
+impl<'r> Walk<'r> {
+    fn new(root: &'r Root, key: &'r str, limits: &'r Limits, counter: Counter<'r>) -> Result<Self, SourceError> {
+        let metadata = root.metadata(b"").map_err(|error| from_io("open", key, error))?;
+        let passed = vec![id_of(&metadata)];
+        let top = Pending { path: Vec::new(), real: Vec::new(), passed, through_link: false };
+        Ok(Self { root, key, limits, counter, pending: vec![top], files: Vec::new(), num_linked: 0 })
+    }
+
+    fn run(mut self) -> Result<Vec<FoundFile>, SourceError> {
+        while let Some(directory) = self.pending.pop() {
+            // Names are sorted, so that the limit of linked entries ends at the same entry in each run.
+            match self.root.names(&directory.real) {
+                Ok(names) => {
+                    for name in names {
+                        self.visit(&directory, &name)?;
+                    }
+                }
+                Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
+                Err(error) => {
+                    self.counter.add(0)?;
+                    self.files.extend(FoundFile::unreadable(directory.path, error.to_string()));
+                }
+            }
+        }
+        Ok(self.files)
+    }
+
+    fn visit(&mut self, directory: &Pending, name: &[u8]) -> Result<(), SourceError> {
+        let (path, real) = (child(&directory.path, name), child(&directory.real, name));
+        let metadata = self.root.metadata(&real);
+        let is_link = metadata.as_ref().is_ok_and(Metadata::is_symlink);
+        let target = if is_link { self.target_inside(&real) } else { None };
+        let through_link = directory.through_link || is_link;
+        let found = match (&target, &metadata) {
+            (Some((target, metadata)), _) if metadata.is_dir() => Some((target.clone(), id_of(metadata))),
+            (None, Ok(metadata)) if metadata.is_dir() => Some((real.clone(), id_of(metadata))),
+            _ => None,
+        };
+        if let Some((real, id)) = found {
+            let may_follow = !through_link || self.num_linked < MAX_LINKED_ENTRIES;
+            if may_follow && !directory.passed.contains(&id) {
+                let mut passed = directory.passed.clone();
+                passed.push(id);
+                self.check_depth(passed.len(), path.len())?;
+                self.pending.push(Pending { path, real, passed, through_link });
+                return Ok(());
+            }
+        }
+        // A followed link to a file is that file. Every other link is recorded as a link.
+        let shown = target.map(|(_, metadata)| metadata).filter(Metadata::is_file).map_or(metadata, Ok);
+        self.num_linked += usize::from(directory.through_link);
+        if let Some(file) = FoundFile::new(self.root, path, &real, &shown) {
+            self.counter.add(file.size_bytes())?;
+            self.files.push(file);
+        }
+        Ok(())
+    }
+
+    /// Path and metadata of a link's target, if it is inside the root.
+    fn target_inside(&self, link: &[u8]) -> Option<(Vec<u8>, Metadata)> {
+        let target = self.root.resolve(link)?;
+        let metadata = self.root.metadata(&target).ok()?;
+        Some((target, metadata))
+    }
+
+    fn check_depth(&self, depth: usize, path_bytes: usize) -> Result<(), SourceError> {
+        if depth > self.limits.max_depth || path_bytes > self.limits.max_path_bytes {
+            return Err(failure(ErrorKind::TooLarge, "open", self.key, "the directories are nested too deeply"));
+        }
+        Ok(())
+    }
+}
+
+fn child(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
+}
+
+fn id_of(metadata: &Metadata) -> DirectoryId {
+    (metadata.dev(), metadata.ino())
+}

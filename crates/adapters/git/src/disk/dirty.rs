@@ -1,0 +1,67 @@
+//! Whether a working tree differs from `HEAD`.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use cairn_domain::{EntryKind, RepoPath};
+use cairn_ports::TreeEntry;
+use git2::{Index, IndexEntry, Repository};
+
+use super::root::Root;
+use crate::blob_id::NO_BLOB;
+use crate::objects::repository::{blob_of, kind_of_mode};
+
+/// The files that were found on disk, for the comparison with the index.
+pub(super) struct DiskState<'a> {
+    pub(super) root: &'a Root,
+    /// Sorted by path.
+    pub(super) entries: &'a [TreeEntry],
+}
+
+impl DiskState<'_> {
+    fn find(&self, path: &[u8]) -> Option<&TreeEntry> {
+        let path = RepoPath::from_bytes(path).ok()?;
+        self.entries.binary_search_by(|entry| entry.path.cmp(&path)).ok().map(|position| &self.entries[position])
+    }
+}
+
+/// Whether staged, changed, missing or untracked files exist.
+pub(super) fn is_dirty(repository: &Repository, index: &Index, tracked: &[IndexEntry], disk: &DiskState<'_>) -> bool {
+    let modes_count = repository.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
+    let index_written = fs::metadata(repository.path().join("index")).map_or(0, |metadata| metadata.mtime());
+    for entry in tracked {
+        let Some(found) = disk.find(&entry.path) else { return true };
+        if !is_unchanged(entry, found, modes_count) && !is_clean_by_stat(disk.root, entry, index_written) {
+            return true;
+        }
+    }
+    // Each path is tracked once (except for merge conflicts), so additional entries are untracked files.
+    if tracked.len() != disk.entries.len() {
+        return true;
+    }
+    let head = repository.head().ok().and_then(|head| head.peel_to_tree().ok());
+    let Some(head) = head else { return !tracked.is_empty() };
+    repository.diff_tree_to_index(Some(&head), Some(index), None).map_or(true, |diff| diff.deltas().len() > 0)
+}
+
+/// Compares the content of a file that was read, and the size of one that was not read.
+fn is_unchanged(tracked: &IndexEntry, found: &TreeEntry, modes_count: bool) -> bool {
+    let kind = kind_of_mode(tracked.mode);
+    let is_file = |kind: EntryKind| matches!(kind, EntryKind::File | EntryKind::Executable);
+    let same_kind = kind == Some(found.kind) || (!modes_count && kind.is_some_and(is_file) && is_file(found.kind));
+    let not_read = found.blob == NO_BLOB && found.unreadable.is_none();
+    let same_size = u64::from(tracked.file_size) == found.size_bytes & 0xffff_ffff;
+    same_kind && (blob_of(tracked.id) == found.blob || (not_read && same_size))
+}
+
+/// Filters (line ends, large files) make the bytes of a clean file differ from its object. Then the data that
+/// git stored when the file was last clean decide, unless the file changed in the second in which the index
+/// was written.
+fn is_clean_by_stat(root: &Root, tracked: &IndexEntry, index_written: i64) -> bool {
+    let Ok(metadata) = root.metadata(&tracked.path) else { return false };
+    let same_kind = kind_of_mode(tracked.mode) == kind_of_mode(metadata.mode());
+    let same_time = metadata.mtime() == i64::from(tracked.mtime.seconds())
+        && metadata.mtime_nsec() == i64::from(tracked.mtime.nanoseconds());
+    let same_size = u64::from(tracked.file_size) == metadata.size() & 0xffff_ffff;
+    same_kind && same_time && same_size && metadata.mtime() < index_written
+}

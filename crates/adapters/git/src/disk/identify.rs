@@ -1,0 +1,91 @@
+//! Computes the ids of files on disk.
+
+use std::time::SystemTime;
+
+use cairn_domain::{BlobId, EntryKind, RepoPath};
+use cairn_ports::TreeEntry;
+
+use super::parallel;
+use super::root::Root;
+use super::stat_cache::{Stat, StatCache, StatCacheWriter};
+use super::tree::{FoundFile, FoundState};
+use crate::blob_id::{NO_BLOB, blob_id};
+use crate::settings::{GitSettings, SettingsFile};
+
+/// A larger settings file is not read.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
+/// Entries with their ids, in the order of the files, and the bytes of the next stat cache.
+pub(super) struct Identified {
+    pub(super) entries: Vec<TreeEntry>,
+    pub(super) stat_cache: Vec<u8>,
+}
+
+/// Takes the id from the cache if the file is unchanged, and reads the file otherwise. A file that cannot be
+/// read becomes an entry with the reason.
+pub(super) fn identify(
+    root: &Root,
+    files: &[FoundFile],
+    cache: &StatCache,
+    settings: &GitSettings,
+    started_at: SystemTime,
+) -> Identified {
+    let plan = settings.reading_plan.as_ref().map(|plan| plan(&settings_files(root, files)));
+    // Settings files are always read: the plan itself is made from them.
+    let by_plan = |path: &RepoPath, kind, size| plan.as_ref().is_none_or(|plan| plan(path, kind, size));
+    let max_bytes = settings.limits.max_hashed_bytes;
+    let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {
+        size <= max_bytes && (is_settings(&file.path) || by_plan(&file.path, kind, size))
+    };
+    let identify_one = |file: &FoundFile| match &file.state {
+        FoundState::Settled { kind, blob, size_bytes, unreadable } => {
+            (entry(file, *kind, *blob, *size_bytes, unreadable.clone()), None)
+        }
+        FoundState::Readable { kind, stat } if !may_open(file, *kind, stat.size_bytes) => {
+            (entry(file, *kind, NO_BLOB, stat.size_bytes, None), None)
+        }
+        FoundState::Readable { kind, stat } => match cache.get(&file.bytes, stat) {
+            Some(blob) => (entry(file, *kind, blob, stat.size_bytes, None), Some(*stat)),
+            None => read_entry(root, file, *kind, max_bytes),
+        },
+    };
+    let mut writer = StatCacheWriter::new(started_at);
+    let mut entries = Vec::with_capacity(files.len());
+    for (file, (entry, stat)) in files.iter().zip(parallel::map(files, &identify_one)) {
+        if let Some(stat) = stat {
+            writer.add(&file.bytes, &stat, entry.blob);
+        }
+        entries.push(entry);
+    }
+    Identified { entries, stat_cache: writer.encode() }
+}
+
+fn entry(file: &FoundFile, kind: EntryKind, blob: BlobId, size_bytes: u64, unreadable: Option<String>) -> TreeEntry {
+    TreeEntry { path: file.path.clone(), kind, blob, size_bytes, unreadable, changed_at: None }
+}
+
+fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) -> (TreeEntry, Option<Stat>) {
+    match root.read(&file.bytes, max_bytes) {
+        Ok((bytes, metadata)) => {
+            (entry(file, kind, blob_id(&bytes), bytes.len() as u64, None), Some(Stat::of(&metadata)))
+        }
+        Err(error) => (entry(file, kind, NO_BLOB, 0, Some(error.to_string())), None),
+    }
+}
+
+fn is_settings(path: &RepoPath) -> bool {
+    path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
+}
+
+/// `.cairn.yaml` of the root and each `.cairnignore`, unless it is unreadable or too large.
+fn settings_files(root: &Root, files: &[FoundFile]) -> Vec<SettingsFile> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| is_settings(&file.path)) {
+        if let FoundState::Readable { .. } = &file.state
+            && let Ok((bytes, _)) = root.read(&file.bytes, MAX_SETTINGS_BYTES)
+        {
+            found.push(SettingsFile { path: file.path.clone(), bytes });
+        }
+    }
+    found
+}

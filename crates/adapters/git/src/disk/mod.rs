@@ -1,0 +1,15 @@
+//! Sources on disk whose files are read from the file system: working trees and plain directories.
+
+mod directory;
+mod dirty;
+mod identify;
+mod ignore_rules;
+mod parallel;
+mod reader;
+mod root;
+mod stat_cache;
+mod tree;
+mod work_tree;
+
+pub(crate) use directory::open as open_directory;
+pub(crate) use work_tree::open as open_work_tree;

@@ -1,0 +1,193 @@
+//! Working trees as they are on disk: tracked files, and untracked files that are not ignored.
+//!
+//! The walk applies `.gitignore`, `.git/info/exclude` and the user's global excludes. Tracked files that an
+//! ignore rule hides are added from the index. Contents are the raw bytes on disk: no filter runs. Links are
+//! recorded and never followed. Submodules and other repositories inside are recorded and never entered.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cairn_domain::{BlobId, EntryKind, Revision};
+use cairn_ports::{ErrorKind, ReadOptions, SourceCache, SourceError};
+use git2::{IndexEntry, Repository};
+
+use super::dirty::{DiskState, is_dirty};
+use super::identify::identify;
+use super::ignore_rules::{IGNORE_FILE, IgnoreFiles, IgnoreRules, as_path};
+use super::root::{Root, leads_through_link};
+use super::stat_cache::StatCache;
+use super::tree::{DiskTree, FoundFile};
+use crate::blob_id::NO_BLOB;
+use crate::failure::{failure, from_git, from_io};
+use crate::history::History;
+use crate::listing::{self, Counter};
+use crate::objects::repository::{blob_of, kind_of_mode, open_repository, resolve};
+use crate::objects::tree::date;
+use crate::settings::{GitSettings, Limits};
+
+/// Lists a working tree.
+pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
+    let started_at = SystemTime::now();
+    let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
+    let repository = open_repository(root.path()).map_err(|error| from_git("open", path, error))?;
+    let index = repository.index().map_err(|error| from_git("open", path, error))?;
+    let tracked: Vec<IndexEntry> = index.iter().collect();
+    let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
+    let mut walk = Walk::new(&root, path, &settings.limits, counter, &tracked);
+    walk.run(&repository)?;
+    walk.add_hidden_tracked(&tracked)?;
+    let files = walk.files;
+    let cache = StatCache::decode(&options.cache.stats);
+    let mut identified = identify(&root, &files, &cache, settings, started_at);
+    listing::sort(&mut identified.entries);
+    let head = resolve(&repository, path, None).ok();
+    let disk = DiskState { root: &root, entries: &identified.entries };
+    let dirty = is_dirty(&repository, &index, &tracked, &disk);
+    let commit = head.as_ref().map(|(commit, _)| *commit);
+    let revision = Revision::WorkTree { commit, dirty, tree: listing::digest(&identified.entries) };
+    let branch = head.and_then(|(_, branch)| branch);
+    let saved = History::decode(&options.cache.history);
+    let history = commit.and_then(|commit| History::of(root.path(), commit, saved, &settings.limits));
+    date(&mut identified.entries, history.as_ref());
+    let history = history.map(|history| history.encode()).unwrap_or_default();
+    let cache = SourceCache { stats: identified.stat_cache, history };
+    Ok(DiskTree { root: Arc::new(root), revision, branch, entries: identified.entries, cache })
+}
+
+/// A directory that is still to be listed, with the ignore rules that apply in it.
+struct Pending {
+    path: Vec<u8>,
+    depth: usize,
+    rules: Rc<IgnoreRules>,
+}
+
+/// Lists everything that git's ignore rules do not hide.
+struct Walk<'r> {
+    root: &'r Root,
+    key: &'r str,
+    limits: &'r Limits,
+    counter: Counter<'r>,
+    ignore_files: IgnoreFiles<'r>,
+    submodules: HashMap<&'r [u8], BlobId>,
+    pending: Vec<Pending>,
+    files: Vec<FoundFile>,
+}
+
+impl<'r> Walk<'r> {
+    fn new(root: &'r Root, key: &'r str, limits: &'r Limits, counter: Counter<'r>, tracked: &'r [IndexEntry]) -> Self {
+        let is_submodule = |entry: &&IndexEntry| kind_of_mode(entry.mode) == Some(EntryKind::Submodule);
+        let submodules = tracked.iter().filter(is_submodule);
+        let submodules = submodules.map(|entry| (entry.path.as_slice(), blob_of(entry.id))).collect();
+        let ignore_files = IgnoreFiles::new(root);
+        Self { root, key, limits, counter, ignore_files, submodules, pending: Vec::new(), files: Vec::new() }
+    }
+
+    fn run(&mut self, repository: &Repository) -> Result<(), SourceError> {
+        let rules = IgnoreRules::of_repository(self.root, repository.commondir());
+        self.pending.push(Pending { path: Vec::new(), depth: 0, rules });
+        while let Some(directory) = self.pending.pop() {
+            match self.root.names(&directory.path) {
+                Ok(names) => self.list(directory, names)?,
+                Err(error) if directory.path.is_empty() => return Err(from_io("open", self.key, error)),
+                Err(error) => self.add(FoundFile::unreadable(directory.path, error.to_string()))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, mut directory: Pending, names: Vec<Vec<u8>>) -> Result<(), SourceError> {
+        let mut fault = None;
+        if names.iter().any(|name| name == IGNORE_FILE.as_bytes()) {
+            (directory.rules, fault) = self.ignore_files.enter(&directory.path, &directory.rules);
+        }
+        for name in names {
+            match fault.take_if(|_| name == IGNORE_FILE.as_bytes()) {
+                Some(why) => self.add(FoundFile::unreadable(child(&directory.path, &name), why))?,
+                None => self.visit(&directory, &name)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, directory: &Pending, name: &[u8]) -> Result<(), SourceError> {
+        if name == b".git" {
+            return Ok(());
+        }
+        let path = child(&directory.path, name);
+        let metadata = self.root.metadata(&path);
+        let is_directory = metadata.as_ref().is_ok_and(|metadata| metadata.is_dir());
+        if directory.rules.hide(&as_path(self.root, &path), is_directory) {
+            return Ok(());
+        }
+        if is_directory {
+            return self.enter(directory, path);
+        }
+        match &metadata {
+            // Pipes, sockets and devices do not exist for git, unless it tracks a file of that name.
+            Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
+            // A link has replaced a directory of the path: the path is not part of the tree any more.
+            Err(error) if leads_through_link(error) => Ok(()),
+            _ => self.add(FoundFile::new(self.root, path.clone(), &path, &metadata)),
+        }
+    }
+
+    /// Records submodules and repositories inside, and enters all other directories.
+    fn enter(&mut self, above: &Pending, path: Vec<u8>) -> Result<(), SourceError> {
+        if let Some(commit) = self.submodules.get(path.as_slice()) {
+            let commit = *commit;
+            return self.add(FoundFile::submodule(path, commit));
+        }
+        if self.is_repository(&path) {
+            return self.add(FoundFile::submodule(path, NO_BLOB));
+        }
+        let depth = above.depth + 1;
+        if depth > self.limits.max_depth || path.len() > self.limits.max_path_bytes {
+            return Err(failure(ErrorKind::TooLarge, "open", self.key, "the directories are nested too deeply"));
+        }
+        self.pending.push(Pending { path, depth, rules: Rc::clone(&above.rules) });
+        Ok(())
+    }
+
+    fn is_repository(&self, directory: &[u8]) -> bool {
+        let git = child(directory, b".git");
+        match self.root.metadata(&git) {
+            Ok(metadata) if metadata.is_dir() => self.root.metadata(&child(&git, b"HEAD")).is_ok(),
+            Ok(metadata) => metadata.is_file(),
+            Err(_) => false,
+        }
+    }
+
+    fn add(&mut self, file: Option<FoundFile>) -> Result<(), SourceError> {
+        if let Some(file) = file {
+            self.counter.add(file.size_bytes())?;
+            self.files.push(file);
+        }
+        Ok(())
+    }
+
+    /// Adds tracked files that an ignore rule hides from the walk. For git a tracked path does not exist if a
+    /// part of it has become a link.
+    fn add_hidden_tracked(&mut self, tracked: &[IndexEntry]) -> Result<(), SourceError> {
+        let seen: HashSet<Vec<u8>> = self.files.iter().map(|file| file.bytes.clone()).collect();
+        for entry in tracked.iter().filter(|entry| !seen.contains(&entry.path)) {
+            let metadata = self.root.metadata(&entry.path);
+            let is_submodule = kind_of_mode(entry.mode) == Some(EntryKind::Submodule);
+            match &metadata {
+                Ok(found) if found.is_dir() && is_submodule => {
+                    self.add(FoundFile::submodule(entry.path.clone(), blob_of(entry.id)))?;
+                }
+                Ok(found) if found.is_dir() => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound || leads_through_link(error) => {}
+                _ => self.add(FoundFile::new(self.root, entry.path.clone(), &entry.path, &metadata))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn child(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
+}

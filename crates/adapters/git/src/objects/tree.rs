@@ -1,0 +1,294 @@
+//! Lists a commit's tree, and reads the contents of its files.
+//!
+//! A tree is untrusted data: a dozen objects can name a billion paths. So paths are counted before the first
+//! entry is built (each tree object is counted once), entries are built one after the other within the
+//! caller's limit, and depth and length are bounded. A damaged or missing directory becomes one entry with
+//! the reason.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use cairn_domain::{BlobId, EntryKind, RepoPath, Revision};
+use cairn_ports::{ContentReader, ErrorKind, ReadOptions, SnapshotTree, SourceCache, SourceError, TreeEntry};
+use git2::{ObjectType, Oid, Repository};
+
+use super::repository::{blob_of, kind_of_mode, open_repository};
+use super::tree_bytes::Entries;
+use super::tree_store::TreeStore;
+use crate::blob_id::NO_BLOB;
+use crate::failure::{failure, from_git, printable};
+use crate::history::History;
+use crate::listing::{self, Counter};
+use crate::settings::Limits;
+
+/// A commit's tree.
+pub(crate) struct ObjectTree {
+    path: PathBuf,
+    revision: Revision,
+    branch: Option<String>,
+    entries: Vec<TreeEntry>,
+    cache: SourceCache,
+}
+
+impl ObjectTree {
+    pub(crate) fn open(
+        path: &Path,
+        commit: BlobId,
+        branch: Option<String>,
+        options: &ReadOptions,
+        limits: &Limits,
+    ) -> Result<Self, SourceError> {
+        let key = path.display().to_string();
+        let wrap = |error| from_git("open", &key, error);
+        let repository = open_repository(path).map_err(wrap)?;
+        let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
+        let root = repository.find_commit(id).map_err(wrap)?.tree_id();
+        let trees = TreeStore::new(repository.odb().map_err(wrap)?);
+        let counter = Counter::new(&key, limits.max_entries, &options.listing);
+        let mut walk = Walk { trees, key: &key, limits, counter, counts: HashMap::new(), headers: HashMap::new() };
+        let mut entries = walk.list(root)?;
+        listing::sort(&mut entries);
+        drop(walk);
+        let history = History::of(path, commit, History::decode(&options.cache.history), limits);
+        date(&mut entries, history.as_ref());
+        let history = history.map(|history| history.encode()).unwrap_or_default();
+        // Ids come from the tree, so no stat data are stored.
+        let cache = SourceCache { stats: Vec::new(), history };
+        Ok(Self { path: path.to_owned(), revision: Revision::Commit(commit), branch, entries, cache })
+    }
+}
+
+/// Sets the time at which each entry got its content.
+pub(crate) fn date(entries: &mut [TreeEntry], history: Option<&History>) {
+    let Some(history) = history else { return };
+    for entry in entries {
+        entry.changed_at = entry.path.to_bytes().and_then(|path| history.changed_at(&path, entry.blob));
+    }
+}
+
+impl SnapshotTree for ObjectTree {
+    fn revision(&self) -> &Revision {
+        &self.revision
+    }
+
+    fn branch(&self) -> Option<&str> {
+        self.branch.as_deref()
+    }
+
+    fn entries(&self) -> &[TreeEntry] {
+        &self.entries
+    }
+
+    fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
+        let key = self.path.display().to_string();
+        let repository = open_repository(&self.path).map_err(|error| from_git("reader", &key, error))?;
+        Ok(Box::new(ObjectReader { repository }))
+    }
+
+    fn cache(&self) -> &SourceCache {
+        &self.cache
+    }
+}
+
+struct ObjectReader {
+    repository: Repository,
+}
+
+/// Larger contents are never read. A small object can unpack to gigabytes.
+const MAX_CONTENT_BYTES: u64 = 64 << 20;
+
+impl ContentReader for ObjectReader {
+    fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError> {
+        let key = || printable(entry.path.as_str());
+        if matches!(entry.kind, EntryKind::Submodule) || entry.unreadable.is_some() {
+            return Err(failure(ErrorKind::NotFound, "read", &key(), "has no content in this repository"));
+        }
+        if entry.size_bytes > MAX_CONTENT_BYTES {
+            let message = format!("has {} bytes; the limit is {MAX_CONTENT_BYTES}", entry.size_bytes);
+            return Err(failure(ErrorKind::TooLarge, "read", &key(), message));
+        }
+        let read = || -> Result<Vec<u8>, git2::Error> {
+            let id = Oid::from_bytes(&entry.blob.0)?;
+            Ok(self.repository.odb()?.read(id)?.data().to_vec())
+        };
+        read().map_err(|error| from_git("read", &key(), error))
+    }
+}
+
+/// Headers that are kept: one blob can have many paths.
+const MAX_KEPT_HEADERS: usize = 1 << 16;
+
+struct Walk<'r> {
+    trees: TreeStore<'r>,
+    key: &'r str,
+    limits: &'r Limits,
+    counter: Counter<'r>,
+    /// Paths below each tree, all levels.
+    counts: HashMap<Oid, u64>,
+    headers: HashMap<Oid, Option<(usize, ObjectType)>>,
+}
+
+/// A directory of the walk: its bytes, how much of them is done, and the length of its path.
+struct Level {
+    tree: Rc<Vec<u8>>,
+    num_done_bytes: usize,
+    prefix_bytes: usize,
+}
+
+impl Walk<'_> {
+    fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
+        // Without its root tree a commit has no content at all: that is a damaged repository.
+        self.trees.read(root).map_err(|error| from_git("open", self.key, error))?;
+        let num_paths = self.count(root, 0)?;
+        self.counter.expect(num_paths)?;
+        let mut entries = Vec::with_capacity(usize::try_from(num_paths).unwrap_or(0).min(self.limits.max_entries));
+        self.build(root, &mut entries)?;
+        Ok(entries)
+    }
+
+    /// Counts the paths below a tree. Each tree object is read once.
+    fn count(&mut self, id: Oid, depth: usize) -> Result<u64, SourceError> {
+        self.check_depth(depth)?;
+        if let Some(num_paths) = self.counts.get(&id) {
+            return Ok(*num_paths);
+        }
+        let mut num_paths = 0u64;
+        match self.directory(id) {
+            Some(tree) => {
+                for entry in Entries::new(&tree) {
+                    let below = if entry.is_directory() { self.count(entry.id, depth + 1)? } else { 1 };
+                    num_paths = num_paths.saturating_add(below);
+                }
+            }
+            None => num_paths = 1,
+        }
+        // A bomb ends here, before its count is complete.
+        self.counter.check_entries(num_paths)?;
+        self.counts.insert(id, num_paths);
+        Ok(num_paths)
+    }
+
+    /// The bytes of a well-formed tree object. `None` for a missing or damaged one.
+    fn directory(&mut self, id: Oid) -> Option<Rc<Vec<u8>>> {
+        let tree = self.trees.read(id).ok()?;
+        let mut entries = Entries::new(&tree);
+        entries.by_ref().for_each(drop);
+        entries.rest().is_empty().then(|| Rc::clone(&tree))
+    }
+
+    /// Builds the entries below a tree, one directory at a time.
+    fn build(&mut self, root: Oid, entries: &mut Vec<TreeEntry>) -> Result<(), SourceError> {
+        let mut prefix = Vec::new();
+        let mut levels = Vec::new();
+        self.enter(root, &mut prefix, &mut levels, entries)?;
+        while let Some(level) = levels.last_mut() {
+            let tree = Rc::clone(&level.tree);
+            prefix.truncate(level.prefix_bytes);
+            let mut rest = Entries::new(&tree[level.num_done_bytes..]);
+            let Some(found) = rest.next() else {
+                levels.pop();
+                continue;
+            };
+            level.num_done_bytes = tree.len() - rest.rest().len();
+            prefix.extend_from_slice(found.name);
+            if prefix.len() > self.limits.max_path_bytes {
+                return Err(self.too_large(&format!("a path of more than {} bytes", self.limits.max_path_bytes)));
+            }
+            match kind_of_mode(found.mode) {
+                Some(kind) => {
+                    let entry = self.entry(&prefix, found.id, kind);
+                    self.add(entry, entries)?;
+                }
+                None => self.enter(found.id, &mut prefix, &mut levels, entries)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        id: Oid,
+        prefix: &mut Vec<u8>,
+        levels: &mut Vec<Level>,
+        entries: &mut Vec<TreeEntry>,
+    ) -> Result<(), SourceError> {
+        self.check_depth(levels.len())?;
+        match self.directory(id) {
+            Some(tree) => {
+                if !prefix.is_empty() {
+                    prefix.push(b'/');
+                }
+                levels.push(Level { tree, num_done_bytes: 0, prefix_bytes: prefix.len() });
+                Ok(())
+            }
+            None => {
+                let why = "the tree object of this directory is missing or damaged";
+                let entry = RepoPath::from_bytes(prefix).ok().map(|path| unreadable(path, EntryKind::File, why));
+                self.add(entry, entries)
+            }
+        }
+    }
+
+    fn add(&mut self, entry: Option<TreeEntry>, entries: &mut Vec<TreeEntry>) -> Result<(), SourceError> {
+        if let Some(entry) = entry {
+            self.counter.add(entry.size_bytes)?;
+            entries.push(entry);
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &[u8], id: Oid, kind: EntryKind) -> Option<TreeEntry> {
+        let path = match RepoPath::from_bytes(path) {
+            Ok(path) => path,
+            // Git itself refuses such names. Only a forged tree has one, and no record can contain it.
+            Err(error) => {
+                tracing::warn!(repository = self.key, %error, "a tree has a name that cannot be a path");
+                return None;
+            }
+        };
+        let entry = |size_bytes: u64| TreeEntry {
+            path: path.clone(),
+            kind,
+            blob: blob_of(id),
+            size_bytes,
+            unreadable: None,
+            changed_at: None,
+        };
+        if kind == EntryKind::Submodule {
+            return Some(entry(0));
+        }
+        Some(match self.header(id) {
+            Some((size, ObjectType::Blob)) => entry(size as u64),
+            Some(_) => unreadable(path, kind, "the object is not a file"),
+            None => unreadable(path, kind, "the object is missing or damaged"),
+        })
+    }
+
+    fn header(&mut self, id: Oid) -> Option<(usize, ObjectType)> {
+        if let Some(header) = self.headers.get(&id) {
+            return *header;
+        }
+        let header = self.trees.header(id).ok();
+        if self.headers.len() >= MAX_KEPT_HEADERS {
+            self.headers.clear();
+        }
+        self.headers.insert(id, header);
+        header
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<(), SourceError> {
+        if depth <= self.limits.max_depth {
+            return Ok(());
+        }
+        Err(self.too_large(&format!("more than {} levels of directories", self.limits.max_depth)))
+    }
+
+    fn too_large(&self, what: &str) -> SourceError {
+        failure(ErrorKind::TooLarge, "open", self.key, format!("the tree has {what}"))
+    }
+}
+
+fn unreadable(path: RepoPath, kind: EntryKind, why: &str) -> TreeEntry {
+    TreeEntry { path, kind, blob: NO_BLOB, size_bytes: 0, unreadable: Some(why.to_owned()), changed_at: None }
+}

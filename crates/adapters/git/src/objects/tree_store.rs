@@ -1,0 +1,49 @@
+//! Reads tree objects, and keeps those that were read last.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use git2::{ObjectType, Odb, Oid};
+
+/// Bytes of trees that are kept. Consecutive commits share most of them.
+const MAX_KEPT_BYTES: usize = 32 << 20;
+
+/// A larger tree object is not read. A tree of a million entries has about this size.
+const MAX_TREE_BYTES: usize = 64 << 20;
+
+pub(crate) struct TreeStore<'r> {
+    odb: Odb<'r>,
+    kept: HashMap<Oid, Rc<Vec<u8>>>,
+    kept_bytes: usize,
+}
+
+impl<'r> TreeStore<'r> {
+    pub(crate) fn new(odb: Odb<'r>) -> Self {
+        Self { odb, kept: HashMap::new(), kept_bytes: 0 }
+    }
+
+    /// The bytes of a tree object.
+    pub(crate) fn read(&mut self, id: Oid) -> Result<Rc<Vec<u8>>, git2::Error> {
+        if let Some(tree) = self.kept.get(&id) {
+            return Ok(Rc::clone(tree));
+        }
+        match self.odb.read_header(id)? {
+            (size, ObjectType::Tree) if size <= MAX_TREE_BYTES => {}
+            (_, ObjectType::Tree) => return Err(git2::Error::from_str("the tree object is too large")),
+            _ => return Err(git2::Error::from_str("the object is not a tree")),
+        }
+        let tree = Rc::new(self.odb.read(id)?.data().to_vec());
+        if self.kept_bytes + tree.len() > MAX_KEPT_BYTES {
+            self.kept.clear();
+            self.kept_bytes = 0;
+        }
+        self.kept_bytes += tree.len();
+        self.kept.insert(id, Rc::clone(&tree));
+        Ok(tree)
+    }
+
+    /// Size and type of an object, without its content.
+    pub(crate) fn header(&self, id: Oid) -> Result<(usize, ObjectType), git2::Error> {
+        self.odb.read_header(id)
+    }
+}

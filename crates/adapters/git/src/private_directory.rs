@@ -1,0 +1,92 @@
+//! Directories that only their owner may enter.
+//!
+//! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So the
+//! directory has mode 0700. A directory of another user is refused: its owner could replace every file in it.
+
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why a directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum NotPrivate {
+    #[error(
+        "the directory `{}` belongs to the user with id {owner}, but this process runs as the user with id {user}; \
+         run as its owner, change its owner (`chown`), or configure another directory",
+        .path.display()
+    )]
+    ForeignOwner { path: PathBuf, owner: u32, user: u32 },
+    #[error("`{}` is not a directory; remove it, or configure another directory", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("cannot create or protect the directory `{}`", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+/// Creates the directory with mode 0700 if it does not exist. For an existing one it checks the owner and
+/// removes the permissions of all other users.
+pub fn create_private_directory(path: &Path) -> Result<(), NotPrivate> {
+    create_for(path, rustix::process::geteuid().as_raw())
+}
+
+fn create_for(path: &Path, user: u32) -> Result<(), NotPrivate> {
+    let failed = |source| NotPrivate::Io { path: path.to_owned(), source };
+    if !path.exists() {
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    }
+    // The owner of a link decides where it leads, so a link is checked as well.
+    check_owner(path, &fs::symlink_metadata(path).map_err(failed)?, user)?;
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if !metadata.is_dir() {
+        return Err(NotPrivate::NotADirectory(path.to_owned()));
+    }
+    check_owner(path, &metadata, user)?;
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn check_owner(path: &Path, metadata: &Metadata, user: u32) -> Result<(), NotPrivate> {
+    if metadata.uid() == user {
+        return Ok(());
+    }
+    Err(NotPrivate::ForeignOwner { path: path.to_owned(), owner: metadata.uid(), user })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("a directory").mode() & 0o777
+    }
+
+    #[test]
+    fn new_and_old_directories_become_private() {
+        let directory = tempfile::tempdir().expect("directory");
+        let new = directory.path().join("a/b");
+        create_private_directory(&new).expect("created");
+        assert_eq!((mode(&new), mode(&directory.path().join("a"))), (0o700, 0o700));
+        let old = directory.path().join("old");
+        fs::create_dir(&old).expect("created");
+        fs::set_permissions(&old, Permissions::from_mode(0o777)).expect("opened");
+        create_private_directory(&old).expect("protected");
+        assert_eq!(mode(&old), 0o700);
+    }
+
+    #[test]
+    fn foreign_directories_and_links_are_refused() {
+        let directory = tempfile::tempdir().expect("directory");
+        let user = rustix::process::geteuid().as_raw();
+        let error = create_for(directory.path(), user + 1).expect_err("another user's").to_string();
+        assert!(error.contains("chown") && error.contains(&format!("id {user},")), "{error}");
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path(), &link).expect("linked");
+        assert!(matches!(create_for(&link, user + 1), Err(NotPrivate::ForeignOwner { .. })));
+        create_for(&link, user).expect("a link of one's own");
+        let file = directory.path().join("file");
+        fs::write(&file, "").expect("written");
+        assert!(matches!(create_for(&file, user), Err(NotPrivate::NotADirectory(_))));
+    }
+}

@@ -1,0 +1,245 @@
+//! Fetches a remote into a bare clone of our own.
+//!
+//! The remote is treated as hostile (see `cage`). A fetch brings one commit of one branch, without tags.
+//! Addresses are resolved and checked here and pinned for the child. Wall time and bytes are limited, and the
+//! process group is killed at the limit. A clone whose content fails git's checks is discarded.
+
+use std::net::{IpAddr, ToSocketAddrs};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use cairn_addresses::is_public;
+use cairn_domain::{BlobId, Tenant};
+use cairn_ports::{ErrorKind, SourceError, SyncMeter};
+use git2::Oid;
+
+use super::cage::{Access, check_git_version, resources};
+use super::child::{self, Bounds, ChildError, ChildOutput, Growth};
+use super::clone::{CloneDirectory, local_reference};
+use super::complaint::explain;
+use super::url::{InvalidUrl, RemoteUrl, Scheme};
+use crate::failure::{failure, printable};
+use crate::objects::repository::blob_of;
+use crate::settings::GitSettings;
+
+/// Resolves a host to addresses. A parameter, so that tests can return several addresses.
+pub(crate) type Resolve = dyn Fn(&str, u16) -> std::io::Result<Vec<IpAddr>> + Send + Sync;
+
+pub(crate) fn resolve_by_system(host: &str, port: u16) -> std::io::Result<Vec<IpAddr>> {
+    Ok((host, port).to_socket_addrs()?.map(|address| address.ip()).collect())
+}
+
+/// A remote that the policy allows, with the addresses that may be contacted.
+pub(crate) struct Remote<'s> {
+    url: RemoteUrl,
+    tenant: Option<&'s Tenant>,
+    settings: &'s GitSettings,
+    /// Empty where nothing was resolved: files, literal addresses, and if private addresses are allowed.
+    addresses: Vec<IpAddr>,
+    since: Instant,
+    /// The time for all requests to the remote together, from `since` on.
+    patience: Duration,
+}
+
+/// The commit and the name of the wanted branch at the remote.
+pub(crate) struct RemoteHead {
+    pub(crate) commit: BlobId,
+    /// `None` if the remote's `HEAD` is on no branch.
+    pub(crate) branch: Option<String>,
+}
+
+impl<'s> Remote<'s> {
+    /// All requests to the remote together may take `patience`.
+    pub(crate) fn new(
+        text: &str,
+        tenant: Option<&'s Tenant>,
+        settings: &'s GitSettings,
+        resolve: &Resolve,
+        patience: Duration,
+    ) -> Result<Self, SourceError> {
+        let since = Instant::now();
+        // The error does not contain the text: the reason for the refusal may be a credential in it.
+        let invalid = |error: InvalidUrl| SourceError::new(ErrorKind::Invalid, "open", "URL").because(error);
+        let url = RemoteUrl::parse(text, &settings.remotes).map_err(invalid)?;
+        let may_ssh = settings.remotes.ssh.as_ref().is_none_or(|ssh| ssh.is_for(tenant));
+        if url.scheme() == Some(Scheme::Ssh) && !may_ssh {
+            let message = "`sources.ssh_tenants` does not contain the tenant";
+            return Err(failure(ErrorKind::Forbidden, "open", url.as_str(), message));
+        }
+        let mut addresses = Vec::new();
+        let is_local = url.scheme() == Some(Scheme::File);
+        if !settings.remotes.allow_private_addresses && !is_local && !url.is_address() {
+            addresses = resolve(url.host(), url.port())
+                .map_err(|error| failure(ErrorKind::Unavailable, "resolve", url.host(), error.to_string()))?;
+            if addresses.is_empty() || !addresses.iter().all(|address| is_public(*address)) {
+                return Err(invalid(InvalidUrl::PrivateAddress));
+            }
+        }
+        check_git_version(&settings.limits)?;
+        Ok(Self { url, tenant, settings, addresses, since, patience })
+    }
+
+    /// The time that the next request may take.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.patience.saturating_sub(self.since.elapsed())
+    }
+
+    /// Reads the head without a fetch.
+    pub(crate) fn head(&self, branch: Option<&str>) -> Result<RemoteHead, SourceError> {
+        let wanted = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+        let mut command = self.git()?;
+        command.args(["ls-remote", "--symref", "--", self.url.as_str(), &wanted]);
+        let output = self.run(&mut command, None)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut head = RemoteHead { commit: BlobId([0; 20]), branch: branch.map(str::to_owned) };
+        let mut found = false;
+        for (value, _) in text.lines().filter_map(|line| line.split_once('\t')).filter(|(_, name)| *name == wanted) {
+            match value.strip_prefix("ref: refs/heads/") {
+                Some(symbolic) => head.branch = head.branch.or(Some(printable(symbolic))),
+                None => {
+                    let id = Oid::from_str(value)
+                        .map_err(|_| self.fault(ErrorKind::Invalid, "the remote's object ids are not SHA-1"))?;
+                    head.commit = blob_of(id);
+                    found = true;
+                }
+            }
+        }
+        if found {
+            return Ok(head);
+        }
+        let message = match branch {
+            None => "the remote has no commit yet".to_owned(),
+            Some(branch) => format!("the remote has no branch `{}`", printable(branch)),
+        };
+        Err(self.fault(ErrorKind::NotFound, message))
+    }
+
+    /// Fetches the wanted branch into the clone, which is created if it does not exist. Returns the fetched
+    /// commit.
+    pub(crate) fn fetch(
+        &self,
+        clone: &CloneDirectory<'_>,
+        branch: Option<&str>,
+        meter: &SyncMeter,
+    ) -> Result<BlobId, SourceError> {
+        let _lock = clone.lock_for_writing()?;
+        // Old snapshots accumulate, because no garbage is collected.
+        let is_large = clone.size_bytes() > self.settings.limits.max_fetch_bytes / 2;
+        if is_large || !clone.path().join("HEAD").exists() {
+            clone.create()?;
+        }
+        let from = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+        let to = local_reference(branch);
+        let mut command = self.git()?;
+        command.arg("--git-dir").arg(clone.path()).args(["fetch", "--quiet", "--depth", "1", "--no-tags", "--force"]);
+        command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--"]);
+        command.args([self.url.as_str(), &format!("+{from}:{to}")]);
+        let before = clone.size_bytes();
+        let report = |size_bytes: u64| meter.fetched_so_far(size_bytes.saturating_sub(before));
+        match self.run(&mut command, Some((clone, &report))) {
+            Ok(_) => {
+                report(clone.size_bytes());
+                clone.commit(branch).ok_or_else(|| self.fault(ErrorKind::Corrupt, "the fetch left no commit"))
+            }
+            Err(error) => {
+                let is_spoiled = matches!(error.kind, ErrorKind::Corrupt | ErrorKind::TooLarge);
+                if is_spoiled || clone.commit(branch).is_none() {
+                    clone.discard()?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn git(&self) -> Result<Command, SourceError> {
+        let Self { url, tenant, settings, addresses, .. } = self;
+        Access { url, tenant: *tenant, settings, addresses }.git()
+    }
+
+    /// Reports the size of a clone that grows at intervals.
+    fn run(
+        &self,
+        command: &mut Command,
+        clone: Option<(&CloneDirectory<'_>, &dyn Fn(u64))>,
+    ) -> Result<ChildOutput, SourceError> {
+        let limits = &self.settings.limits;
+        let max_bytes = limits.max_fetch_bytes;
+        let directory = clone.map(|(clone, report)| Growth { path: clone.path(), max_bytes, report });
+        let bounds = Bounds { timeout: self.time_left(), resources: resources(limits), directory };
+        let output = child::run(command, &bounds).map_err(|error| match error {
+            ChildError::Start(error) => self.fault(ErrorKind::Invalid, format!("git cannot be started: {error}")),
+            ChildError::Timeout => {
+                let message = format!("git did not end within {} s", self.patience.as_secs());
+                self.fault(ErrorKind::Timeout, message)
+            }
+            ChildError::TooLarge => self.too_large("bytes on disk", max_bytes, "max_fetch_bytes"),
+        })?;
+        if output.status.success() {
+            return Ok(output);
+        }
+        if output.is_out_of_memory() {
+            return Err(self.too_large("bytes of memory", limits.max_git_memory_bytes, "max_git_memory_bytes"));
+        }
+        if output.is_out_of_cpu_time() {
+            return Err(self.too_large("seconds of processor time", limits.max_git_cpu_seconds, "max_git_cpu_seconds"));
+        }
+        if clone.is_some_and(|(clone, _)| clone.size_bytes() >= max_bytes) {
+            return Err(self.too_large("bytes on disk", max_bytes, "max_fetch_bytes"));
+        }
+        let (kind, message) = explain(&output.stderr, self.url.as_str());
+        Err(self.fault(kind, message))
+    }
+
+    fn too_large(&self, unit: &str, limit: u64, setting: &str) -> SourceError {
+        let message = format!(
+            "git needs more than {limit} {unit} for this repository; if you trust it, raise `sources.{setting}`"
+        );
+        self.fault(ErrorKind::TooLarge, message)
+    }
+
+    fn fault(&self, kind: ErrorKind, message: impl Into<String>) -> SourceError {
+        failure(kind, "fetch", self.url.as_str(), message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::SshSettings;
+
+    #[test]
+    fn hosts_with_a_private_address_are_refused() {
+        let settings = GitSettings::new("unused");
+        let check = |answers: &[&str], refused: bool| {
+            let answers: Vec<IpAddr> = answers.iter().map(|text| text.parse().expect("address")).collect();
+            let resolve = move |_: &str, _: u16| Ok(answers.clone());
+            let remote = Remote::new("https://git.example.com/a/b", None, &settings, &resolve, Duration::ZERO);
+            assert_eq!(remote.is_err(), refused);
+        };
+        check(&["1.1.1.1"], false);
+        check(&["1.1.1.1", "127.0.0.1"], true);
+        check(&["2606:4700::1111", "fd00::1"], true);
+        check(&["169.254.169.254"], true);
+        check(&[], true);
+    }
+
+    #[test]
+    fn ssh_is_for_the_listed_tenants() {
+        let resolve = |_: &str, _: u16| Ok(vec!["1.1.1.1".parse().expect("v4")]);
+        let check = |tenants: &[&str], tenant: Option<&str>, url: &str, expect: Option<ErrorKind>| {
+            let mut settings = GitSettings::new("unused");
+            let tenants = tenants.iter().map(ToString::to_string).collect();
+            settings.remotes.ssh = Some(SshSettings { known_hosts: "known_hosts".into(), key: None, tenants });
+            let tenant = tenant.map(Tenant::new);
+            let remote = Remote::new(url, tenant.as_ref(), &settings, &resolve, Duration::ZERO);
+            assert_eq!(remote.err().map(|error| error.kind), expect, "{url}");
+        };
+        let (ssh, https) = ("ssh://git@git.example.com/a/b", "https://git.example.com/a/b");
+        check(&[], None, ssh, None);
+        check(&[], Some("acme"), ssh, None);
+        check(&["acme", "beta"], Some("beta"), ssh, None);
+        check(&["acme"], Some("beta"), ssh, Some(ErrorKind::Forbidden));
+        check(&["acme"], None, ssh, Some(ErrorKind::Forbidden));
+        check(&["acme"], Some("beta"), https, None);
+    }
+}
