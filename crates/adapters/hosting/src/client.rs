@@ -1,4 +1,5 @@
-//! The way to the service: one GET, with bounds; what passes is asked again, and waits are kept.
+//! Sends one GET request within limits, repeats it after a transient failure, and waits when the service asks
+//! to wait.
 
 use std::error::Error;
 use std::time::{Duration, SystemTime};
@@ -10,26 +11,28 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue}
 use reqwest::redirect::Policy;
 use url::Url;
 
-use crate::answer::Answer;
+use crate::config::{HostingConfig, ServiceKind};
+use crate::foreign::ForeignText;
+use crate::http_reply::HttpReply;
 use crate::resolver::{PrivateAddress, PublicOnly};
 use crate::wait::wait_of;
-use crate::{HostingConfig, ServiceKind};
 
-/// Of one answer: a hundred repositories are about a megabyte at GitHub, whose entries are the longest.
+/// Maximum of one reply. A hundred repositories take about a megabyte at GitHub, whose entries are the
+/// longest.
 const MAX_BODY_BYTES: usize = 32 << 20;
-/// A request is sent so often before its failure is the listing's.
+/// Number of times that a request is sent before the listing fails.
 const ATTEMPTS: u32 = 3;
 
 #[derive(Debug)]
 pub(crate) struct ServiceClient {
     client: Client,
-    token: Option<Secret>,
+    foreign: ForeignText,
     max_wait: Duration,
     retry_pause: Duration,
 }
 
-/// Why there is no answer. The error has neither address nor token.
-type NoAnswer = (ErrorKind, Box<dyn Error + Send + Sync>);
+/// Why a request has no reply. The error contains neither the address nor the token.
+type NoReply = (ErrorKind, Box<dyn Error + Send + Sync>);
 
 impl ServiceClient {
     pub(crate) fn new(
@@ -37,7 +40,8 @@ impl ServiceClient {
         token: Option<Secret>,
         sources: &Sources,
     ) -> Result<Self, reqwest::Error> {
-        // The first of the process wins; any provider will do, but without one the builder panics.
+        // The first provider of the process is kept. Any provider is sufficient, but without one the builder
+        // panics.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers(config.kind, token.as_ref()))
@@ -50,29 +54,30 @@ impl ServiceClient {
             builder = builder.dns_resolver(PublicOnly);
         }
         let (max_wait, retry_pause) = (config.max_wait(), Duration::from_millis(config.retry_pause_ms));
-        Ok(Self { client: builder.build()?, token, max_wait, retry_pause })
+        Ok(Self { client: builder.build()?, foreign: ForeignText::new(token), max_wait, retry_pause })
     }
 
-    /// Any answer that is neither a failure of the service's own nor a refusal for its rates. `key` names what is asked, in errors.
-    pub(crate) async fn get(&self, url: &Url, operation: &'static str, key: &str) -> Result<Answer, HostingError> {
+    /// Returns a reply that is neither an internal failure of the service nor a refusal because of its rates.
+    /// `key` names the object of the request in errors.
+    pub(crate) async fn get(&self, url: &Url, operation: &'static str, key: &str) -> Result<HttpReply, HostingError> {
         let mut attempt = 1;
         loop {
             let failure = match self.once(url).await {
-                Ok(answer) if matches!(answer.status, 403 | 429 | 503) => match wait_of(&answer, SystemTime::now()) {
+                Ok(reply) if matches!(reply.status, 403 | 429 | 503) => match wait_of(&reply, SystemTime::now()) {
                     Some(wait) => {
                         self.wait(wait, operation, key).await?;
                         continue;
                     }
-                    None if answer.status == 503 => self.refused(&answer, operation, key),
-                    None => return Ok(answer),
+                    None if reply.status == 503 => self.refused(&reply, operation, key),
+                    None => return Ok(reply),
                 },
-                Ok(answer) if answer.status >= 500 => self.refused(&answer, operation, key),
-                Ok(answer) => return Ok(answer),
+                Ok(reply) if reply.status >= 500 => self.refused(&reply, operation, key),
+                Ok(reply) => return Ok(reply),
                 Err((kind, cause)) => HostingError::new(kind, operation, key).because(cause),
             };
-            let passes =
+            let is_transient =
                 matches!(failure.kind, ErrorKind::Timeout | ErrorKind::ConnectionLost | ErrorKind::Unavailable);
-            if !passes || attempt == ATTEMPTS {
+            if !is_transient || attempt == ATTEMPTS {
                 return Err(failure);
             }
             tokio::time::sleep(self.retry_pause * 2_u32.pow(attempt - 1)).await;
@@ -80,47 +85,43 @@ impl ServiceClient {
         }
     }
 
-    /// Keeps a wait that the service asks for, or hands it on if it is long.
+    /// Waits as long as the service asks. Returns `Throttled` at once if that is too long.
     pub(crate) async fn wait(&self, wait: Duration, operation: &'static str, key: &str) -> Result<(), HostingError> {
         if wait > self.max_wait {
-            let message = format!("the service's limit is used up for {} s more", wait.as_secs());
+            let message = format!("the service's limit is used up for another {} s", wait.as_secs());
             let kind = ErrorKind::Throttled { retry_after: Some(wait) };
             return Err(HostingError::new(kind, operation, key).because(message));
         }
         tracing::debug!(organisation = key, seconds = wait.as_secs(), "the hosting service asks to wait");
-        // A wait of no time would be asked for again and again.
+        // With a wait of zero the same request would be repeated without a pause.
         tokio::time::sleep(wait.max(self.retry_pause)).await;
         Ok(())
     }
 
-    pub(crate) fn refused(&self, answer: &Answer, operation: &'static str, key: &str) -> HostingError {
-        let (kind, message) = answer.refusal();
-        HostingError::new(kind, operation, key).because(self.without_token(message))
+    pub(crate) fn refused(&self, reply: &HttpReply, operation: &'static str, key: &str) -> HostingError {
+        let (kind, message) = reply.refusal(&self.foreign);
+        HostingError::new(kind, operation, key).because(message)
     }
 
-    /// A service may say in an answer what it was sent.
-    pub(crate) fn without_token(&self, text: String) -> String {
-        match &self.token {
-            Some(token) => text.replace(token.expose(), "[token]"),
-            None => text,
-        }
+    pub(crate) fn foreign(&self) -> &ForeignText {
+        &self.foreign
     }
 
-    async fn once(&self, url: &Url) -> Result<Answer, NoAnswer> {
-        let mut response = self.client.get(url.clone()).send().await.map_err(no_answer)?;
+    async fn once(&self, url: &Url) -> Result<HttpReply, NoReply> {
+        let mut response = self.client.get(url.clone()).send().await.map_err(no_reply)?;
         let named = |(name, value): (&HeaderName, &HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
         let status = response.status().as_u16();
         let headers = response.headers().iter().filter_map(named).collect();
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(no_answer)? {
+        while let Some(piece) = response.chunk().await.map_err(no_reply)? {
             if body.len() + piece.len() > MAX_BODY_BYTES {
-                return Err((ErrorKind::TooLarge, format!("an answer is longer than {MAX_BODY_BYTES} bytes").into()));
+                return Err((ErrorKind::TooLarge, format!("a reply is longer than {MAX_BODY_BYTES} bytes").into()));
             }
             body.extend_from_slice(&piece);
         }
-        Ok(Answer { status, headers, body })
+        Ok(HttpReply { status, headers, body })
     }
 }
 
@@ -132,7 +133,7 @@ fn headers(kind: ServiceKind, token: Option<&Secret>) -> HeaderMap {
         headers.insert("x-github-api-version", HeaderValue::from_static("2022-11-28"));
     }
     let scheme = if kind == ServiceKind::Gitea { "token" } else { "Bearer" };
-    // Secrets are checked to be usable in a header.
+    // The constructor of secrets has checked that they are usable in a header.
     if let Some(mut value) = token.and_then(|token| HeaderValue::try_from(format!("{scheme} {}", token.expose())).ok())
     {
         value.set_sensitive(true);
@@ -141,7 +142,7 @@ fn headers(kind: ServiceKind, token: Option<&Secret>) -> HeaderMap {
     headers
 }
 
-fn no_answer(error: reqwest::Error) -> NoAnswer {
+fn no_reply(error: reqwest::Error) -> NoReply {
     let error = error.without_url();
     let kind = if is_caused_by::<PrivateAddress>(&error) {
         ErrorKind::Forbidden

@@ -1,4 +1,4 @@
-//! Settings: which organisation of which service.
+//! Settings: the organisation and its hosting service.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use cairn_ports::Organisation;
 use serde::Deserialize;
 use url::Url;
 
-/// Whose API is spoken. Forgejo speaks Gitea's.
+/// The API of the service. Forgejo has that of Gitea.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceKind {
@@ -17,7 +17,7 @@ pub enum ServiceKind {
     Gitea,
 }
 
-/// What the owner is.
+/// The kind of owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
@@ -28,7 +28,7 @@ pub enum Owner {
     User,
 }
 
-/// Which of a repository's addresses is taken.
+/// Which of a repository's addresses is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CloneOver {
@@ -46,28 +46,30 @@ pub struct HostingConfig {
     pub owner: String,
     #[serde(default)]
     pub owner_is: Owner,
-    /// Where the API is. GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise server. GitLab and Gitea: the
-    /// address of the web pages, e.g. `https://git.example`; default for GitLab `https://gitlab.com`.
+    /// Address of the API. GitHub: `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise
+    /// server. GitLab and Gitea: the address of the web pages, e.g. `https://git.example`. Default for
+    /// GitLab: `https://gitlab.com`.
     pub url: Option<String>,
-    /// Without one only what is public is listed. Reading the list is all that it has to allow.
+    /// Without a token only public repositories are listed. The token needs no permission except to read the
+    /// list.
     pub token: Option<SecretReference>,
     #[serde(default)]
     pub clone_over: CloneOver,
-    /// Host that repositories are cloned from, if it is not the API's.
+    /// Host from which repositories are cloned, if it is not that of the API.
     pub clone_host: Option<String>,
     /// A longer list is an error.
     #[serde(default = "default::max_repositories")]
     pub max_repositories: usize,
-    /// Time for one answer.
+    /// Time for one reply.
     #[serde(default = "default::request_timeout_ms")]
     pub request_timeout_ms: u64,
-    /// Time for the whole list, waits included.
+    /// Time for the whole list, including waits.
     #[serde(default = "default::timeout_seconds")]
     pub timeout_seconds: u64,
-    /// A wait that the service asks for is kept here if it is not longer than this; a longer one ends the listing.
+    /// Longest wait that the service may ask for. A longer one ends the listing.
     #[serde(default = "default::max_wait_seconds")]
     pub max_wait_seconds: u64,
-    /// Before a request that failed is sent again; doubled each time.
+    /// Pause before a failed request is sent again. It doubles each time.
     #[serde(default = "default::retry_pause_ms")]
     pub retry_pause_ms: u64,
 }
@@ -94,7 +96,8 @@ mod default {
     }
 }
 
-/// Settings that cannot be used, with all their faults. Shows no URL: it may hold a credential by mistake.
+/// Settings that cannot be used, with all their faults. Contains no URL: it may contain a credential by
+/// mistake.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid settings of the hosting service: {}", faults.join("; "))]
 pub struct InvalidConfig {
@@ -102,7 +105,7 @@ pub struct InvalidConfig {
 }
 
 impl HostingConfig {
-    /// Everything that is wrong, at once, as far as it can be told without the operator's rules on addresses.
+    /// Reports all faults at once, except those against the operator's rules on addresses.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let mut faults = self.url_faults();
         let mut check = |is_right: bool, fault: &str| {
@@ -135,12 +138,12 @@ impl HostingConfig {
 
     fn url_faults(&self) -> Vec<String> {
         let Some(text) = self.url_text() else {
-            return vec!["`url` is missing: Gitea and Forgejo have no usual address".to_owned()];
+            return vec!["`url` is missing: Gitea and Forgejo have no default address".to_owned()];
         };
-        let Ok(url) = Url::parse(text) else { return vec!["`url` is no URL".to_owned()] };
+        let Ok(url) = Url::parse(text) else { return vec!["`url` is not a URL".to_owned()] };
         let mut faults = Vec::new();
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
-            faults.push("`url` must hold no credentials, query or fragment: use `token`".to_owned());
+            faults.push("`url` must not contain credentials, a query or a fragment: use `token`".to_owned());
         }
         if !matches!(url.scheme(), "https" | "http") || url.host().is_none() {
             faults.push("`url` must be https, with a host".to_owned());
@@ -148,7 +151,7 @@ impl HostingConfig {
         faults
     }
 
-    /// What the operator's rules say of the address: the same that holds for cloning.
+    /// Faults against the operator's rules on addresses. The same rules apply to cloning.
     pub(crate) fn policy_faults(&self, sources: &Sources) -> Vec<String> {
         let mut faults = Vec::new();
         let Some(url) = self.base() else { return faults };
@@ -178,7 +181,7 @@ impl HostingConfig {
         Url::parse(self.url_text()?).ok()
     }
 
-    /// An address of the API below which everything is asked; `path` is parts that are escaped here.
+    /// An address of the API. The parts of `path` are escaped here.
     pub(crate) fn endpoint(&self, path: &[&str]) -> Option<Url> {
         let mut url = self.base()?;
         let prefix: &[&str] = match self.kind {
@@ -190,7 +193,7 @@ impl HostingConfig {
         Some(url)
     }
 
-    /// Whose repositories are listed.
+    /// The organisation whose repositories are listed.
     pub fn organisation(&self) -> Organisation {
         let host = self.base().and_then(|url| {
             let host = url.host_str()?.to_owned();
@@ -199,11 +202,11 @@ impl HostingConfig {
         Organisation { host: host.unwrap_or_default(), name: self.owner.clone() }
     }
 
-    /// The one host that addresses of repositories may name.
+    /// The only host that addresses of repositories may have.
     pub(crate) fn clone_host(&self) -> String {
         let host = self.base().and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_default();
         let host = self.clone_host.clone().unwrap_or(host).to_ascii_lowercase();
-        // Its API is the one that lives apart.
+        // Only GitHub has its API on a host of its own.
         if host == "api.github.com" { "github.com".to_owned() } else { host }
     }
 
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn little_has_to_be_said() {
+    fn few_settings_are_required() {
         let config = parse("kind = 'github'\nowner = 'acme'\ntoken = { env = 'GITHUB_TOKEN' }").expect("settings");
         config.validate().expect("valid");
         assert_eq!(config.policy_faults(&Sources::default()), Vec::<String>::new());
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_reported_at_once_and_no_credential_is_shown() {
+    fn all_faults_are_reported_without_credentials() {
         let text = "kind = 'gitea'\nowner = 'a/b'\nclone_host = 'x y'\nurl = 'ftp://u:hunter2@x/?q'\nmax_repositories = 0\n\
             request_timeout_ms = 0\ntimeout_seconds = 0\nmax_wait_seconds = 9\nretry_pause_ms = 100000";
         let faults = parse(text).expect("the form is right").validate().expect_err("faults").faults;
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_follow_the_rules_for_cloning() {
+    fn api_addresses_follow_the_rules_for_cloning() {
         let check = |url: &str, allowed: &Sources, num_faults: usize| {
             let config = parse(&format!("kind = 'gitea'\nowner = 'a'\nurl = '{url}'")).expect("form");
             assert_eq!(config.policy_faults(allowed).len(), num_faults, "{url}");

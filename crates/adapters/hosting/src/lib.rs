@@ -1,15 +1,19 @@
 //! Organisations of hosting services: GitHub, GitLab, and Gitea with Forgejo, over their REST APIs.
 //!
-//! The service is believed in what it says of its repositories and in nothing else. It never says where to send the next request:
-//! of a link to the next page only the query is used. It is not followed to another place, nor over private addresses that the
-//! operator has not allowed. What it sends is bounded in bytes, pages, entries, repositories and time.
+//! The service is trusted for the data about its repositories only. It does not decide where the next request
+//! goes: only the query of a link to the next page is used. Redirects are not followed, and private addresses
+//! are refused unless the operator allows them. Its replies have limits of bytes, pages, entries,
+//! repositories and time.
 //!
-//! What holds: a listing has all pages or is an error; what cannot be used of it is named and does not hide the rest; waits that
-//! the service asks for are kept, and long ones returned as `Throttled`; no token is in a URL, an error, a log or a `Debug`.
+//! Invariants: a listing contains all pages, or it is an error. Entries that cannot be used are reported and
+//! do not hide the others. The adapter waits when the service asks for it; a long wait is returned as
+//! `Throttled`. No URL, error, log or `Debug` output contains a token. Text of the service is redacted and
+//! bounded in messages and in records.
 
-mod answer;
 mod client;
 mod config;
+mod foreign;
+mod http_reply;
 mod page;
 mod resolver;
 mod service;

@@ -1,4 +1,4 @@
-//! A page of a list, not yet read: its entries as they were sent, and no more of them than a service gives.
+//! A page of a list: its unparsed entries, up to a maximum.
 
 use std::fmt;
 
@@ -6,12 +6,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A hundred are asked for at most; a service that does not heed that has a number of its own, which is not this large.
+/// A request asks for at most a hundred entries. A service that ignores this sends its own number, which is
+/// smaller than this one.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 pub(crate) struct Page<'a> {
     pub entries: Vec<&'a RawValue>,
-    /// There are more than [`MAX_ENTRIES`].
+    /// The page has more than [`MAX_ENTRIES`].
     pub has_more: bool,
 }
 

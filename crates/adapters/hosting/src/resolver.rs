@@ -1,4 +1,5 @@
-//! Names to addresses, of which none may be private unless that is allowed. The connection goes to exactly these.
+//! Resolves names to addresses. No address may be private unless that is allowed. The connection uses exactly
+//! these.
 
 use std::net::SocketAddr;
 
@@ -7,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// Refuses a name if any of its addresses is private.
 pub(crate) struct PublicOnly;
 
-/// Said through the client's error, which is where the connection fails.
+/// The client returns this error as the cause of a failed connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the host leads to a private address; `sources.allow_private_addresses` permits that")]
 pub(crate) struct PrivateAddress;
@@ -33,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_private_answer_refuses_the_name() {
+    fn one_private_address_refuses_the_name() {
         let check = |answers: &[&str], expect: bool| {
             let answers = answers.iter().map(|text| SocketAddr::new(text.parse().expect("address"), 0)).collect();
             assert_eq!(checked(answers).is_ok(), expect);

@@ -1,4 +1,4 @@
-//! The port: all pages of a list, or an error.
+//! The port: returns all pages of a list, or an error.
 
 use std::collections::HashSet;
 use std::time::SystemTime;
@@ -8,16 +8,17 @@ use cairn_config::Sources;
 use cairn_ports::{ErrorKind, Hosting, HostingError, Listing, Organisation};
 use url::Url;
 
-use crate::answer::{Answer, MAX_JSON_BYTES, printable};
 use crate::client::ServiceClient;
+use crate::config::{HostingConfig, InvalidConfig, Owner, ServiceKind};
+use crate::http_reply::{HttpReply, MAX_JSON_BYTES};
 use crate::page::{MAX_ENTRIES, Page};
 use crate::shape::Reading;
 use crate::wait::wait_of;
-use crate::{HostingConfig, InvalidConfig, Owner, ServiceKind};
 
-/// A service that leaves so many entries out of its pages lists nobody.
+/// The smallest size of a page. A listing with smaller pages is refused when it has too many pages.
 const FEWEST_PER_PAGE: usize = 10;
-/// Of entries that cannot be used. Further ones are counted, and those that have an id are known by it.
+/// Number of unusable entries whose reasons are kept. Further ones are counted, with their id if they have
+/// one.
 const MAX_REASONS: usize = 1_000;
 const LIST: &str = "list";
 const WHEREABOUTS: &str = "whereabouts";
@@ -32,7 +33,7 @@ pub struct HostingService {
 }
 
 impl HostingService {
-    /// Reads the token. `sources` are the operator's rules: what holds for cloning holds for the API.
+    /// Reads the token. `sources` contains the operator's rules for cloning, which apply to the API too.
     pub fn new(config: HostingConfig, sources: &Sources) -> Result<Self, InvalidConfig> {
         let mut faults = config.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         faults.extend(config.policy_faults(sources));
@@ -44,7 +45,7 @@ impl HostingService {
             return Err(InvalidConfig { faults });
         }
         let client = ServiceClient::new(&config, token.and_then(Result::ok), sources)
-            .map_err(|error| InvalidConfig { faults: vec![format!("no client can be made: {error}")] })?;
+            .map_err(|error| InvalidConfig { faults: vec![format!("the HTTP client cannot be created: {error}")] })?;
         let reading = Reading {
             kind: config.kind,
             owner: config.owner.clone(),
@@ -54,7 +55,8 @@ impl HostingService {
         Ok(Self { organisation: config.organisation(), config, client, reading })
     }
 
-    /// The first page. Entries are asked for in the order in which they were made, so that new ones come at the end.
+    /// The address of the first page. Entries are requested in the order of their creation, so that new ones
+    /// come last.
     fn first_page(&self) -> Option<Url> {
         let owner = self.config.owner.as_str();
         let of_organisation = self.config.owner_is == Owner::Organisation;
@@ -79,58 +81,63 @@ impl HostingService {
     }
 
     fn fault(&self, kind: ErrorKind, operation: &'static str, message: impl Into<String>) -> HostingError {
-        let message = self.client.without_token(message.into());
-        HostingError::new(kind, operation, self.organisation.name.clone()).because(message)
+        HostingError::new(kind, operation, self.organisation.name.clone()).because(message.into())
     }
 
     async fn all_pages(&self) -> Result<Listing, HostingError> {
-        let mut url = self.first_page().ok_or_else(|| self.fault(ErrorKind::Invalid, LIST, "`url` leads to no API"))?;
+        let mut url = self
+            .first_page()
+            .ok_or_else(|| self.fault(ErrorKind::Invalid, LIST, "`url` is not the address of an API"))?;
         let (mut listing, mut ids, mut queries) = (Listing::default(), HashSet::new(), HashSet::new());
         let max_pages = self.config.max_repositories.div_ceil(FEWEST_PER_PAGE) + 1;
         loop {
-            let answer = self.client.get(&url, LIST, &self.organisation.name).await?;
-            self.take_page(&answer, &mut listing, &mut ids)?;
-            let next = answer.next_query(&url).map_err(|fault| self.fault(ErrorKind::Corrupt, LIST, fault))?;
+            let reply = self.client.get(&url, LIST, &self.organisation.name).await?;
+            self.take_page(&reply, &mut listing, &mut ids)?;
+            let next = reply.next_query(&url).map_err(|fault| self.fault(ErrorKind::Corrupt, LIST, fault))?;
             let Some(query) = next else { return Ok(listing) };
             queries.insert(url.query().unwrap_or_default().to_owned());
             if queries.contains(&query) {
-                return Err(self.fault(ErrorKind::Corrupt, LIST, "the pages of the list lead back to an earlier one"));
+                return Err(self.fault(ErrorKind::Corrupt, LIST, "a page of the list links to an earlier page"));
             }
             if queries.len() >= max_pages {
                 return Err(self.fault(ErrorKind::TooLarge, LIST, format!("the list has more than {max_pages} pages")));
             }
             url.set_query(Some(&query));
-            if let Some(wait) = wait_of(&answer, SystemTime::now()) {
+            if let Some(wait) = wait_of(&reply, SystemTime::now()) {
                 self.client.wait(wait, LIST, &self.organisation.name).await?;
             }
         }
     }
 
-    /// Adds what is new on a page. Entries move from page to page while repositories come and go, so one may come twice.
-    fn take_page(&self, answer: &Answer, listing: &mut Listing, ids: &mut HashSet<String>) -> Result<(), HostingError> {
-        if answer.status != 200 {
-            return Err(self.client.refused(answer, LIST, &self.organisation.name));
+    /// Adds the new entries of a page. Entries move from page to page while repositories are created and
+    /// deleted, so the same entry may come twice.
+    fn take_page(
+        &self,
+        reply: &HttpReply,
+        listing: &mut Listing,
+        ids: &mut HashSet<String>,
+    ) -> Result<(), HostingError> {
+        if reply.status != 200 {
+            return Err(self.client.refused(reply, LIST, &self.organisation.name));
         }
         let corrupt = |error: serde_json::Error| {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            self.fault(ErrorKind::Corrupt, LIST, format!("a page is no JSON list ({place}); see `url`"))
+            let position = format!("line {}, column {}", error.line(), error.column());
+            self.fault(ErrorKind::Corrupt, LIST, format!("a page is not a JSON list ({position}); check `url`"))
         };
-        let page: Page<'_> = serde_json::from_slice(&answer.body).map_err(corrupt)?;
+        let page: Page<'_> = serde_json::from_slice(&reply.body).map_err(corrupt)?;
         if page.has_more {
             let message = format!("a page of the list has more than {MAX_ENTRIES} entries");
             return Err(self.fault(ErrorKind::TooLarge, LIST, message));
         }
         let max = self.config.max_repositories;
         for entry in page.entries {
-            match self.reading.read(entry).map_err(corrupt)? {
+            match self.reading.read(entry, self.client.foreign()).map_err(corrupt)? {
                 Ok(repository) if ids.insert(repository.id.clone()) => listing.repositories.push(repository),
                 Ok(_) => {}
                 Err(mut refused) => {
-                    refused.reason = if listing.refused.len() < MAX_REASONS {
-                        self.client.without_token(refused.reason)
-                    } else {
-                        "as others before it, it cannot be used".to_owned()
-                    };
+                    if listing.refused.len() >= MAX_REASONS {
+                        refused.reason = "cannot be used, like many entries before it".to_owned();
+                    }
                     listing.refused.push(refused);
                 }
             }
@@ -146,23 +153,30 @@ impl HostingService {
 impl HostingService {
     async fn path_of(&self, id: &str) -> Result<Option<String>, HostingError> {
         let collection = if self.config.kind == ServiceKind::Gitlab { "projects" } else { "repositories" };
-        // Ids are numbers in all services; what else a catalogue may hold is no part of an address.
+        // Ids are numbers in all services. Other text from a catalogue must not become part of an address.
         let url = id.parse::<u64>().ok().and_then(|id| self.config.endpoint(&[collection, &id.to_string()]));
-        let url = url.ok_or_else(|| self.fault(ErrorKind::Invalid, WHEREABOUTS, "the id is no number"))?;
+        let url = url.ok_or_else(|| self.fault(ErrorKind::Invalid, WHEREABOUTS, "the id is not a number"))?;
         let key = format!("{id} of {}", self.organisation.name);
-        let answer = self.client.get(&url, WHEREABOUTS, &key).await?;
-        match answer.status {
+        let reply = self.client.get(&url, WHEREABOUTS, &key).await?;
+        match reply.status {
             404 | 410 => Ok(None),
-            200 if answer.body.len() > MAX_JSON_BYTES => {
-                let message = format!("the answer is longer than {MAX_JSON_BYTES} bytes");
+            200 if reply.body.len() > MAX_JSON_BYTES => {
+                let message = format!("the reply is longer than {MAX_JSON_BYTES} bytes");
                 Err(self.fault(ErrorKind::TooLarge, WHEREABOUTS, message))
             }
             200 => {
-                let value = serde_json::from_slice(&answer.body).map_err(|error| error.to_string());
+                let value = serde_json::from_slice(&reply.body).map_err(|error| error.to_string());
                 let path = value.and_then(|value| self.reading.read_path(value));
-                path.map(Some).map_err(|fault| self.fault(ErrorKind::Corrupt, WHEREABOUTS, printable(&fault, 200)))
+                path.map(Some).map_err(|fault| {
+                    let fault = self.client.foreign().quoted(&fault);
+                    self.fault(
+                        ErrorKind::Corrupt,
+                        WHEREABOUTS,
+                        format!("the reply is not what the API defines: {fault}"),
+                    )
+                })
             }
-            _ => Err(self.client.refused(&answer, WHEREABOUTS, &key)),
+            _ => Err(self.client.refused(&reply, WHEREABOUTS, &key)),
         }
     }
 }
@@ -183,7 +197,7 @@ impl Hosting for HostingService {
 
     async fn whereabouts(&self, id: &str) -> Result<Option<String>, HostingError> {
         tokio::time::timeout(self.config.timeout(), self.path_of(id)).await.unwrap_or_else(|_| {
-            Err(self.fault(ErrorKind::Timeout, WHEREABOUTS, "no answer in time (`timeout_seconds`)"))
+            Err(self.fault(ErrorKind::Timeout, WHEREABOUTS, "no reply in time (`timeout_seconds`)"))
         })
     }
 }

@@ -1,4 +1,5 @@
-//! What each service writes, to what the port says. Unknown fields do not count; those that are used have to be what the API says.
+//! Converts the entries of each service to those of the port. Unknown fields are ignored. Fields that are
+//! used must have the type that the API defines.
 
 use cairn_ports::{HostedRepository, RefusedEntry};
 use serde::Deserialize;
@@ -6,24 +7,24 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::answer::{MAX_JSON_BYTES, printable};
-use crate::{CloneOver, ServiceKind};
+use crate::config::{CloneOver, ServiceKind};
+use crate::foreign::ForeignText;
+use crate::http_reply::MAX_JSON_BYTES;
 use url::Url;
 
 const MAX_NAME_BYTES: usize = 500;
-const MAX_DESCRIPTION_CHARACTERS: usize = 1_000;
 const MAX_TOPICS: usize = 50;
 const MAX_TOPIC_CHARACTERS: usize = 100;
-const MAX_BRANCH_BYTES: usize = 250;
+const MAX_REFERENCE_CHARACTERS: usize = 250;
 
-/// What an entry is read by.
+/// The settings that decide how an entry is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub kind: ServiceKind,
-    /// Whose repositories the list is of.
+    /// The owner of the listed repositories.
     pub owner: String,
     pub clone_over: CloneOver,
-    /// The one host that addresses may name.
+    /// The only host that addresses may have.
     pub clone_host: String,
 }
 
@@ -56,7 +57,7 @@ struct GithubRepository {
     #[serde(default)]
     disabled: bool,
     fork: bool,
-    /// In kilobytes, rounded down: 0 alone does not say that it is empty.
+    /// In kilobytes, rounded down: a repository with size 0 may contain commits.
     size: Option<u64>,
     pushed_at: Option<String>,
 }
@@ -70,7 +71,7 @@ struct GitlabProject {
     default_branch: Option<String>,
     description: Option<String>,
     topics: Option<Vec<String>>,
-    /// What topics were called before 14.0.
+    /// The name of `topics` before GitLab 14.0.
     tag_list: Option<Vec<String>>,
     #[serde(default)]
     archived: bool,
@@ -78,7 +79,7 @@ struct GitlabProject {
     empty_repo: bool,
     forked_from_project: Option<IgnoredAny>,
     repository_access_level: Option<String>,
-    /// The day on which it will be deleted.
+    /// The day on which the project will be deleted.
     marked_for_deletion_on: Option<String>,
 }
 
@@ -99,41 +100,44 @@ struct GiteaRepository {
 }
 
 impl Reading {
-    /// An entry of the list; an error of JSON if it is none.
-    pub(crate) fn read(&self, entry: &RawValue) -> Result<Result<HostedRepository, RefusedEntry>, serde_json::Error> {
+    /// An entry of the list. The error is that of malformed JSON.
+    pub(crate) fn read(
+        &self,
+        entry: &RawValue,
+        foreign: &ForeignText,
+    ) -> Result<Result<HostedRepository, RefusedEntry>, serde_json::Error> {
         if entry.get().len() > MAX_JSON_BYTES {
             let reason = format!("an entry is longer than {MAX_JSON_BYTES} bytes");
             return Ok(Err(RefusedEntry { id: None, reason }));
         }
-        serde_json::from_str(entry.get()).map(|value| self.checked(value))
+        serde_json::from_str(entry.get()).map(|value| self.checked(value, foreign))
     }
 
-    fn checked(&self, value: Value) -> Result<HostedRepository, RefusedEntry> {
+    fn checked(&self, value: Value, foreign: &ForeignText) -> Result<HostedRepository, RefusedEntry> {
         let id = id_of(&value);
-        let refused = |reason: String| RefusedEntry { id: id.clone(), reason: printable(&reason, 400) };
-        let entry =
-            self.entry(value).map_err(|error| refused(format!("an entry is not what the API says: {error}")))?;
-        let name = name_within(&self.owner, &entry.path).map_err(refused)?;
+        let refused = |reason: String| RefusedEntry { id: id.clone(), reason };
+        let entry = self.entry(value).map_err(|error| {
+            refused(format!("an entry is not what the API defines: {}", foreign.quoted(&error.to_string())))
+        })?;
+        let name = name_within(&self.owner, &entry.path)
+            .map_err(|fault| refused(format!("{} {fault}", foreign.quoted(&entry.path))))?;
         let clone_url = match self.clone_over {
             CloneOver::Https => entry.https_url,
             CloneOver::Ssh => entry.ssh_url,
         };
         if !names_host(&clone_url, &self.clone_host) {
-            return Err(refused(format!(
-                "`{}` would be cloned from elsewhere than `{}`; see `clone_host`",
-                entry.path, self.clone_host
-            )));
+            let path = foreign.quoted(&entry.path);
+            let host = &self.clone_host;
+            return Err(refused(format!("{path} would be cloned from elsewhere than `{host}`; check `clone_host`")));
         }
-        let topic = |topic: &String| printable(topic, MAX_TOPIC_CHARACTERS);
-        let said =
-            |text: Option<String>, max: usize| text.map(|text| printable(&text, max)).filter(|text| !text.is_empty());
+        let topic = |topic: &String| Some(foreign.value(topic)?.chars().take(MAX_TOPIC_CHARACTERS).collect());
         Ok(HostedRepository {
             id: entry.id.to_string(),
             name,
             clone_url,
-            default_branch: said(entry.default_branch, MAX_BRANCH_BYTES),
-            description: said(entry.description, MAX_DESCRIPTION_CHARACTERS),
-            topics: entry.topics.iter().take(MAX_TOPICS).map(topic).filter(|topic| !topic.is_empty()).collect(),
+            default_branch: entry.default_branch.map(|branch| one_line(&branch)).filter(|branch| !branch.is_empty()),
+            description: entry.description.and_then(|description| foreign.value(&description)),
+            topics: entry.topics.iter().take(MAX_TOPICS).filter_map(topic).collect(),
             is_archived: entry.is_archived,
             is_fork: entry.is_fork,
             is_empty: entry.is_empty,
@@ -141,9 +145,9 @@ impl Reading {
         })
     }
 
-    /// The full name alone, wherever the repository is now.
+    /// The present full name of a repository.
     pub(crate) fn read_path(&self, value: Value) -> Result<String, String> {
-        self.entry(value).map(|entry| printable(&entry.path, MAX_NAME_BYTES)).map_err(|error| error.to_string())
+        self.entry(value).map(|entry| one_line(&entry.path)).map_err(|error| error.to_string())
     }
 
     fn entry(&self, value: Value) -> Result<Entry, serde_json::Error> {
@@ -214,27 +218,30 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").and_then(Value::as_u64).map(|id| id.to_string())
 }
 
-/// `acme/tools/ci` within `acme` is `tools/ci`. The host's spelling of the owner may differ in case.
+/// A name that is used to find something, without control characters and bounded.
+fn one_line(text: &str) -> String {
+    let shown = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    shown.take(MAX_REFERENCE_CHARACTERS).collect::<String>().trim().to_owned()
+}
+
+/// The name within the owner: `tools/ci` for `acme/tools/ci` within `acme`. The service may write the owner
+/// in another case. The error completes a sentence that begins with the path.
 fn name_within(owner: &str, path: &str) -> Result<String, String> {
     if path.len() > MAX_NAME_BYTES {
-        return Err(format!("a name is longer than {MAX_NAME_BYTES} bytes"));
+        return Err(format!("is longer than {MAX_NAME_BYTES} bytes"));
     }
     let is_owner =
         path.is_char_boundary(owner.len()) && path[..owner.len().min(path.len())].eq_ignore_ascii_case(owner);
     let name = path.get(owner.len()..).filter(|_| is_owner).and_then(|rest| rest.strip_prefix('/'));
-    let name = name.ok_or_else(|| format!("`{path}` is not a repository of `{owner}`"))?;
+    let name = name.ok_or_else(|| format!("is not a repository of `{owner}`"))?;
     let is_sound = |part: &str| {
         !matches!(part, "" | "." | "..")
             && !part.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\')
     };
-    if name.split('/').all(is_sound) {
-        Ok(name.to_owned())
-    } else {
-        Err(format!("`{path}` is no name of a repository"))
-    }
+    if name.split('/').all(is_sound) { Ok(name.to_owned()) } else { Err("is not a valid name".to_owned()) }
 }
 
-/// Whether an address, `user@host:path` among them, names that host.
+/// Whether an address has this host. Includes addresses of the form `user@host:path`.
 fn names_host(address: &str, host: &str) -> bool {
     let found = match Url::parse(address) {
         Ok(url) if url.has_host() => url.host_str().map(str::to_ascii_lowercase),
@@ -254,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_within_the_owner() {
+    fn names_are_relative_to_the_owner() {
         let check = |owner: &str, path: &str, expect: Option<&str>| {
             assert_eq!(name_within(owner, path).ok().as_deref(), expect, "{owner} {path}");
         };
@@ -275,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_have_to_name_the_host() {
+    fn addresses_must_have_the_clone_host() {
         let check = |address: &str, expect: bool| assert_eq!(names_host(address, "git.example"), expect, "{address}");
         for right in [
             "https://git.example/a/b.git",

@@ -1,27 +1,27 @@
-//! How long a service says to wait.
+//! The time for which a service asks to wait.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::answer::Answer;
+use crate::http_reply::HttpReply;
 
-/// For a refusal that says it is one of rates, but not for how long.
-const UNSAID: Duration = Duration::from_secs(60);
-/// A reset below this is no time since 1970 but a number of seconds.
+/// The wait after a refusal because of rates that contains no time.
+const DEFAULT_WAIT: Duration = Duration::from_secs(60);
+/// A smaller reset is a number of seconds, not a time since 1970.
 const FIRST_TIME: u64 = 1_000_000_000;
 
-/// The wait before any further request. None if there is nothing to wait for.
+/// The wait before any further request. `None` if no wait is needed.
 ///
-/// Services refuse with 429 or 403; GitHub says its second kind of limit in the message alone. A limit that is used up is kept also
-/// if this answer was still given.
-pub(crate) fn wait_of(answer: &Answer, now: SystemTime) -> Option<Duration> {
-    let now = answer.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    let retry_after = answer.header("retry-after").and_then(|value| retry_after(value, now));
-    let reset = is_used_up(answer).then(|| reset_of(answer, now)).flatten();
-    match answer.status {
-        429 => retry_after.or(reset).or(Some(UNSAID)),
+/// Services refuse with 429 or 403. GitHub mentions its secondary limit in the message only. If a limit is
+/// used up by this request, the wait applies although the reply is successful.
+pub(crate) fn wait_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
+    let now = reply.header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
+    let retry_after = reply.header("retry-after").and_then(|value| retry_after(value, now));
+    let reset = is_used_up(reply).then(|| reset_of(reply, now)).flatten();
+    match reply.status {
+        429 => retry_after.or(reset).or(Some(DEFAULT_WAIT)),
         403 => {
-            let says_so = String::from_utf8_lossy(&answer.body).to_ascii_lowercase().contains("rate limit");
-            retry_after.or(reset).or(says_so.then_some(UNSAID))
+            let is_rate_limit = String::from_utf8_lossy(&reply.body).to_ascii_lowercase().contains("rate limit");
+            retry_after.or(reset).or(is_rate_limit.then_some(DEFAULT_WAIT))
         }
         503 => retry_after,
         _ => reset,
@@ -33,13 +33,13 @@ fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     seconds.or_else(|| Some(httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()))
 }
 
-fn is_used_up(answer: &Answer) -> bool {
-    let remaining = answer.header("x-ratelimit-remaining").or_else(|| answer.header("ratelimit-remaining"));
+fn is_used_up(reply: &HttpReply) -> bool {
+    let remaining = reply.header("x-ratelimit-remaining").or_else(|| reply.header("ratelimit-remaining"));
     remaining.is_some_and(|remaining| remaining.trim() == "0")
 }
 
-fn reset_of(answer: &Answer, now: SystemTime) -> Option<Duration> {
-    let reset = answer.header("x-ratelimit-reset").or_else(|| answer.header("ratelimit-reset"))?;
+fn reset_of(reply: &HttpReply, now: SystemTime) -> Option<Duration> {
+    let reset = reply.header("x-ratelimit-reset").or_else(|| reply.header("ratelimit-reset"))?;
     let seconds: u64 = reset.trim().parse().ok()?;
     if seconds < FIRST_TIME {
         return Some(Duration::from_secs(seconds));
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_read_in_all_their_forms() {
+    fn all_forms_of_waits_are_parsed() {
         let now = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         let check = |status: u16, headers: &[(&str, &str)], body: &str, expect: Option<u64>| {
             let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            let answer = Answer { status, headers, body: body.as_bytes().to_vec() };
-            assert_eq!(wait_of(&answer, now), expect.map(Duration::from_secs), "{status} {:?}", answer.headers);
+            let reply = HttpReply { status, headers, body: body.as_bytes().to_vec() };
+            assert_eq!(wait_of(&reply, now), expect.map(Duration::from_secs), "{status} {:?}", reply.headers);
         };
         let used_up = ("x-ratelimit-remaining", "0");
         let reset = ("x-ratelimit-reset", "1700000030");

@@ -1,4 +1,4 @@
-//! The suite of the port, for each kind of service.
+//! Each kind of service meets the contract of the port.
 
 use anyhow::Result;
 use cairn_conformance::hosting::{HostingUnderTest, checks, faults};

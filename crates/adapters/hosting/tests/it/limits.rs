@@ -1,4 +1,4 @@
-//! Rates: waits that the service asks for are kept, long ones handed on.
+//! Rates: the adapter waits when the service asks for it, and returns long waits to the caller.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ fn shelf(count: u64, per_page: usize) -> Shelf {
 }
 
 #[tokio::test]
-async fn a_short_wait_is_kept_and_the_list_is_whole() {
+async fn short_wait_is_made_and_the_list_is_complete() {
     for kind in KINDS {
         let server = shelf(5, 2).serve(kind).await;
         let limited = [
@@ -31,7 +31,7 @@ async fn a_short_wait_is_kept_and_the_list_is_whole() {
 }
 
 #[tokio::test]
-async fn a_long_wait_is_handed_on_at_once() {
+async fn long_wait_is_returned_at_once() {
     let hour = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() + 3_600;
     let limited = [
         Reply::status(429).header("retry-after", "3600"),
@@ -44,26 +44,26 @@ async fn a_long_wait_is_handed_on_at_once() {
         let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
         let ErrorKind::Throttled { retry_after: Some(wait) } = error.kind else { panic!("{error:?}") };
         assert!((Duration::from_secs(3_500)..=Duration::from_secs(3_600)).contains(&wait), "{wait:?}");
-        assert_eq!(server.asked().len(), 1, "it asked on");
+        assert_eq!(server.asked().len(), 1, "it sent another request");
     }
 }
 
 #[tokio::test]
-async fn a_limit_that_is_used_up_between_pages_is_not_run_into() {
+async fn limit_used_up_between_pages_stops_the_requests() {
     let server = shelf(5, 2).serve(ServiceKind::Github).await;
     let used_up = |reply: Reply| reply.header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "3000");
     let page = Reply::json("[]").header("link", "<https://x/?page=2>; rel=\"next\"");
     server.first([used_up(page)]);
     let error = service(ServiceKind::Github, &server, "").list().await.expect_err("a limit");
     assert!(matches!(error.kind, ErrorKind::Throttled { .. }), "{error:?}");
-    assert_eq!(server.asked().len(), 1, "it asked on");
-    // After the last page nothing more is asked.
+    assert_eq!(server.asked().len(), 1, "it sent another request");
+    // After the last page no request follows.
     server.first([used_up(Reply::json("[]"))]);
     service(ServiceKind::Github, &server, "").list().await.expect("a list");
 }
 
 #[tokio::test]
-async fn a_service_that_only_asks_to_wait_ends_the_list_in_time() {
+async fn endless_waits_end_at_the_timeout() {
     let server = crate::server::TestServer::start(|_| Reply::status(429).header("retry-after", "0")).await;
     let more = "timeout_seconds = 2";
     let error = service(ServiceKind::Gitea, &server, more).list().await.expect_err("no list");
@@ -73,7 +73,7 @@ async fn a_service_that_only_asks_to_wait_ends_the_list_in_time() {
 }
 
 #[tokio::test]
-async fn what_passes_is_asked_again_and_what_stays_is_an_error() {
+async fn transient_failures_are_retried_and_permanent_ones_returned() {
     for status in [500, 502, 503, 504] {
         let server = shelf(3, 2).serve(ServiceKind::Gitlab).await;
         server.first([Reply::status(status), Reply::status(status)]);
@@ -81,7 +81,7 @@ async fn what_passes_is_asked_again_and_what_stays_is_an_error() {
         assert_eq!(listing.repositories.len(), 3);
         server.asked();
         server.first(vec![Reply::status(status); 3]);
-        let error = service(ServiceKind::Gitlab, &server, "").list().await.expect_err("a failure that stays");
+        let error = service(ServiceKind::Gitlab, &server, "").list().await.expect_err("a permanent failure");
         assert_eq!((error.kind, server.asked().len()), (ErrorKind::Unavailable, 3));
     }
 }

@@ -1,5 +1,5 @@
-//! The adapter from outside: shapes as the services' documentation gives them, served by a local server; all pages, errors, limits,
-//! and services that lie.
+//! The adapter against a local server: replies in the form of the services' documentation, pages, errors,
+//! limits, and false data.
 
 mod conformance;
 mod faults;

@@ -1,4 +1,4 @@
-//! A server that answers as it is told, and remembers what it was asked.
+//! A server with scripted replies. It records the requests.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use futures::stream;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// What is answered.
+/// A scripted reply.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -25,7 +25,7 @@ pub enum Content {
     Text(String),
     /// Never ends.
     Endless,
-    /// Begins, and is cut off.
+    /// Begins, and then the connection is cut.
     Cut,
     /// Never begins.
     Silence,
@@ -50,7 +50,7 @@ impl Reply {
     }
 }
 
-/// What came.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub uri: Uri,
@@ -66,7 +66,7 @@ pub struct TestServer {
 }
 
 struct Shared {
-    /// Given before anything else, one each.
+    /// Sent before all other replies, each once.
     first: Mutex<VecDeque<Reply>>,
     answering: Box<Answering>,
     asked: Mutex<Vec<Asked>>,
@@ -101,7 +101,7 @@ impl TestServer {
         lock(&self.shared.first).extend(replies);
     }
 
-    /// What was asked since the last call.
+    /// The requests since the last call.
     pub fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut lock(&self.shared.asked))
     }

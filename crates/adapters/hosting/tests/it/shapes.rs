@@ -1,4 +1,4 @@
-//! Answers in the shape that the services' documentation gives, with every field that it names.
+//! Replies in the form of the services' documentation, with all its fields.
 
 use cairn_hosting::ServiceKind;
 use cairn_ports::{HostedRepository, Hosting, Listing};
@@ -15,7 +15,7 @@ async fn listed(kind: ServiceKind, recorded: &'static str, more: &str) -> Listin
     service(kind, &server, more).list().await.expect("a list")
 }
 
-/// Name, and the letters of what is said of it: archived, fork, empty, disabled.
+/// Name, and a letter for each flag: archived, fork, empty, disabled.
 fn marks(listing: &Listing) -> Vec<String> {
     let mark = |found: &HostedRepository| {
         let marks = [(found.is_archived, 'a'), (found.is_fork, 'f'), (found.is_empty, 'e'), (found.is_disabled, 'd')];
@@ -26,7 +26,7 @@ fn marks(listing: &Listing) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn github_is_read() {
+async fn github_reply_is_parsed() {
     let listing = listed(ServiceKind::Github, GITHUB, "clone_host = 'github.com'").await;
     assert_eq!(marks(&listing), ["shop", "old-shop a", "router f", "nothing e", "blocked d"]);
     let shop = HostedRepository {
@@ -45,7 +45,7 @@ async fn github_is_read() {
 }
 
 #[tokio::test]
-async fn gitlab_is_read_with_groups_below_the_group() {
+async fn gitlab_reply_is_parsed_with_subgroups() {
     let listing = listed(ServiceKind::Gitlab, GITLAB, "clone_host = 'gitlab.example.com'").await;
     let leaving = "leaving-deletion_scheduled-32 d";
     let expected = ["shop", "tools/ci/runner a", "tools/router f", "nothing e", "no-code d", leaving];
@@ -57,7 +57,7 @@ async fn gitlab_is_read_with_groups_below_the_group() {
 }
 
 #[tokio::test]
-async fn gitea_is_read() {
+async fn gitea_reply_is_parsed() {
     let listing = listed(ServiceKind::Gitea, GITEA, "clone_host = 'git.example.com'").await;
     assert_eq!(marks(&listing), ["shop", "old-shop a", "router f", "nothing e"]);
     assert_eq!(listing.repositories[0].default_branch.as_deref(), Some("trunk"));
@@ -65,14 +65,14 @@ async fn gitea_is_read() {
 }
 
 #[tokio::test]
-async fn addresses_may_be_those_of_ssh() {
+async fn ssh_addresses_can_be_selected() {
     let more = "clone_host = 'github.com'\nclone_over = 'ssh'";
     let listing = listed(ServiceKind::Github, GITHUB, more).await;
     assert_eq!(listing.repositories[0].clone_url, "git@github.com:acme/shop.git");
 }
 
 #[tokio::test]
-async fn each_service_is_asked_in_its_own_way() {
+async fn each_service_gets_its_own_form_of_request() {
     let check = async |kind, more: &str, expect: &str, authorization: &str| {
         let server = TestServer::start(|_| Reply::json("[]")).await;
         service(kind, &server, more).list().await.expect("an empty list");
@@ -98,7 +98,7 @@ async fn each_service_is_asked_in_its_own_way() {
     check(ServiceKind::Gitea, "owner_is = 'user'", "/api/v1/users/acme/repos?limit=50", "").await;
 }
 
-/// A file with a token, as `token = { file = … }` names it.
+/// A file with a token, for `token = { file = … }`.
 pub fn token(text: &str) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), format!("{text}\n")).expect("written");

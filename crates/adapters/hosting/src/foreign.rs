@@ -1,0 +1,44 @@
+//! Text that the service sends, for messages and records.
+
+use cairn_config::Secret;
+use cairn_redaction::Untrusted;
+
+/// Makes text of the service fit for use. A service may repeat our token, so the token is removed first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ForeignText {
+    token: Option<Secret>,
+}
+
+impl ForeignText {
+    pub(crate) fn new(token: Option<Secret>) -> Self {
+        Self { token }
+    }
+
+    /// Redacted, escaped, bounded, and in a message marked as a quotation.
+    pub(crate) fn quoted(&self, text: &str) -> Untrusted {
+        match &self.token {
+            Some(token) => Untrusted::new(&text.replace(token.expose(), "[token]")),
+            None => Untrusted::new(text),
+        }
+    }
+
+    /// The same text as a value of a record, without the marks. `None` if it is empty.
+    pub(crate) fn value(&self, text: &str) -> Option<String> {
+        let text = self.quoted(text.trim());
+        Some(text.as_str().trim().to_owned()).filter(|text| !text.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_is_redacted_escaped_and_bounded() {
+        let secret = ["gh", "p_", "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2g"].concat();
+        let text = ForeignText::default();
+        let shown = text.quoted(&format!("a\n{secret}{}", " x".repeat(500))).to_string();
+        assert!(!shown.contains(&secret) && !shown.contains('\n') && shown.chars().count() <= 302, "{shown}");
+        assert_eq!(text.value(" \n "), None);
+    }
+}
