@@ -1,13 +1,14 @@
-//! Which addresses a URL may lead to: one rule for all who talk to hosts that somebody else names.
+//! The one rule for addresses in URLs from users and servers.
 //!
-//! A literal address and a name that is local by definition are decided at once. Any other name has to be resolved: whoever
-//! connects checks every answer and connects to exactly these, so that a name cannot answer differently the second time.
+//! A literal address is checked at once, and so is a name that is local by definition. Every other name must
+//! be resolved. The caller that connects checks all resolved addresses and connects to exactly these, so that
+//! a second resolution with another result has no effect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-/// Whether a host may be public, as far as that can be told without asking a name server. `None` is no host.
+/// Whether a host may be public, decided without a name server. `None` means that the URL has no host.
 pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     match host {
         Some(Host::Ipv4(address)) => is_public((*address).into()),
@@ -17,7 +18,7 @@ pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     }
 }
 
-/// Names that are local by definition, whatever a name server says of them, are not public.
+/// Names that are local by definition are not public, whatever a name server returns for them.
 fn is_public_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     let local = ["localhost", "local", "internal", "localdomain", "home.arpa"];
@@ -25,8 +26,9 @@ fn is_public_name(name: &str) -> bool {
     name.contains('.') && !local.iter().any(is_local)
 }
 
-/// Whether the address is on the public internet: not loopback, private, link-local (where clouds serve metadata),
-/// shared, documentation, multicast, reserved, nor a form of IPv6 that embeds such an IPv4 address.
+/// Whether the address is on the public internet. Not public are loopback, private, link-local (where clouds
+/// serve metadata), shared, documentation, multicast and reserved addresses, and IPv6 addresses that contain
+/// such an IPv4 address.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -35,13 +37,13 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    /// Network and number of its leading bits.
+    /// Each network with the number of its leading bits.
     const REFUSED: &[([u8; 4], u32)] = &[
         ([0, 0, 0, 0], 8),
         ([10, 0, 0, 0], 8),
         ([100, 64, 0, 0], 10),
         ([127, 0, 0, 0], 8),
-        // Serves metadata to virtual machines of one cloud, from a public range.
+        // In one cloud this address of a public range serves metadata to virtual machines.
         ([168, 63, 129, 16], 32),
         ([169, 254, 0, 0], 16),
         ([172, 16, 0, 0], 12),
@@ -61,7 +63,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
-    // Translation to IPv4: the embedded address decides.
+    // Translation to IPv4: the contained IPv4 address decides.
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         return is_public_v4(Ipv4Addr::from((u32::from(segments[6]) << 16) | u32::from(segments[7])));
     }
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_decided_without_a_name_server() {
+    fn hosts_are_checked_without_a_name_server() {
         let check = |host: &str, expect: bool| {
             let host = Host::parse(host).expect("host");
             assert_eq!(may_be_public(Some(&host)), expect, "{host}");

@@ -1,4 +1,4 @@
-//! The file system's side: blocking, on checked keys.
+//! Operations on the file system. They block, and keys are already checked.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,11 +11,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, Put, check_blob_key};
 
-/// Where objects are written before they get their name. No key starts with a dot.
+/// The directory in which objects are written before they get their name. No key starts with a dot.
 const TEMPORARY: &str = ".tmp";
-/// A temporary file that old belongs to nobody: writing an object takes seconds.
+/// An older temporary file is abandoned: writing an object takes seconds.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
-/// How often linking is tried again because deletions took the empty directory away.
+/// Number of attempts to link. An attempt fails if a deletion removes the empty directory at the same time.
 const LINK_ATTEMPTS: usize = 16;
 
 pub(crate) fn prepare(root: &Path) -> io::Result<()> {
@@ -38,9 +38,11 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     if let Some(file) = found_or_none(missing_directory_is_missing(File::open(&path)))?
         && file.metadata()?.is_file()
     {
-        // Whoever puts it now has not named it anywhere yet; a sweep that goes by age must take it for new.
+        // The caller has not referenced the object yet. A sweep decides by age, so the object must count as
+        // new.
         file.set_modified(SystemTime::now())?;
-        // Whoever linked it may not have synced the directory yet, and success here promises durability.
+        // The writer that linked it may not have synced the directory yet. Success here means that the object
+        // is durable.
         sync_parent(&path)?;
         return Ok(Put::AlreadyThere);
     }
@@ -53,21 +55,21 @@ pub(crate) fn put(root: &Path, key: &str, bytes: &[u8]) -> io::Result<Put> {
     Ok(put)
 }
 
-/// Writes a file that nobody knows, and waits until the disk has it.
+/// Writes a file under a temporary name, and waits until it is on disk.
 fn write_temporary(root: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let path = root.join(TEMPORARY).join(format!("{}-{number}", process::id()));
     let written = write_synced(&path, bytes);
     if written.is_err() {
-        // The write's own error is what matters; what stays behind is cleared away when the store is opened later.
+        // The error of the write is returned. The file is removed when the store is opened later.
         let _ = fs::remove_file(&path);
     }
     written.map(|()| path)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A process of the same number may have been killed here before.
+    // A process with the same id may have been killed here before.
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
     let (first, second) = bytes.split_at(bytes.len() / 2);
     file.write_all(first)?;
@@ -82,27 +84,27 @@ fn link(root: &Path, temporary: &Path, path: &Path) -> io::Result<Put> {
     fail_at("blobs::link")?;
     let directory = path.parent().unwrap_or(root);
     for _ in 0..LINK_ATTEMPTS {
-        make_directories(root, directory)?;
+        create_directories(root, directory)?;
         match fs::hard_link(temporary, path) {
             Ok(()) => return Ok(Put::Created),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(Put::AlreadyThere) };
             }
-            // A deletion emptied the directory and took it away.
+            // A deletion has removed the empty directory.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("the directory of the object is being removed again and again"))
+    Err(io::Error::other("other processes remove the directory of the object repeatedly"))
 }
 
-/// Makes the directory and those above it, each durable in the one above.
-fn make_directories(root: &Path, directory: &Path) -> io::Result<()> {
+/// Creates the directory and its parents, each durable in its parent.
+fn create_directories(root: &Path, directory: &Path) -> io::Result<()> {
     if directory.is_dir() || directory == root {
         return Ok(());
     }
     if let Some(above) = directory.parent() {
-        make_directories(root, above)?;
+        create_directories(root, above)?;
     }
     match fs::create_dir(directory) {
         Ok(()) => sync_parent(directory),
@@ -136,9 +138,9 @@ pub(crate) fn get_range(root: &Path, key: &str, range: &Range<u64>) -> io::Resul
     Ok(bytes.into())
 }
 
-/// Below an object there is nothing, and a directory is no object: both are keys that are not there.
-fn missing_directory_is_missing<T>(outcome: io::Result<T>) -> io::Result<T> {
-    outcome.map_err(|error| match error.kind() {
+/// A key below an object does not exist, and a directory is not an object: both count as missing.
+fn missing_directory_is_missing<T>(result: io::Result<T>) -> io::Result<T> {
+    result.map_err(|error| match error.kind() {
         io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => io::ErrorKind::NotFound.into(),
         _ => error,
     })
@@ -160,7 +162,7 @@ fn walk(path: &Path, directory: &str, prefix: &str, found: &mut Vec<BlobMeta>) -
     };
     for entry in entries {
         let entry = entry?;
-        // Only names that keys can have; `.tmp` is none.
+        // Names that cannot be part of a key are skipped, such as `.tmp`.
         let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
         let key = if directory.is_empty() { name } else { format!("{directory}/{name}") };
         if check_blob_key(&key).is_err() || !(key.starts_with(prefix) || prefix.starts_with(&key)) {
@@ -184,7 +186,7 @@ pub(crate) fn delete(root: &Path, key: &str) -> io::Result<()> {
     if found_or_none(missing_directory_is_missing(fs::remove_file(&path)))?.is_none() {
         return Ok(());
     }
-    // Directories that this emptied go with it, so that a removed repository leaves no trace.
+    // Empty directories are removed too, so that a removed repository leaves no trace.
     for directory in path.ancestors().skip(1).take_while(|directory| *directory != root) {
         if fs::remove_dir(directory).is_err() {
             return ignore_missing(File::open(directory).and_then(|directory| directory.sync_all()));
@@ -193,21 +195,22 @@ pub(crate) fn delete(root: &Path, key: &str) -> io::Result<()> {
     File::open(root)?.sync_all()
 }
 
-fn found_or_none<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
-    match outcome {
+fn found_or_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn ignore_missing(outcome: io::Result<()>) -> io::Result<()> {
-    found_or_none(outcome).map(|_| ())
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    found_or_none(result).map(|_| ())
 }
 
-/// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
+/// A point at which a test makes the process fail or end. Without the feature `failpoints` it contains no
+/// code.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str) -> io::Result<()> {
-    cairn_faults::fail_point!(point, |said: String| Err(io::Error::other(said)));
+    cairn_faults::fail_point!(point, |message: String| Err(io::Error::other(message)));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Artifacts as files: create-only, whole or absent, durable when written.
 //!
-//! An object is written to a file of its own in `.tmp`, synced, and then linked to its name. The link is what makes it
-//! create-only: of any number of writers, in any number of processes, exactly one gets the name, and no reader ever sees
-//! half an object. The directory is synced before the write returns. Keys cannot leave the root, because every part of a
-//! key is checked and none may start with a dot.
+//! An object is written to a file of its own in `.tmp`, synced, and then linked to its name. The link makes
+//! the store create-only: of all writers in all processes exactly one gets the name, and a reader never sees
+//! a part of an object. The directory is synced before the write returns. Keys cannot leave the root, because
+//! each part of a key is checked and must not start with a dot.
 
 mod files;
 
@@ -15,16 +15,16 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_ports::{BlobMeta, BlobStore, BlobStoreError, ErrorKind, Put, check_blob_key, check_blob_prefix};
 
-/// Fail points of writes, in the order in which a write passes them.
+/// Fail points of writes, in the order in which a write reaches them.
 pub const FAIL_POINTS: [&str; 5] = ["blobs::write", "blobs::sync", "blobs::link", "blobs::linked", "blobs::delete"];
 
-/// A directory that holds objects.
+/// A directory that contains objects.
 #[derive(Clone, Debug)]
 pub struct LocalBlobs {
     root: PathBuf,
 }
 
-/// The directory of the store cannot be made or read.
+/// The directory of the store cannot be created or read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open the artifacts in `{root}`")]
 pub struct OpenError {
@@ -33,8 +33,8 @@ pub struct OpenError {
 }
 
 impl LocalBlobs {
-    /// Opens the store in `root`, creating it if it is not there, and clears away what killed writers left behind.
-    /// Blocking.
+    /// Opens the store in `root`, creates it if it does not exist, and removes the temporary files of killed
+    /// writers. Blocks.
     pub fn open(root: &Path) -> Result<Self, OpenError> {
         files::prepare(root).map_err(|source| OpenError { root: root.to_owned(), source })?;
         Ok(Self { root: root.to_owned() })
@@ -47,12 +47,12 @@ impl LocalBlobs {
         work: impl FnOnce(&Path, &str) -> io::Result<T> + Send + 'static,
     ) -> Result<T, BlobStoreError> {
         let (root, owned_key) = (self.root.clone(), key.to_owned());
-        let outcome = match tokio::task::spawn_blocking(move || work(&root, &owned_key)).await {
-            Ok(outcome) => outcome,
+        let result = match tokio::task::spawn_blocking(move || work(&root, &owned_key)).await {
+            Ok(result) => result,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => return Err(BlobStoreError::new(ErrorKind::Cancelled, operation, key)),
         };
-        outcome.map_err(|error| BlobStoreError::new(kind_of(&error), operation, key).because(error))
+        result.map_err(|error| BlobStoreError::new(kind_of(&error), operation, key).because(error))
     }
 
     async fn run_on_object<T: Send + 'static>(
@@ -95,7 +95,7 @@ fn kind_of(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::Forbidden,
-        // A key that is also the directory of another, or a name that the file system refuses.
+        // The key is also a directory of another key, or the file system refuses the name.
         io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory
         | io::ErrorKind::InvalidFilename

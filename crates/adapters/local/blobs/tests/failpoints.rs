@@ -1,4 +1,4 @@
-//! A write that fails at each of its steps: nothing half done is ever seen, and doing it again succeeds.
+//! Writes that fail at each step: no partial object is ever visible, and the next attempt succeeds.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
@@ -8,17 +8,17 @@ use bytes::Bytes;
 use cairn_local_blobs::{FAIL_POINTS, LocalBlobs};
 use cairn_ports::{BlobStore, ErrorKind};
 
-/// One test, because fail points are shared by the whole process.
+/// One test, because all tests of a process share the fail points.
 #[tokio::test]
-async fn every_write_may_fail() -> Result<()> {
+async fn writes_and_deletions_survive_each_failure() -> Result<()> {
     let scenario = fail::FailScenario::setup();
-    a_write_that_fails_is_whole_or_absent().await?;
-    a_deletion_that_fails_can_be_done_again().await?;
+    failed_write_is_whole_or_absent().await?;
+    failed_deletion_can_be_repeated().await?;
     scenario.teardown();
     Ok(())
 }
 
-async fn a_write_that_fails_is_whole_or_absent() -> Result<()> {
+async fn failed_write_is_whole_or_absent() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = LocalBlobs::open(directory.path())?;
     let bytes = Bytes::from(vec![7; 100_000]);
@@ -34,11 +34,11 @@ async fn a_write_that_fails_is_whole_or_absent() -> Result<()> {
         store.put(&key, bytes.clone()).await?;
         assert_eq!(store.get(&key).await?, bytes);
     }
-    assert_eq!(std::fs::read_dir(directory.path().join(".tmp"))?.count(), 0, "temporary files stay behind");
+    assert_eq!(std::fs::read_dir(directory.path().join(".tmp"))?.count(), 0, "temporary files were left");
     Ok(())
 }
 
-async fn a_deletion_that_fails_can_be_done_again() -> Result<()> {
+async fn failed_deletion_can_be_repeated() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = LocalBlobs::open(directory.path())?;
     store.put("a", Bytes::from_static(b"x")).await?;

@@ -1,12 +1,14 @@
 //! The broker of one process: bounded queues, two lanes, prefetch, acknowledgement, retries, dead letters.
 //!
-//! Jobs die with the process; the ledger knows which parts are open and drives them again. What holds while it lives:
-//! a job that was published is waiting, delivered, delayed or acknowledged, never lost; at most `prefetch` of a stage are
-//! unsettled; interactive jobs pass bulk ones; within a lane the order is that of publishing.
+//! Jobs end with the process. The ledger stores which parts are open, and these are published again. While
+//! the process lives, a published job is waiting, delivered, delayed or acknowledged, and never lost. At most
+//! `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs. Within a lane
+//! jobs keep the order of publishing.
 //!
-//! A consumer of one process does not vanish like one behind a socket, so the broker cannot see it go. Who runs
-//! consumers calls [`LocalBroker::reclaim`] when one dies (a panic, an aborted task); a delivery that nobody answers for
-//! `unanswered_after` is taken back as well. Either way it goes to the front of its lane and counts as unanswered.
+//! The broker cannot see that a consumer of the same process ends, because no connection breaks. So the owner
+//! of the consumers calls [`LocalBroker::reclaim`] when one ends (a panic, an aborted task). A delivery
+//! without an answer for `unanswered_after` is reclaimed as well. In both cases it goes to the front of its
+//! lane and counts as unanswered.
 
 mod queue;
 
@@ -23,14 +25,15 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::queue::{Message, StageQueue};
 
-/// Bounds of one stage's queue.
+/// Limits of one stage's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueSettings {
-    /// Jobs that wait before `publish` does. Retries are never refused: they may exceed it.
+    /// Jobs that may wait; then `publish` waits. Retries are never refused and may exceed this number.
     pub capacity: usize,
-    /// Jobs that may be unsettled at a time.
+    /// Jobs that may be unsettled at the same time.
     pub prefetch: usize,
-    /// After this time without an answer a delivery comes back. Longer than any handler's deadline.
+    /// After this time without an answer a delivery is reclaimed. It is longer than the deadline of every
+    /// handler.
     pub unanswered_after: Duration,
 }
 
@@ -57,14 +60,14 @@ struct State {
 
 #[derive(Default)]
 struct Signals {
-    /// Something may be receivable.
+    /// A job may be receivable.
     ready: Notify,
-    /// There may be room.
-    room: Notify,
+    /// The queue may have capacity.
+    capacity: Notify,
 }
 
 impl LocalBroker {
-    /// `settings` says the bounds of each stage's queue.
+    /// `settings` returns the limits of each stage's queue.
     pub fn new(settings: impl Fn(StageName) -> QueueSettings) -> Self {
         let queues = StageName::ALL.iter().map(|stage| (*stage, StageQueue::new(settings(*stage)))).collect();
         let signals = StageName::ALL.iter().map(|stage| (*stage, Signals::default())).collect();
@@ -73,7 +76,7 @@ impl LocalBroker {
         Self { state: Mutex::new(state), signals }
     }
 
-    /// Takes a delivery back whose consumer is gone. A tag that is not outstanding is `NotFound`.
+    /// Takes back a delivery whose consumer has ended. A tag that is not outstanding is `NotFound`.
     pub fn reclaim(&self, tag: u64) -> Result<(), BrokerError> {
         let mut state = self.lock();
         let stage = state.outstanding.remove(&tag).ok_or_else(|| unknown_tag("reclaim", tag))?;
@@ -84,19 +87,20 @@ impl LocalBroker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No change of the state can panic half way through, so a poisoned lock guards a sound one.
+        // No change of the state can panic in the middle, so the state behind a poisoned lock is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enqueues jobs while there is room; what is left waits for more. Once closed, nobody makes room any more, and a
-    /// handler that finishes its work must not hang on what follows: then all are taken.
+    /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full. A closed broker
+    /// accepts all jobs: no consumer makes capacity any more, and a handler that finishes its work must not
+    /// wait for it.
     fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
         let mut state = self.lock();
         let is_closed = state.is_closed;
         while let Some(job) = jobs.peek() {
             let stage = job.stage();
             let queue = state.queue(stage);
-            if !is_closed && !queue.has_room() {
+            if !is_closed && !queue.has_capacity() {
                 return Some(stage);
             }
             if let Some(job) = jobs.next() {
@@ -107,14 +111,14 @@ impl LocalBroker {
         None
     }
 
-    /// A delivery, or until when to wait for one at most.
+    /// A delivery, or the time of the next change.
     fn try_receive(&self, stage: StageName) -> Received {
         let mut state = self.lock();
         if state.is_closed {
             return Received::Closed;
         }
         let now = Instant::now();
-        for tag in state.queue(stage).take_back_unanswered(now) {
+        for tag in state.queue(stage).reclaim_unanswered(now) {
             state.outstanding.remove(&tag);
         }
         let tag = state.next_tag;
@@ -144,11 +148,11 @@ impl Broker for LocalBroker {
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError> {
         let mut jobs = jobs.into_iter().peekable();
         while let Some(full) = jobs.peek().map(|job| job.stage()) {
-            // Listening starts before looking, so that room made in between is not missed.
-            let mut room = std::pin::pin!(self.signals[&full].room.notified());
-            room.as_mut().enable();
+            // The wait is registered before the check, so that no signal in between is missed.
+            let mut capacity = std::pin::pin!(self.signals[&full].capacity.notified());
+            capacity.as_mut().enable();
             match self.enqueue(lane, &mut jobs) {
-                Some(stage) if stage == full => room.await,
+                Some(stage) if stage == full => capacity.await,
                 _ => {}
             }
         }
@@ -161,7 +165,7 @@ impl Broker for LocalBroker {
             ready.as_mut().enable();
             match self.try_receive(stage) {
                 Received::Delivery(delivery) => {
-                    self.signals[&stage].room.notify_waiters();
+                    self.signals[&stage].capacity.notify_waiters();
                     return Ok(Some(delivery));
                 }
                 Received::Closed => return Ok(None),
@@ -201,7 +205,7 @@ impl Broker for LocalBroker {
         self.lock().is_closed = true;
         for signals in self.signals.values() {
             signals.ready.notify_waiters();
-            signals.room.notify_waiters();
+            signals.capacity.notify_waiters();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One stage's queue: values and rules, without waiting.
+//! One stage's queue. Its functions never wait.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,15 +24,15 @@ impl Message {
 
 struct Outstanding {
     message: Message,
-    /// None for a time beyond what the clock can count.
-    taken_back_at: Option<Instant>,
+    /// `None` for a time that the clock cannot represent.
+    reclaimed_at: Option<Instant>,
 }
 
 pub(crate) struct StageQueue {
     settings: QueueSettings,
     interactive: VecDeque<Message>,
     bulk: VecDeque<Message>,
-    /// By the time at which they may be delivered; equal times in the order of settling.
+    /// By the time at which they may be delivered. Messages with equal times keep the order of settling.
     delayed: BTreeMap<(Instant, u64), Message>,
     outstanding: BTreeMap<u64, Outstanding>,
 }
@@ -48,7 +48,7 @@ impl StageQueue {
         }
     }
 
-    pub(crate) fn has_room(&self) -> bool {
+    pub(crate) fn has_capacity(&self) -> bool {
         self.interactive.len() + self.bulk.len() + self.delayed.len() < self.settings.capacity.max(1)
     }
 
@@ -67,7 +67,7 @@ impl StageQueue {
         }
     }
 
-    /// Hands out the next message under `tag`, if the prefetch allows one.
+    /// Delivers the next message under `tag`, if `prefetch` allows it.
     pub(crate) fn deliver(&mut self, tag: u64, now: Instant) -> Option<Delivery> {
         self.promote_due(now);
         if self.outstanding.len() >= self.settings.prefetch.max(1) {
@@ -85,7 +85,7 @@ impl StageQueue {
             traceparent: None,
         };
         self.outstanding
-            .insert(tag, Outstanding { message, taken_back_at: now.checked_add(self.settings.unanswered_after) });
+            .insert(tag, Outstanding { message, reclaimed_at: now.checked_add(self.settings.unanswered_after) });
         Some(delivery)
     }
 
@@ -98,13 +98,13 @@ impl StageQueue {
         }
     }
 
-    /// When time alone may make something receivable.
+    /// The time at which a message may become receivable without any other event.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         let due = self.delayed.first_key_value().map(|((due, _), _)| *due);
-        // A due message that is still here waits for the prefetch, not for time.
+        // A due message that is still in the queue waits for an answer, not for time.
         let due = if self.outstanding.len() < self.settings.prefetch.max(1) { due } else { None };
-        let taken_back = self.outstanding.values().filter_map(|outstanding| outstanding.taken_back_at).min();
-        [due, taken_back].into_iter().flatten().min()
+        let reclaimed = self.outstanding.values().filter_map(|outstanding| outstanding.reclaimed_at).min();
+        [due, reclaimed].into_iter().flatten().min()
     }
 
     pub(crate) fn settle(&mut self, tag: u64, settlement: Settlement, now: Instant) {
@@ -121,7 +121,7 @@ impl StageQueue {
         }
     }
 
-    /// Of a delivery that somebody has in hand.
+    /// The dead letter of an outstanding delivery.
     pub(crate) fn dead_letter(&self, tag: u64, code: &str, chain: &str) -> Option<DeadLetter> {
         let Message { job, lane, num_failed_attempts, .. } = &self.outstanding.get(&tag)?.message;
         Some(DeadLetter {
@@ -136,7 +136,7 @@ impl StageQueue {
         })
     }
 
-    /// Puts an unanswered delivery back to the front of its lane.
+    /// Returns an unanswered delivery to the front of its lane.
     pub(crate) fn reclaim(&mut self, tag: u64) {
         if let Some(Outstanding { mut message, .. }) = self.outstanding.remove(&tag) {
             message.num_unanswered += 1;
@@ -144,9 +144,9 @@ impl StageQueue {
         }
     }
 
-    /// Takes back what nobody answered in time; returns the tags, which mean nothing from now on.
-    pub(crate) fn take_back_unanswered(&mut self, now: Instant) -> Vec<u64> {
-        let is_late = |outstanding: &Outstanding| outstanding.taken_back_at.is_some_and(|at| at <= now);
+    /// Reclaims the deliveries without an answer in time. Returns their tags, which are invalid from now on.
+    pub(crate) fn reclaim_unanswered(&mut self, now: Instant) -> Vec<u64> {
+        let is_late = |outstanding: &Outstanding| outstanding.reclaimed_at.is_some_and(|at| at <= now);
         let late: Vec<u64> =
             self.outstanding.iter().filter(|(_, outstanding)| is_late(outstanding)).map(|(tag, _)| *tag).collect();
         for tag in late.iter().rev() {

@@ -1,4 +1,5 @@
-//! The broker's contract, in one process. Time stands still but for what the broker and the suite wait for.
+//! The broker of one process meets the contract. The paused clock advances only when the broker or the suite
+//! waits.
 
 use anyhow::Result;
 use async_trait::async_trait;
@@ -30,11 +31,11 @@ async fn open() -> Result<Box<dyn BrokerUnderTest>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_process_keeps_the_contract() -> Result<()> {
+async fn local_broker_meets_the_contract() -> Result<()> {
     suite::passes(&broker::checks(), open).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_suite_catches_planted_faults() -> Result<()> {
+async fn planted_faults_are_caught() -> Result<()> {
     suite::catches(&broker::checks(), &broker::faults(), open).await
 }

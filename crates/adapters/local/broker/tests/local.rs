@@ -1,4 +1,4 @@
-//! What only the in-process broker promises.
+//! Properties that only the in-process broker has.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ fn broker(settings: QueueSettings) -> LocalBroker {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_answers_comes_back_by_itself() -> Result<()> {
+async fn unanswered_delivery_is_reclaimed() -> Result<()> {
     let settings = QueueSettings { unanswered_after: Duration::from_secs(60), ..QueueSettings::default() };
     let broker = broker(settings);
     broker.publish(Lane::Bulk, vec![job(0)]).await?;
@@ -48,7 +48,7 @@ async fn closing_lets_handlers_finish() -> Result<()> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         broker.close().await;
     };
-    // The queue is full: this waits until the broker closes, and then is taken.
+    // The queue is full: the publisher waits until the broker closes. Then all jobs are accepted.
     let (published, ()) = tokio::join!(broker.publish(Lane::Bulk, vec![job(1), job(2)]), late);
     published?;
     assert_eq!(broker.depth(STAGE).await?, 3);
