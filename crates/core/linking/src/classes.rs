@@ -5,6 +5,7 @@ use cairn_domain::{Resolution, SymbolKind};
 use crate::environment::{FileId, Lookup};
 use crate::places::{Ask, Finding, Place, Places, Want, select};
 use crate::questions::{Question, Topic};
+use crate::rules::Rules;
 use crate::{Definition, Family, Name};
 
 /// Deepest chain of bases that is followed.
@@ -59,7 +60,7 @@ impl Lookup<'_> {
 
     /// The constructor that is written in a class: it is called like the class, or `constructor`.
     pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
-        let rules = self.contribution(file).family.rules();
+        let rules = Rules::of(self.contribution(file).family);
         let definition = *self.definition(file, class);
         let ask = Ask { want: Want::Call, ..ask };
         for name in [definition.name, Name::of("constructor")] {
@@ -146,7 +147,7 @@ impl Lookup<'_> {
         ask: Ask,
     ) -> Finding {
         let family = self.contribution(file).family;
-        let rules = family.rules();
+        let rules = Rules::of(family);
         let name = Name::of(name);
         let here = self.members(file, qualified, name);
         let question = Question::new(Topic::OwnMember, file, qualified, name, ask);

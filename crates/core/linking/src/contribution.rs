@@ -10,7 +10,9 @@ use cairn_domain::{Arity, FileFacts, NodeKey, Outline, OutlineSymbol, RepoPath, 
 use rustc_hash::FxHashMap;
 
 use crate::entries::{Item, each_entry};
+use crate::rules::Rules;
 use crate::{Family, Name};
+use cairn_languages::family_of;
 
 /// Where a file stands in its snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +148,7 @@ struct Named {
 
 /// What the file gives to the rest of its repository.
 pub fn contribute(repository: RepositoryId, place: &FilePlace<'_>, outline: &Arc<Outline>) -> Contribution {
-    let family = Family::of(&outline.language);
+    let family = family_of(&outline.language);
     let namespace = namespace(family, place.path, outline.package.as_deref());
     let definitions = definitions(outline, family, namespace);
     let mut contribution = Contribution {
@@ -214,7 +216,7 @@ fn definition(symbol: &OutlineSymbol, parent: Option<&Definition>, package: Name
     let holder =
         symbol.qualified_name.strip_suffix(symbol.name.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or("");
     let holder_last = holder.rsplit('.').next().unwrap_or(holder);
-    let rules = family.rules();
+    let rules = Rules::of(family);
     let is_named_from_top = match parent {
         None => {
             let is_namespace =

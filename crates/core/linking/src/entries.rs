@@ -9,6 +9,7 @@ use cairn_domain::{PackageManifest, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::names::{Space, key, mix};
+use crate::rules::Rules;
 use crate::{Contribution, Definition, Family, Name};
 
 /// What an entry points to, within its file.
@@ -25,13 +26,13 @@ const MAX_SUFFIX_PARTS: usize = 6;
 
 /// Calls `add` for every entry of the file.
 pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
-    let family = file.family.name();
+    let family = Name::of_family(file.family);
     let path = Name::of(file.path.as_str());
     add(key(Space::File, [path, Name::EMPTY, Name::EMPTY]), Item::File);
     each_suffix(file.family, file.path.as_str(), |suffix| {
         add(key(Space::Suffix, [family, Name::of(suffix), Name::EMPTY]), Item::File);
     });
-    if file.family.rules().package_scope {
+    if Rules::of(file.family).package_scope {
         add(key(Space::Package, [family, file.namespace, Name::EMPTY]), Item::File);
     }
     for (index, definition) in file.definitions.iter().enumerate().filter(|(_, definition)| definition.at_top) {
@@ -57,8 +58,8 @@ fn each_definition_key(family: Family, path: Name, definition: &Definition, mut 
     if definition.nameless {
         return;
     }
-    let rules = family.rules();
-    let family = family.name();
+    let rules = Rules::of(family);
+    let family = Name::of_family(family);
     add(key(Space::Member, [path, definition.container, definition.name]));
     if rules.open_classes && !definition.container.is_empty() {
         add(key(Space::Method, [family, definition.holder, definition.name]));

@@ -310,7 +310,7 @@ impl<'e> Lookup<'e> {
         family: Family,
         suffix: Name,
     ) -> impl ExactSizeIterator<Item = FileId> + Clone + 'e {
-        self.ask(key(Space::Suffix, [family.name(), suffix, Name::EMPTY])).iter().map(|(file, _)| *file)
+        self.ask(key(Space::Suffix, [Name::of_family(family), suffix, Name::EMPTY])).iter().map(|(file, _)| *file)
     }
 
     pub(crate) fn members(&mut self, file: FileId, container: Name, name: Name) -> Definitions<'e> {
@@ -319,21 +319,21 @@ impl<'e> Lookup<'e> {
 
     /// Definitions of a name in a container of that full name, in any file.
     pub(crate) fn methods(&mut self, family: Family, holder: Name, name: Name) -> Definitions<'e> {
-        Definitions(self.ask(key(Space::Method, [family.name(), holder, name])))
+        Definitions(self.ask(key(Space::Method, [Name::of_family(family), holder, name])))
     }
 
     /// Types of a full name, in any file.
     pub(crate) fn types(&mut self, family: Family, full: Name) -> Definitions<'e> {
-        Definitions(self.ask(key(Space::Type, [family.name(), full, Name::EMPTY])))
+        Definitions(self.ask(key(Space::Type, [Name::of_family(family), full, Name::EMPTY])))
     }
 
     /// Definitions of a name anywhere that are not local to a function.
     pub(crate) fn named(&mut self, family: Family, name: Name) -> Definitions<'e> {
-        Definitions(self.ask(key(Space::Named, [family.name(), name, Name::EMPTY])))
+        Definitions(self.ask(key(Space::Named, [Name::of_family(family), name, Name::EMPTY])))
     }
 
     pub(crate) fn package_members(&mut self, family: Family, namespace: Name, name: Name) -> Definitions<'e> {
-        Definitions(self.ask(key(Space::PackageMember, [family.name(), namespace, name])))
+        Definitions(self.ask(key(Space::PackageMember, [Name::of_family(family), namespace, name])))
     }
 
     /// Files of a package, and files that declare it as a namespace.
@@ -342,7 +342,7 @@ impl<'e> Lookup<'e> {
         family: Family,
         namespace: Name,
     ) -> impl ExactSizeIterator<Item = FileId> + 'e {
-        self.ask(key(Space::Package, [family.name(), namespace, Name::EMPTY])).iter().map(|(file, _)| *file)
+        self.ask(key(Space::Package, [Name::of_family(family), namespace, Name::EMPTY])).iter().map(|(file, _)| *file)
     }
 
     pub(crate) fn bindings(
@@ -375,7 +375,8 @@ impl<'e> Lookup<'e> {
         name: Name,
     ) -> impl Iterator<Item = (FileId, &'e FieldType)> + 'e {
         let files = &self.environment.files;
-        self.ask(key(Space::Field, [family.name(), class, name])).iter().filter_map(|(file, item)| match item {
+        self.ask(key(Space::Field, [Name::of_family(family), class, name])).iter().filter_map(|(file, item)| match item
+        {
             Item::Field(index) => Some((*file, &files[*file as usize].fields[*index as usize])),
             _ => None,
         })

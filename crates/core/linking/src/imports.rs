@@ -2,7 +2,6 @@
 
 use cairn_domain::{EdgeKind, Import, NodeKey, PackageManifest, Resolution, Unresolved};
 
-use crate::builtins::is_builtin_module;
 use crate::contribution::{BoundName, bound_names};
 use crate::link_file::{FileLinker, UnresolvedReference};
 use crate::manifest::normal_python_name;
@@ -10,7 +9,9 @@ use crate::modules::import_target;
 use crate::packages::beginnings;
 use crate::places::{Ask, Finding, Place, Places};
 use crate::questions::{Question, Topic};
+use crate::rules::Rules;
 use crate::{Family, Name};
+use cairn_languages::is_standard_module;
 
 /// Packages of Python that are imported under another name than they are published.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
@@ -88,7 +89,9 @@ impl FileLinker<'_> {
         if matches!(whole, Finding::External) && matches!(named, Finding::External | Finding::Nothing) {
             match self.dependency(import) {
                 Some(package) => targets.push((package, Resolution::Import)),
-                None if is_builtin_module(self.resolver.family, &import.module) => *missing = Some(Unresolved::Builtin),
+                None if is_standard_module(self.resolver.family, &import.module) => {
+                    *missing = Some(Unresolved::Builtin)
+                }
                 None => *missing = Some(Unresolved::External),
             }
         } else if matches!(whole, Finding::Nothing) && named.is_nothing() {
@@ -154,7 +157,7 @@ impl FileLinker<'_> {
     /// The package outside that an import comes from, if a manifest above the file asks for it.
     fn dependency(&mut self, import: &Import) -> Option<NodeKey> {
         let family = self.resolver.family;
-        let ecosystem = family.rules().ecosystem;
+        let ecosystem = Rules::of(family).ecosystem;
         if ecosystem.is_empty() || import.level > 0 {
             return None;
         }

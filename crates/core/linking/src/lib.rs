@@ -12,14 +12,13 @@
 //! Nothing here reads files, and nothing depends on the order of the input or on the platform.
 
 mod arity;
-mod builtins;
 mod classes;
+mod common_methods;
 mod contribution;
 mod documents;
 mod edges;
 mod entries;
 mod environment;
-mod family;
 mod imports;
 mod link;
 mod link_file;
@@ -34,13 +33,14 @@ mod places;
 mod questions;
 mod receivers;
 mod resolve;
+mod rules;
 mod scopes;
 mod tops;
 
+pub use cairn_languages::Family;
 pub use contribution::{Base, Contribution, Definition, FieldType, FilePlace, ImportFact, LinkFile, contribute};
 pub use entries::{affected, changed_keys, changed_package_keys};
 pub use environment::{Environment, State};
-pub use family::Family;
 pub use link::{LinkCounts, Linked, SnapshotFacts, link};
 pub use link_file::{FileLinks, UnresolvedReference, link_file};
 pub use manifest::parse_package_manifest;

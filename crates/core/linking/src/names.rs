@@ -4,6 +4,8 @@
 //! text. Two of a million names of a repository share a hash with a probability of about 1 in 40 million; the effect
 //! would be one wrong edge, the same on every machine. The hash is the same on every platform, since keys are stored.
 
+use cairn_languages::Family;
+
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
@@ -29,6 +31,11 @@ impl Name {
     #[must_use]
     pub fn dot(self, part: &str) -> Name {
         if self == Name::EMPTY { Name::of(part) } else { self.then(".").then(part) }
+    }
+
+    /// A family as part of a key.
+    pub(crate) fn of_family(family: Family) -> Name {
+        Name(mix(family as u64 + 1))
     }
 
     pub fn is_empty(self) -> bool {

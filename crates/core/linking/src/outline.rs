@@ -8,13 +8,15 @@ use rustc_hash::FxHashMap;
 
 use crate::Family;
 use crate::arity::{of_clause, of_signature};
+use crate::rules::Rules;
+use cairn_languages::family_of;
 
 /// Counts up when the outline of the same facts comes out differently.
 pub const OUTLINE_VERSION: u64 = 1;
 
 /// The outline of a file. A function of its facts, so that it can be kept beside them and made again.
 pub fn outline(facts: &FileFacts) -> Outline {
-    let family = Family::of(&facts.language);
+    let family = family_of(&facts.language);
     let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();
     let mut symbols: Vec<OutlineSymbol> = Vec::with_capacity(facts.symbols.len());
     for symbol in &facts.symbols {
@@ -38,7 +40,7 @@ pub fn outline(facts: &FileFacts) -> Outline {
 }
 
 fn outline_symbol(symbol: &Symbol, ordinal: u32, family: Family, language: &str) -> OutlineSymbol {
-    let has_arity = symbol.kind.is_callable() && !family.rules().loose_arguments;
+    let has_arity = symbol.kind.is_callable() && !Rules::of(family).loose_arguments;
     OutlineSymbol {
         name: symbol.name.clone(),
         qualified_name: symbol.qualified_name.clone(),

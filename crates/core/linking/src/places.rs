@@ -3,7 +3,7 @@
 use cairn_domain::{Resolution, SymbolKind};
 
 use crate::environment::{FileId, Lookup};
-use crate::family::Rules;
+use crate::rules::Rules;
 use crate::{Definition, Family, Name};
 
 /// What a name denotes.

@@ -2,7 +2,7 @@
 
 use cairn_domain::{Resolution, SymbolKind, Unresolved};
 
-use crate::builtins::{is_builtin, is_common_method};
+use crate::common_methods::is_common_method;
 use crate::contribution::BoundName;
 use crate::environment::{FileId, Lookup};
 use crate::modules::{import_target, rust_crate, rust_path};
@@ -11,6 +11,7 @@ use crate::questions::{Question, Topic};
 use crate::resolve::{Local, Outcome, Resolver};
 use crate::scopes::Variable;
 use crate::{Family, Name};
+use cairn_languages::is_builtin;
 
 /// What facts say before a name of the global namespace: `\\strlen`, `::open`.
 const ROOT: &str = "<root>";

@@ -3,14 +3,14 @@
 use cairn_domain::{FileFacts, Reference, ReferenceKind, Resolution, SymbolKind, Unresolved};
 use rustc_hash::FxHashMap;
 
-use crate::builtins::is_builtin;
 use crate::environment::{Environment, FileId, Lookup};
-use crate::family::Rules;
 use crate::modules::import_target;
 use crate::places::{Ask, Finding, MAX_CANDIDATES, Place, Places, Want, select};
 use crate::questions::{Question, Topic};
+use crate::rules::Rules;
 use crate::scopes::{Scopes, Variable};
 use crate::{Contribution, Definition, Family, Name};
+use cairn_languages::is_builtin;
 
 /// What became of a reference.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ impl<'e> Resolver<'e> {
             lookup,
             file,
             family,
-            rules: family.rules(),
+            rules: Rules::of(family),
             facts,
             contribution,
             scopes,

@@ -6,6 +6,7 @@ use crate::environment::{FileId, Lookup};
 use crate::modules::{folder_member, import_target, submodule};
 use crate::places::{Ask, Finding, Place, Places, Want, select};
 use crate::questions::{Question, Topic};
+use crate::rules::Rules;
 use crate::{Family, ImportFact, Name};
 
 /// Who asks: the file itself sees all its names, others only what it gives away.
@@ -29,7 +30,7 @@ impl<'e> Lookup<'e> {
         if !own.is_nothing() {
             return own;
         }
-        if !container.is_empty() && !family.rules().modules_are_closed {
+        if !container.is_empty() && !Rules::of(family).modules_are_closed {
             let outer = self.container_of(file, container);
             let found = self.visible_without_wildcards(file, outer, name, ask);
             if !found.is_nothing() {
@@ -41,7 +42,7 @@ impl<'e> Lookup<'e> {
             return package;
         }
         let wildcard = self.through_wildcards(file, container, name, ask, View::Inside);
-        if !wildcard.is_nothing() || container.is_empty() || family.rules().modules_are_closed {
+        if !wildcard.is_nothing() || container.is_empty() || Rules::of(family).modules_are_closed {
             return wildcard;
         }
         self.through_wildcards(file, Name::EMPTY, name, ask, View::Inside)
@@ -78,7 +79,7 @@ impl<'e> Lookup<'e> {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let rules = self.contribution(file).family.rules();
+        let rules = Rules::of(self.contribution(file).family);
         let hashed = Name::of(name);
         let members: Vec<(FileId, u32)> = self
             .members(file, container, hashed)
@@ -122,7 +123,7 @@ impl<'e> Lookup<'e> {
     /// Names of the package or namespace that the file belongs to.
     fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let contribution = self.contribution(file);
-        let rules = contribution.family.rules();
+        let rules = Rules::of(contribution.family);
         if !rules.package_scope || rules.packages_are_files {
             return Finding::Nothing;
         }
@@ -165,7 +166,7 @@ impl<'e> Lookup<'e> {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let (rules, hashed) = (family.rules(), Name::of(name));
+        let (rules, hashed) = (Rules::of(family), Name::of(name));
         let members = self.package_members(family, namespace, hashed);
         let question = Question::new(Topic::Package, family as FileId, namespace, hashed, ask);
         self.shared(question, members.len(), |lookup| {
@@ -180,7 +181,7 @@ impl<'e> Lookup<'e> {
         if family == Family::Python {
             return folder_member(self, namespace, name);
         }
-        let found = match family.rules().packages_are_files {
+        let found = match Rules::of(family).packages_are_files {
             true => self.in_files_of_package(family, namespace, name, ask),
             false => self.in_package(family, namespace, name, ask),
         };
@@ -206,7 +207,7 @@ impl<'e> Lookup<'e> {
     /// Whether a file re-exports itself (`module A (module A, …)` of Haskell).
     fn is_itself(&self, file: FileId, place: Place) -> bool {
         let contribution = self.contribution(file);
-        contribution.family.rules().packages_are_files
+        Rules::of(contribution.family).packages_are_files
             && place == Place::Package(contribution.family, contribution.namespace)
     }
 
@@ -226,7 +227,7 @@ impl<'e> Lookup<'e> {
         if !self.spend() {
             return Finding::Nothing;
         }
-        let rules = self.contribution(file).family.rules();
+        let rules = Rules::of(self.contribution(file).family);
         let mut found = Finding::Nothing;
         let mut is_open = false;
         for (index, import) in self.wildcards(file, container) {

@@ -6,9 +6,8 @@
 pub mod chunker;
 pub mod documents;
 mod engine;
-mod languages;
 mod version;
 
 pub use crate::engine::{LineIndex, ParseLimits, parse_file};
-pub use crate::languages::*;
 pub use crate::version::tool_version;
+pub use cairn_languages::*;

@@ -3,12 +3,12 @@
 use cairn_domain::Resolution;
 
 use super::file_place;
-use crate::builtins::is_python_stdlib;
 use crate::contribution::BoundName;
 use crate::environment::{FileId, Lookup};
 use crate::paths;
 use crate::places::{Ask, Finding, Place, Places};
 use crate::{Family, Name};
+use cairn_languages::is_standard_module;
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     let Some(module) = module(lookup, file, import) else {
@@ -107,7 +107,7 @@ fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId>
         let named = importable(found);
         let root = named[..named.len() - path.len().min(named.len())].trim_end_matches('/');
         let is_above = paths::is_inside(importing, root);
-        if !is_above && (is_python_stdlib(first) || !path.contains('/') && !is_source_root(root)) {
+        if !is_above && (is_standard_module(Family::Python, first) || !path.contains('/') && !is_source_root(root)) {
             continue;
         }
         if lookup.file(Name::of(root).then("/__init__.py")).is_some() && !root.is_empty() {

@@ -1,4 +1,5 @@
-//! What must hold of any repository: order does not matter, and linking a part equals linking all.
+//! Properties of linking that hold for every repository: the order of files does not matter, and linking the affected
+//! files equals linking all files.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::support::{Parsed, link_parsed, repository};
 
-/// Paths that files may have, so that modules, packages and folders of one name come and go.
+/// Paths of files. Modules, packages and folders with the same name appear and disappear.
 const PATHS: &[&str] = &[
     "a.py",
     "b.py",
@@ -30,7 +31,7 @@ const PATHS: &[&str] = &[
 
 const NAMES: &[&str] = &["alpha", "beta", "Gamma", "Delta"];
 
-/// One line of a file in the language of its path.
+/// One line of source text in the language of the path.
 fn line(path: &str, form: u8, first: usize, second: usize) -> String {
     let (a, b) = (NAMES[first], NAMES[second]);
     match path.rsplit('.').next() {
@@ -80,7 +81,7 @@ fn lines() -> impl Strategy<Value = Lines> {
     prop::collection::vec((any::<u8>(), 0..NAMES.len(), 0..NAMES.len()), 0..5)
 }
 
-/// A repository: for each path the lines of its file, or none.
+/// A repository: for each path the lines of its file, or none if the file does not exist.
 fn repositories() -> impl Strategy<Value = Vec<Option<Lines>>> {
     prop::collection::vec(prop::option::weighted(0.8, lines()), PATHS.len())
 }
@@ -94,7 +95,7 @@ fn parse_all(state: &[Option<Lines>]) -> Vec<Parsed> {
     PATHS.iter().zip(state).filter_map(|(path, lines)| Some(parsed(path, lines.as_ref()?))).collect()
 }
 
-/// Contributions and links of one state, as a run keeps them.
+/// The contributions and links that a run keeps for one state of the repository.
 struct Summary {
     contributions: BTreeMap<String, Contribution>,
     packages: Vec<PackageManifest>,
@@ -111,7 +112,7 @@ fn full(files: &[Parsed]) -> Summary {
     Summary { contributions, packages, links }
 }
 
-/// Links only what changed and what it affects; the rest is taken from `old`. Tells how many files were linked.
+/// Links only the affected files and takes the other links from `old`. Also returns the number of files linked.
 fn incremental(old: &Summary, files: &[Parsed]) -> (BTreeMap<String, FileLinks>, usize) {
     let contributions: BTreeMap<String, Contribution> =
         files.iter().map(|file| (file.path.to_string(), file.contribution())).collect();
@@ -139,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn order_does_not_matter(state in repositories(), rotation in 0..PATHS.len()) {
+    fn order_of_files_does_not_matter(state in repositories(), rotation in 0..PATHS.len()) {
         let files = parse_all(&state);
         let mut turned = files.clone();
         let by = rotation.min(turned.len());
@@ -149,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn linking_what_changed_equals_linking_all(
+    fn linking_affected_files_equals_linking_all(
         state in repositories(),
         edits in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.85, lines())), 1..4),
     ) {
@@ -163,13 +164,13 @@ proptest! {
         let files = parse_all(&state);
         let fresh = full(&files);
         check_states(&old, &fresh, &touched, &files)?;
-        // What is the same text has the same facts; only files of other text are given anew.
+        // A file with the same text has the same facts, so only files with another text are linked again.
         let (links, _) = incremental(&with_text_changes(old, &touched), &files);
         prop_assert_eq!(links, fresh.links);
     }
 }
 
-/// The environments of two states, made at once from what they share, link every file as those of each state alone.
+/// Environments that are built together for two states must link every file as an environment of one state does.
 fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
     let own = |summary: &Summary| -> Vec<Contribution> {
         let own = summary.contributions.iter().filter(|(path, _)| touched.contains(&path.as_str()));
@@ -193,7 +194,7 @@ fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Pa
     Ok(())
 }
 
-/// A run links every file whose text changed, also where it contributes the same.
+/// A run links every file whose text changed, even if its contribution is the same.
 fn with_text_changes(mut old: Summary, touched: &[&str]) -> Summary {
     for path in touched {
         old.links.remove(*path);
@@ -202,7 +203,7 @@ fn with_text_changes(mut old: Summary, touched: &[&str]) -> Summary {
 }
 
 #[test]
-fn a_change_that_nobody_asked_for_links_one_file() {
+fn unused_change_links_one_file() {
     let before = [
         Parsed::new("a.py", "def f():\n    pass\n"),
         Parsed::new("b.py", "from a import f\nf()\n"),
@@ -215,7 +216,7 @@ fn a_change_that_nobody_asked_for_links_one_file() {
     assert_eq!(
         incremental(&with_text_changes(full(&before), &["a.py"]), &moved).1,
         1,
-        "lines inserted above affect nobody"
+        "lines inserted above affect no other file"
     );
     let renamed = [Parsed::new("a.py", "def h():\n    pass\n"), before[1].clone(), before[2].clone()];
     assert_eq!(incremental(&with_text_changes(full(&before), &["a.py"]), &renamed).1, 2);

@@ -92,16 +92,3 @@ pub(crate) fn lines(linked: &Linked, kinds: &[EdgeKind]) -> Vec<String> {
     lines.sort();
     lines
 }
-
-/// All edges of the kinds that references make, compared as a set of lines.
-pub(crate) fn check(files: &[(&str, &str)], expect: &[&str]) {
-    use EdgeKind::{Calls, Extends, Implements};
-    check_kinds(files, &[Calls, Extends, Implements], expect);
-}
-
-pub(crate) fn check_kinds(files: &[(&str, &str)], kinds: &[EdgeKind], expect: &[&str]) {
-    let found = lines(&link_parsed(&parse(files)), kinds);
-    let mut expect: Vec<&str> = expect.to_vec();
-    expect.sort_unstable();
-    assert_eq!(found, expect, "\nfound:\n{}\n", found.join("\n"));
-}

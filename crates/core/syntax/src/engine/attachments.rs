@@ -7,7 +7,7 @@ use cairn_domain::LineSpan;
 use super::collect::{Place, RawAttachment};
 use super::guard::LineIndex;
 use super::names::fold;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// Longest doc comment and decorator that facts keep, in characters.
 const MAX_DOC_CHARS: usize = 4_000;

@@ -9,7 +9,7 @@ use super::names::{own_words, plain_name, split_chain, type_name};
 use super::query::CompiledQuery;
 use super::regions::{Locator, TypeParameters, ancestors};
 use super::symbols::Outline;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// How far back the variable that another is set to is looked for: parameters of the same function.
 const MAX_BINDINGS_BACK: usize = 64;

@@ -7,7 +7,7 @@ use super::collect::Raw;
 use super::guard::LineIndex;
 use super::names::plain_name;
 use super::query::CompiledQuery;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// Sets the export list. What the file lists under another name (`export { a as b }`, `export default Foo`) is also an
 /// import of the file from itself: a re-export with an empty module, which maps the public name to its own.

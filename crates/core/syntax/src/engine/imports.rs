@@ -12,7 +12,7 @@ use super::names::{plain_name, split_chain};
 use super::query::{CompiledQuery, ImportRole};
 use super::regions::Locator;
 use super::symbols::Outline;
-use crate::languages::{LanguageRow, RelativeImports};
+use cairn_languages::{LanguageRow, RelativeImports};
 
 pub(super) fn imports(
     row: &LanguageRow,

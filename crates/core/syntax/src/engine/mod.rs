@@ -34,8 +34,8 @@ use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 use self::collect::Raw;
 pub use self::guard::LineIndex;
 use self::query::CompiledQuery;
-use crate::languages::{self, LanguageRow};
 use crate::{chunker, documents};
+use cairn_languages::LanguageRow;
 
 /// Version of the engine: another number makes other facts keys.
 pub(crate) const ENGINE_VERSION: u64 = 5;
@@ -120,7 +120,7 @@ pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &Pars
 fn facts_of(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let lines = LineIndex::new(text);
     let mut facts = empty_facts(language, facts_key, &lines);
-    let row = languages::by_name(language);
+    let row = cairn_languages::by_name(language);
     if row.is_some_and(|row| row.has_scanner) {
         facts.status = ParseStatus::Parsed;
         (facts.document, facts.symbols, facts.chunks) = documents::parse_document(language, text);
@@ -262,8 +262,8 @@ fn error_bytes(root: Node<'_>) -> (usize, bool) {
 /// The compiled query of a row; none without grammar. Compiled once per process.
 fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
     static COMPILED: OnceLock<Vec<OnceLock<Option<CompiledQuery>>>> = OnceLock::new();
-    let all = COMPILED.get_or_init(|| languages::languages().iter().map(|_| OnceLock::new()).collect());
-    let index = languages::languages().iter().position(|other| std::ptr::eq(other, row))?;
+    let all = COMPILED.get_or_init(|| cairn_languages::languages().iter().map(|_| OnceLock::new()).collect());
+    let index = cairn_languages::languages().iter().position(|other| std::ptr::eq(other, row))?;
     // A query that does not compile is caught by `every_query_compiles`.
     all[index].get_or_init(|| CompiledQuery::compile(row).ok().flatten()).as_ref()
 }
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn blank_lines_alone_make_no_chunk() {
-        let languages = languages::languages().iter().map(|row| row.name).chain(["text", "unknown"]);
+        let languages = cairn_languages::languages().iter().map(|row| row.name).chain(["text", "unknown"]);
         for language in languages {
             for blank in ["", "\n", " \n\t\r\n\n", &"\n".repeat(50_000)] {
                 let key = FactsKey(Key128([0; 16]));
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn every_query_compiles() {
-        for row in languages::languages() {
+        for row in cairn_languages::languages() {
             if let Err(error) = CompiledQuery::compile(row) {
                 panic!("{error}");
             }

@@ -3,7 +3,7 @@
 //! The text of a node is scanned instead of its children: one pass over a few bytes, no walk, no allocation for plain
 //! names. What is no chain of names (a call, an index, a literal) yields none.
 
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// A chain of names, split before its last part.
 #[derive(Clone, PartialEq, Eq, Debug)]

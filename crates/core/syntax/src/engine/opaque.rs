@@ -8,7 +8,7 @@ use super::guard::LineIndex;
 use super::names::plain_name;
 use super::regions::Locator;
 use super::symbols::Outline;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols, and names
 /// that imports bind, are known already; at the top of a file only functions without a name have parameters.

@@ -5,7 +5,7 @@ use cairn_domain::SymbolKind;
 use super::collect::{Head, Place, Raw, RawDefinition, RawPackage};
 use super::names::split_chain;
 use super::query::CompiledQuery;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// The package of the whole file. Namespaces that hold a part of it only become definitions.
 pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {

@@ -4,7 +4,7 @@ use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind, Visibility};
 use rustc_hash::FxHashSet;
 use tree_sitter::{Language, Query};
 
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// What a capture stands for. The names are documented in `LANGUAGES.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -253,7 +253,7 @@ impl CompiledQuery {
             return Err(unknown(row.spread_nodes[index]));
         }
         spread_nodes.sort_unstable();
-        let builtins = row.builtins.iter().copied().collect();
+        let builtins = row.builtins.parser_names().collect();
         Ok(Some(CompiledQuery { roles: roles?, language, query, properties, spread_nodes, builtins }))
     }
 }

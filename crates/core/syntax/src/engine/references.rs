@@ -9,7 +9,7 @@ use super::names::{ROOT, after_root, chain_before, own_words, plain_name, receiv
 use super::query::CompiledQuery;
 use super::regions::{Locator, TypeParameters, ancestors};
 use super::symbols::Outline;
-use crate::languages::LanguageRow;
+use cairn_languages::LanguageRow;
 
 /// Whether a list of parameters holds the name other than as a default value.
 fn declares(parameters: &str, name: &str) -> bool {

@@ -12,7 +12,7 @@ use super::query::{CompiledQuery, Properties};
 use super::regions::{Locator, Region};
 use super::visibility::{self, Declaration};
 use super::wrappers::{self, Wrapped};
-use crate::languages::{LanguageRow, VisibilityRule};
+use cairn_languages::{LanguageRow, VisibilityRule};
 
 /// Longest signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 300;

@@ -2,7 +2,7 @@
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
-use crate::languages::{LanguageRow, VisibilityRule};
+use cairn_languages::{LanguageRow, VisibilityRule};
 
 /// What the rules look at, beside what the declaration states.
 pub(super) struct Declaration<'s> {

@@ -1,0 +1,160 @@
+//! Which language a file is in: by its name, its extension, its first line, and its text where those leave it open.
+
+use std::sync::OnceLock;
+
+use cairn_domain::RepoPath;
+use rustc_hash::FxHashMap;
+
+use crate::row::LanguageRow;
+use crate::table::{by_name, languages};
+
+/// Name → row, for whole file names and for extensions. The first row that claims a name has it.
+struct Index {
+    file_names: FxHashMap<&'static str, &'static LanguageRow>,
+    extensions: FxHashMap<&'static str, &'static LanguageRow>,
+    prefixes: Vec<(&'static str, &'static LanguageRow)>,
+}
+
+fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index =
+            Index { file_names: FxHashMap::default(), extensions: FxHashMap::default(), prefixes: Vec::new() };
+        for row in languages() {
+            row.file_names.iter().for_each(|name| _ = index.file_names.entry(name).or_insert(row));
+            row.extensions.iter().for_each(|extension| _ = index.extensions.entry(extension).or_insert(row));
+            index.prefixes.extend(row.file_name_prefixes.iter().map(|prefix| (*prefix, row)));
+        }
+        index
+    })
+}
+
+/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is looked at only where the name
+/// does not decide. None for files of no known language.
+pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow> {
+    let name = path.file_name();
+    if let Some(row) = index().file_names.get(name) {
+        return Some(row);
+    }
+    let extension = path.extension();
+    if let Some(row) = by_content(&extension, head) {
+        return Some(row);
+    }
+    // `Dockerfile.dev` before `.dev`, but `Makefile.py` is Python.
+    let by_extension = || index().extensions.get(extension.as_str()).copied();
+    let by_prefix = || index().prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, row)| *row);
+    by_extension().or_else(by_prefix).or_else(|| by_interpreter(head))
+}
+
+/// Extensions that several languages share.
+fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
+    let has_any = |marks: &[&str]| marks.iter().any(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some());
+    let starts_with_any = |marks: &[&str]| {
+        let text = head.trim_ascii_start();
+        marks.iter().any(|mark| text.starts_with(mark.as_bytes()))
+    };
+    match extension {
+        "h" if has_any(OBJECTIVE_C_MARKS) => by_name("objective-c"),
+        "h" if has_any(CPP_MARKS) => by_name("cpp"),
+        "m" if has_any(OBJECTIVE_C_MARKS) || has_any(&["#import", "#include"]) => by_name("objective-c"),
+        "m" => by_name("matlab"),
+        // Translations of Qt.
+        "ts" if starts_with_any(&["<?xml", "<!DOCTYPE TS", "<TS"]) => by_name("xml"),
+        "inc" if starts_with_any(&["<?php"]) => by_name("php"),
+        "v" if has_any(&["endmodule", "`timescale"]) => by_name("verilog"),
+        "pl" if has_any(&[":-"]) && !has_any(&["use strict", "my $", "#!"]) => by_name("prolog"),
+        _ => None,
+    }
+}
+
+const OBJECTIVE_C_MARKS: &[&str] = &["@interface", "@implementation", "@protocol", "@property", "@import "];
+
+/// What no C header holds outside of `#ifdef __cplusplus`, which C headers guard with `extern "C"`.
+const CPP_MARKS: &[&str] = &[
+    "\nclass ",
+    "\nnamespace ",
+    "\ntemplate",
+    "std::",
+    "\nusing ",
+    "public:",
+    "private:",
+    "protected:",
+    "constexpr ",
+    "nullptr",
+    "virtual ",
+    "noexcept",
+    "operator=",
+    "operator(",
+    "#include <string>",
+    "#include <vector>",
+    "#include <memory>",
+    "static_cast<",
+];
+
+fn by_interpreter(head: &[u8]) -> Option<&'static LanguageRow> {
+    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_whitespace();
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        program = program.rsplit('/').next()?;
+    }
+    let program = program.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
+    languages().iter().find(|row| row.interpreters.contains(&program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, head: &str, expect: Option<&str>) {
+        let path = RepoPath::parse(path).expect("valid");
+        assert_eq!(language_of(&path, head.as_bytes()).map(|row| row.name), expect, "{path}");
+    }
+
+    #[test]
+    fn names_and_extensions() {
+        check("a/b.py", "", Some("python"));
+        check("a/b.PYI", "", Some("python"));
+        check("x.rs", "", Some("rust"));
+        check("x.go", "", Some("go"));
+        check("go.mod", "", Some("go-module"));
+        check("a.mjs", "", Some("javascript"));
+        check("a.jsx", "", Some("javascript"));
+        check("a.ts", "", Some("typescript"));
+        check("a.d.ts", "", Some("typescript"));
+        check("a.tsx", "", Some("tsx"));
+        check("a.kts", "", Some("kotlin"));
+        check("Dockerfile", "", Some("dockerfile"));
+        check("Dockerfile.dev", "", Some("dockerfile"));
+        check("docker/Dockerfile.py", "", Some("python"));
+        check("Rakefile", "", Some("ruby"));
+        check("n.ipynb", "", Some("jupyter-notebook"));
+        check("README.md", "", Some("markdown"));
+        check("LICENSE", "", Some("text"));
+        check("x.zzz", "", None);
+        check("noext", "", None);
+    }
+
+    #[test]
+    fn contents() {
+        check("x.h", "#include <stdio.h>\nint f(void);\n", Some("c"));
+        check("x.h", "#pragma once\nnamespace a {\n", Some("cpp"));
+        check("x.h", "@interface Foo : NSObject\n", Some("objective-c"));
+        check("x.m", "#import <Foo.h>\n", Some("objective-c"));
+        check("x.m", "function y = f(x)\n", Some("matlab"));
+        check("x.ts", "<?xml version=\"1.0\"?>", Some("xml"));
+    }
+
+    #[test]
+    fn interpreters() {
+        check("run", "#!/usr/bin/env python3\n", Some("python"));
+        check("run", "#!/bin/bash\n", Some("bash"));
+        check("run", "#!/usr/bin/env -S FOO=1 node\n", Some("javascript"));
+        check("run", "#!/usr/bin/python3.11 -u\n", Some("python"));
+        check("run", "#!/usr/bin/unknown\n", None);
+        check("run", "#!", None);
+        check("run", "#!/usr/bin/env", None);
+    }
+}

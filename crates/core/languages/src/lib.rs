@@ -1,0 +1,20 @@
+//! Languages as data: for each language a row, the names that it defines itself, and a query file.
+//!
+//! Each language has one file in `table/` and one query file beside it. The parser and the linker read the same row, so
+//! nothing about a language is written down twice. `LANGUAGES.md` explains how to add a language.
+
+mod builtins;
+mod detect;
+mod family;
+mod paths;
+mod row;
+mod table;
+
+pub use crate::builtins::{Builtins, StandardModules};
+pub use crate::detect::language_of;
+pub use crate::family::Family;
+pub use crate::paths::{is_test_path, module_path};
+pub use crate::row::{
+    DocStyle, Grammar, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule,
+};
+pub use crate::table::{by_name, family_of, is_builtin, is_standard_module, languages};

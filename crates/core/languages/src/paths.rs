@@ -1,0 +1,115 @@
+//! What a path says: whether it holds tests, and which module it is.
+
+use cairn_domain::RepoPath;
+
+use crate::row::ModuleRules;
+use crate::table::by_name;
+
+/// Whether the path marks test code in that language: a directory of tests, or a name such as `test_*.py`.
+pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
+    let Some(row) = by_name(language) else { return false };
+    let rules = &row.tests;
+    let in_directory = path.directory().split('/').any(|part| rules.directories.contains(&part));
+    let by_name = |name: &str| rules.file_prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let by_stem = |stem: &str| rules.stem_suffixes.iter().any(|suffix| stem.ends_with(suffix));
+    in_directory || by_name(path.file_name()) || by_stem(path.stem())
+}
+
+/// The module that a file is, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`. Empty for
+/// the module of the root itself, and where the language has no module paths.
+pub fn module_path(language: &str, path: &RepoPath) -> String {
+    let Some(rules) = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled) else {
+        return String::new();
+    };
+    let directory = without_leading(path.directory(), rules);
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    if let Some(at) = parts.iter().position(|part| rules.drop_inner.contains(part)) {
+        parts.remove(at);
+    }
+    let stem = path.stem().split('.').next().unwrap_or_default();
+    if !rules.folder_is_module && !rules.index_stems.contains(&stem) {
+        parts.push(stem);
+    }
+    if parts.len() > 1 && parts[0] == parts[1] {
+        parts.remove(0);
+    }
+    parts.join(".")
+}
+
+fn without_leading(directory: &str, rules: ModuleRules) -> &str {
+    for folder in rules.drop_leading {
+        let at_start = directory.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        if let Some(rest) = at_start {
+            return rest;
+        }
+        // In a module of a build: `server/src/main/java/com/acme`. Only folders that cannot be names themselves.
+        if let Some(at) = folder.contains('/').then(|| directory.find(&format!("/{folder}/"))).flatten() {
+            return &directory[at + folder.len() + 2..];
+        }
+    }
+    directory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_module(language: &str, path: &str, expect: &str) {
+        assert_eq!(module_path(language, &RepoPath::parse(path).expect("valid")), expect, "{path}");
+    }
+
+    #[test]
+    fn modules() {
+        check_module("python", "fisio/fisio/imports/aws.py", "fisio.imports.aws");
+        check_module("python", "src/pkg/__init__.py", "pkg");
+        check_module("python", "src/pkg/util.py", "pkg.util");
+        check_module("python", "foo/src/foo/bar.py", "foo.bar");
+        check_module("python", "setup.py", "setup");
+        check_module("python", "__init__.py", "");
+        check_module("rust", "src/lib.rs", "");
+        check_module("rust", "src/net/mod.rs", "net");
+        check_module("rust", "crates/core/src/net/tcp.rs", "crates.core.net.tcp");
+        check_module("go", "pkg/server/http.go", "pkg.server");
+        check_module("go", "main.go", "");
+        check_module("javascript", "src/components/Button/index.jsx", "components.Button");
+        check_module("typescript", "packages/app/src/api/client.d.ts", "packages.app.api.client");
+        check_module("java", "server/src/main/java/com/acme/App.java", "com.acme.App");
+        check_module("java", "src/main/java/com/acme/App.java", "com.acme.App");
+        check_module("swift", "Sources/App/Model/Order.swift", "App.Model.Order");
+        check_module("swift", "Tests/AppTests/OrderTests.swift", "AppTests.OrderTests");
+        check_module("lua", "lua/router/init.lua", "router");
+        check_module("lua", "src/router/stack.lua", "router.stack");
+        check_module("bash", "bin/deploy.sh", "");
+        check_module("markdown", "docs/a.md", "");
+        check_module("nonsense", "a", "");
+    }
+
+    fn check_test(language: &str, path: &str, expect: bool) {
+        assert_eq!(is_test_path(language, &RepoPath::parse(path).expect("valid")), expect, "{path}");
+    }
+
+    #[test]
+    fn tests_by_path() {
+        check_test("python", "pkg/test_aws.py", true);
+        check_test("python", "tests/helpers.py", true);
+        check_test("python", "pkg/aws_test.py", true);
+        check_test("python", "conftest.py", true);
+        check_test("python", "pkg/latest.py", false);
+        check_test("go", "server/http_test.go", true);
+        check_test("go", "server/test.go", false);
+        check_test("typescript", "src/a.spec.ts", true);
+        check_test("javascript", "src/__tests__/a.js", true);
+        check_test("rust", "tests/it.rs", true);
+        check_test("rust", "src/engine/tests.rs", true);
+        check_test("rust", "src/contests.rs", false);
+        check_test("swift", "Tests/AppTests/Fixtures.swift", true);
+        check_test("swift", "App/OrderTests.swift", true);
+        check_test("swift", "App/Contest.swift", false);
+        check_test("lua", "spec/router.lua", true);
+        check_test("lua", "src/router_spec.lua", true);
+        check_test("lua", "src/special.lua", false);
+        check_test("bash", "tests/deploy.bats", true);
+        check_test("bash", "bin/deploy_test.sh", true);
+        check_test("bash", "bin/latest.sh", false);
+    }
+}

@@ -1,0 +1,35 @@
+//! Documents with headings.
+
+use super::shared::BASE;
+use crate::row::{LanguageClass, LanguageRow};
+
+pub(super) const ROWS: &[LanguageRow] = &[
+    LanguageRow {
+        name: "markdown",
+        has_scanner: true,
+        class: LanguageClass::Document,
+        extensions: &["md", "markdown", "mdx", "mdown", "mkd"],
+        ..BASE
+    },
+    LanguageRow {
+        name: "restructuredtext",
+        has_scanner: true,
+        class: LanguageClass::Document,
+        extensions: &["rst", "rest"],
+        ..BASE
+    },
+    LanguageRow {
+        name: "asciidoc",
+        has_scanner: true,
+        class: LanguageClass::Document,
+        extensions: &["adoc", "asciidoc"],
+        ..BASE
+    },
+    LanguageRow {
+        name: "jupyter-notebook",
+        has_scanner: true,
+        class: LanguageClass::Document,
+        extensions: &["ipynb"],
+        ..BASE
+    },
+];
