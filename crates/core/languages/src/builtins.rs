@@ -7,11 +7,11 @@ use std::fmt;
 pub struct Builtins {
     /// Names that the parser and the linker know.
     pub shared: &'static [&'static str],
-    /// Names that only the parser knows: it records no reference to them where they are used alone, unless the file
-    /// defines or imports them.
+    /// Names that only the parser knows: it records no reference to them where they are used alone, unless
+    /// the file defines or imports them.
     pub parser: &'static [&'static str],
-    /// Names that only the linker knows: they are references, but never to a definition of the repository that
-    /// nothing binds.
+    /// Names that only the linker knows: they are references, but never to a definition of the repository
+    /// that nothing binds.
     pub linker: &'static [&'static str],
 }
 

@@ -1,4 +1,5 @@
-//! Which language a file is in: by its name, its extension, its first line, and its text where those leave it open.
+//! Which language a file is in: by its name, its extension, its first line, and its text where those leave it
+//! open.
 
 use std::sync::OnceLock;
 
@@ -29,8 +30,8 @@ fn index() -> &'static Index {
     })
 }
 
-/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is looked at only where the name
-/// does not decide. None for files of no known language.
+/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is looked at only
+/// where the name does not decide. None for files of no known language.
 pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow> {
     let name = path.file_name();
     if let Some(row) = index().file_names.get(name) {

@@ -1,6 +1,7 @@
 //! Families of languages.
 
-/// Languages whose files can name each other's definitions. The numbers are part of stored keys, so the order is fixed.
+/// Languages whose files can name each other's definitions. The numbers are part of stored keys, so the order
+/// is fixed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {
     Python,

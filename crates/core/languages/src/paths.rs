@@ -15,8 +15,8 @@ pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     in_directory || by_name(path.file_name()) || by_stem(path.stem())
 }
 
-/// The module that a file is, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`. Empty for
-/// the module of the root itself, and where the language has no module paths.
+/// The module that a file is, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`.
+/// Empty for the module of the root itself, and where the language has no module paths.
 pub fn module_path(language: &str, path: &RepoPath) -> String {
     let Some(rules) = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled) else {
         return String::new();
@@ -42,7 +42,8 @@ fn without_leading(directory: &str, rules: ModuleRules) -> &str {
         if let Some(rest) = at_start {
             return rest;
         }
-        // In a module of a build: `server/src/main/java/com/acme`. Only folders that cannot be names themselves.
+        // In a module of a build: `server/src/main/java/com/acme`. Only folders that cannot be names
+        // themselves.
         if let Some(at) = folder.contains('/').then(|| directory.find(&format!("/{folder}/"))).flatten() {
             return &directory[at + folder.len() + 2..];
         }

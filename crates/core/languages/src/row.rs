@@ -58,11 +58,11 @@ pub enum VisibilityRule {
     Underscore,
     /// Public if the name starts with a capital letter, internal otherwise.
     Capital,
-    /// The first of `words` found in the text captured as `@visibility` decides; `default` without one. Members of
-    /// interfaces, traits and enums fall back to `member_default`.
+    /// The first of `words` found in the text captured as `@visibility` decides; `default` without one.
+    /// Members of interfaces, traits and enums fall back to `member_default`.
     Keyword { words: &'static [(&'static str, Visibility)], default: Visibility, member_default: Visibility },
-    /// What is at the top level is public if it is exported and internal otherwise. Members are public unless a
-    /// word says otherwise; a name that starts with `#` is private.
+    /// What is at the top level is public if it is exported and internal otherwise. Members are public unless
+    /// a word says otherwise; a name that starts with `#` is private.
     Export { words: &'static [(&'static str, Visibility)] },
 }
 
@@ -87,8 +87,9 @@ pub struct TestRules {
     pub stem_suffixes: &'static [&'static str],
     /// Decorators, as written without marker and arguments, or with their arguments.
     pub decorators: &'static [&'static str],
-    /// Beginnings of the names of test functions. They count in a file that imports one of `libraries`, and where the
-    /// signature contains one of `signature_marks`. What stands inside a test is test code whatever its name is.
+    /// Beginnings of the names of test functions. They count in a file that imports one of `libraries`, and
+    /// where the signature contains one of `signature_marks`. What stands inside a test is test code whatever
+    /// its name is.
     pub function_prefixes: &'static [&'static str],
     pub libraries: &'static [&'static str],
     pub signature_marks: &'static [&'static str],
@@ -162,8 +163,8 @@ pub struct LanguageRow {
     pub call_instantiates: bool,
     /// Functions that make a value of the type they are called on: `new` in `Foo::new()`.
     pub constructor_functions: &'static [&'static str],
-    /// What constructors are called, where a call of a super word alone, `super(…)`, calls that of the base. Empty
-    /// elsewhere.
+    /// What constructors are called, where a call of a super word alone, `super(…)`, calls that of the base.
+    /// Empty elsewhere.
     pub constructor_method: &'static str,
     /// Types that stand for what they hold: `Option<Foo>` is a `Foo`.
     pub transparent_types: &'static [&'static str],

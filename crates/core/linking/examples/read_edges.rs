@@ -1,8 +1,8 @@
-//! Draws edges or open references of a checkout beside the lines they speak of, to be read against the code:
+//! Prints sampled edges or unresolved references of a checkout with their source lines, to compare with the code:
 //! `cargo run --release -p cairn-linking --example read_edges -- DIR CLASS SEED COUNT [KIND,…]`.
 //!
-//! CLASS is a resolution class or the reason of an unresolved reference; `all` counts every class and reason instead.
-//! Links as the pipeline does, but for settings, rules of the inventory and the module of each file.
+//! CLASS is a resolution class or the reason of an unresolved reference; `all` counts every class and reason
+//! instead. Links like the pipeline, without settings, inventory rules and the module of each file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

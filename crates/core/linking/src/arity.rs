@@ -2,7 +2,8 @@
 
 use cairn_domain::Arity;
 
-/// Of a clause that names patterns: `def get(%{id: id} = item, opts \\\\ [])`. Without brackets it takes none.
+/// The arity of a clause that names patterns: `def get(%{id: id} = item, opts \\ [])`. Without brackets it is
+/// zero.
 pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else {
         let is_bare = signature.find(name).is_some_and(|at| !signature[at + name.len()..].starts_with('('));
@@ -14,14 +15,14 @@ pub(crate) fn of_clause(signature: &str, name: &str) -> Arity {
     Arity { min: num(max - num_optional), max: num(max) }
 }
 
-/// Of the declaration of `name`. Parameters for the object itself do not count.
+/// The arity of the declaration of `name`. Parameters for the object itself do not count.
 pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     let Some(list) = parameter_list(signature, name) else { return Arity::UNKNOWN };
     let mut arity = Arity { min: 0, max: 0 };
     for (index, parameter) in split_parameters(list).enumerate() {
         let parameter = parameter.trim();
         if index == 0 && parameter.starts_with("this ") {
-            // What a method of C# extends stands before the dot or among the arguments.
+            // An extension method of C# takes its object before the dot or as the first argument.
             arity.max = 1;
             continue;
         }
@@ -40,12 +41,12 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     arity
 }
 
-/// The text between the brackets that follow the name; none if they do not close.
+/// The text between the brackets behind the name. None if the brackets do not close.
 fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {
         let after = from + found + name.len();
-        // The end of a longer name.
+        // The match is the end of a longer name.
         if signature[..from + found].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
             from = after;
             continue;
@@ -73,7 +74,7 @@ fn skip_type_parameters(text: &str) -> &str {
     text
 }
 
-/// The arrow `->` and `=>` closes nothing.
+/// The change of bracket depth at this byte. The `>` of the arrows `->` and `=>` closes no bracket.
 fn depth_change(text: &str, at: usize, byte: u8) -> i32 {
     match byte {
         b'(' | b'[' | b'{' | b'<' => 1,
@@ -110,7 +111,7 @@ fn split_parameters(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Python's `*` and `/`, C's `void`.
+/// Whether the parameter is only a marker: Python's `*` and `/`, C's `void`.
 fn is_marker(parameter: &str) -> bool {
     matches!(parameter, "*" | "/" | "void" | "")
 }

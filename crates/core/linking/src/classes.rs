@@ -1,21 +1,23 @@
-//! Members of classes: their own, then those of their bases.
+//! Members of classes: first their own members, then those of their base classes.
 
 use cairn_domain::{Resolution, SymbolKind};
 
-use crate::environment::{FileId, Lookup};
-use crate::places::{Ask, Finding, Place, Places, Want, select};
-use crate::questions::{Question, Topic};
+use crate::lookup::Lookup;
+use crate::names::FileId;
+use crate::queries::{LinkQuery, Topic};
+use crate::referents::{Ask, Finding, Referent, Referents, Want};
 use crate::rules::Rules;
+use crate::select::select;
 use crate::{Definition, Family, Name};
 
-/// Deepest chain of bases that is followed.
+/// Maximum depth of the chain of base classes that is followed.
 const MAX_DEPTH: u32 = 12;
 
 impl Lookup<'_> {
-    /// What `name` means in a class: its own member, or that of the first base that has one.
+    /// Resolves `name` in a class: its own member, or the member of the first base that has one.
     pub(crate) fn class_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
-        let question = Question::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
-        self.remembered(question, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))
+        let query = LinkQuery::new(Topic::Member, file, Name(class.into()), Name::of(name), ask);
+        self.remembered(query, |lookup| lookup.in_hierarchy(file, class, name, ask, 0))
     }
 
     fn in_hierarchy(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
@@ -24,33 +26,36 @@ impl Lookup<'_> {
         if own.is_nothing() { self.inherited(file, class, name, ask, depth) } else { own }
     }
 
-    /// What `super.name` means in a class.
+    /// Resolves `super.name` in a class.
     pub(crate) fn inherited_member(&mut self, file: FileId, class: u32, name: &str, ask: Ask) -> Finding {
         if self.bases(file, class).is_empty() {
             return Finding::Nothing;
         }
-        let question = Question::new(Topic::Inherited, file, Name(class.into()), Name::of(name), ask);
-        self.remembered(question, |lookup| lookup.inherited(file, class, name, ask, 0))
+        let query = LinkQuery::new(Topic::Inherited, file, Name(class.into()), Name::of(name), ask);
+        self.remembered(query, |lookup| lookup.inherited(file, class, name, ask, 0))
     }
 
-    /// What `super(…)` calls: the constructor of the base class, or the class itself where none is written.
+    /// The target of `super(…)`: the constructor of the base class, or the class itself if no constructor is
+    /// written.
     pub(crate) fn base_constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let mut is_open = false;
         for base in self.bases(file, class) {
             if !self.has_fuel() {
                 return Finding::External;
             }
-            let Finding::Found(places, resolution) = self.base_places(file, class, &base.name) else {
+            let Finding::Found(referents, resolution) = self.base_referents(file, class, &base.name) else {
                 is_open = true;
                 continue;
             };
-            let Some(Place::Definition { file: base_file, index }) = places.single() else { continue };
+            let Some(Referent::Definition { file: base_file, index }) = referents.single() else { continue };
             let kind = self.definition(base_file, index).kind;
             if matches!(kind, SymbolKind::Interface | SymbolKind::Trait) || (base_file, index) == (file, class) {
                 continue;
             }
             let found = match self.constructor(base_file, index, ask) {
-                Finding::Nothing => Finding::of(Places::one(Place::Definition { file: base_file, index }), resolution),
+                Finding::Nothing => {
+                    Finding::of(Referents::one(Referent::Definition { file: base_file, index }), resolution)
+                }
                 found => found.at_most(resolution),
             };
             return if is_open { found.at_most(Resolution::Heuristic) } else { found };
@@ -58,7 +63,7 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// The constructor that is written in a class: it is called like the class, or `constructor`.
+    /// The constructor written in a class. Its name is the name of the class or `constructor`.
     pub(crate) fn constructor(&mut self, file: FileId, class: u32, ask: Ask) -> Finding {
         let rules = Rules::of(self.contribution(file).family);
         let definition = *self.definition(file, class);
@@ -75,8 +80,9 @@ impl Lookup<'_> {
         Finding::Nothing
     }
 
-    /// Depth first, from left to right: the order of every language with single inheritance, and of others unless bases
-    /// share a base of their own; so what is found further up behind several bases is not sure.
+    /// Searches the bases depth first, from left to right. This is the order of every language with single
+    /// inheritance, and of other languages unless bases share a base. Therefore a member found behind several
+    /// bases is less certain.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
         if depth > MAX_DEPTH || !self.spend() {
             return Finding::Nothing;
@@ -88,16 +94,16 @@ impl Lookup<'_> {
                 is_open = true;
                 break;
             }
-            let places = match self.base_places(file, class, &base.name) {
-                Finding::Found(places, resolution) => places.single().map(|place| (place, resolution)),
+            let referents = match self.base_referents(file, class, &base.name) {
+                Finding::Found(referents, resolution) => referents.single().map(|referent| (referent, resolution)),
                 Finding::External | Finding::Nothing => None,
             };
-            let Some((Place::Definition { file: base_file, index }, resolution)) = places else {
+            let Some((Referent::Definition { file: base_file, index }, resolution)) = referents else {
                 is_open = true;
                 continue;
             };
             if (base_file, index) == (file, class) {
-                // A base of the same name stands elsewhere.
+                // The base has the name of the class, so it is another class, defined elsewhere.
                 is_open = true;
                 continue;
             }
@@ -117,27 +123,27 @@ impl Lookup<'_> {
         if is_open { Finding::External } else { Finding::Nothing }
     }
 
-    /// What the name of a base means where the class stands.
-    fn base_places(&mut self, file: FileId, class: u32, name: &str) -> Finding {
+    /// Resolves the name of a base at the place of the class.
+    fn base_referents(&mut self, file: FileId, class: u32, name: &str) -> Finding {
         let container = self.definition(file, class).container;
         self.dotted(file, container, name, Ask::TYPE)
     }
 
-    /// What a dotted name means at the top of a file or an inline module.
+    /// Resolves a dotted name at the top of a file or an inline module.
     pub(crate) fn dotted(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let mut parts = name.split('.').peekable();
         let first = parts.next().unwrap_or(name);
         let mut found = self.visible(file, container, first, if parts.peek().is_none() { ask } else { Ask::ANY });
         while let Some(part) = parts.next() {
-            let Finding::Found(places, resolution) = found else { return found };
-            let Some(place) = places.single() else { return Finding::Nothing };
+            let Finding::Found(referents, resolution) = found else { return found };
+            let Some(referent) = referents.single() else { return Finding::Nothing };
             let ask = if parts.peek().is_none() { ask } else { Ask::ANY };
-            found = self.member_of(place, part, ask).at_most(resolution);
+            found = self.member_of(referent, part, ask).at_most(resolution);
         }
         found
     }
 
-    /// A member that stands in the class itself, in whatever file. `class` is its container there.
+    /// A member written in the class itself, in any file. `class` is its container there.
     pub(crate) fn own_member(
         &mut self,
         file: FileId,
@@ -150,15 +156,14 @@ impl Lookup<'_> {
         let rules = Rules::of(family);
         let name = Name::of(name);
         let here = self.members(file, qualified, name);
-        let question = Question::new(Topic::OwnMember, file, qualified, name, ask);
+        let query = LinkQuery::new(Topic::OwnMember, file, qualified, name, ask);
         if !rules.open_classes {
-            return self.remembered_if_long(question, here.len(), |lookup| {
-                select(lookup, here.to_vec().into_iter(), ask, rules)
-            });
+            return self
+                .remembered_if_long(query, here.len(), |lookup| select(lookup, here.to_vec().into_iter(), ask, rules));
         }
         let is_the_only_one = self.types(family, class.full).len() <= 1;
         let elsewhere = self.methods(family, class.full, name);
-        self.remembered_if_long(question, here.len() + elsewhere.len(), |lookup| {
+        self.remembered_if_long(query, here.len() + elsewhere.len(), |lookup| {
             // In C++ a class declares its methods in a header and defines them elsewhere.
             let is_primary = |(file, index): (FileId, u32)| !lookup.definition(file, index).secondary;
             if (family != Family::C || !is_the_only_one) && here.iter().any(is_primary) {
@@ -169,15 +174,15 @@ impl Lookup<'_> {
         })
     }
 
-    /// Whether a type of that name stands anywhere in the repository.
+    /// Whether the repository contains a type of that name.
     pub(crate) fn is_type_of_repository(&mut self, family: Family, class: &Definition) -> bool {
         let named = self.named(family, class.name);
-        let question = Question::new(Topic::AnyType, family as FileId, Name::EMPTY, class.name, Ask::TYPE);
-        let found = self.shared(question, named.len(), |lookup| {
+        let query = LinkQuery::new(Topic::AnyType, family as FileId, Name::EMPTY, class.name, Ask::TYPE);
+        let found = self.shared(query, named.len(), |lookup| {
             let is_type = |(file, index): &(FileId, u32)| lookup.definition(*file, *index).kind.is_type();
             let first = named.iter().find(is_type);
             first.map_or(Finding::Nothing, |(file, index)| {
-                Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact)
+                Finding::of(Referents::one(Referent::Definition { file, index }), Resolution::Exact)
             })
         });
         !found.is_nothing()

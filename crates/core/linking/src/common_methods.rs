@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-/// Names that many types have, built-in types among them. One definition in the repository is no evidence that a call
-/// means it.
+/// Names that many types have, built-in types among them. One definition in the repository is no evidence
+/// that a call means it.
 const COMMON_METHODS: &str = "
     Add Append Bool Bytes Clear Clone Close Contains Copy Count Create Delete Do Done Equal Err Error
     Errorf Exec Exit Fatal Fatalf Find First Flush Format Get Handle Has Header Index Init Insert Int

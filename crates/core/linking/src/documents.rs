@@ -1,19 +1,19 @@
-//! Edges of documents: what they describe, mention and name as entry points.
+//! Edges of documents: descriptions, mentions and entry points.
 
 use cairn_domain::{DocumentFacts, EdgeKind, Mention, NodeKey, RepoPath, RepositoryId, Resolution};
 use rustc_hash::FxHashMap;
 
 use crate::link_file::FileLinker;
-use crate::places::{MAX_CANDIDATES, Place, Places};
+use crate::referents::{MAX_CANDIDATES, Referent, Referents};
 use crate::{Contribution, Family, Name, paths};
 
-/// Stems of the documents that describe the module or repository in which they stand.
+/// Stems of the documents that describe their module or repository.
 const DESCRIBING: &[&str] = &["README", "AGENTS", "CLAUDE", "OVERVIEW", "ARCHITECTURE"];
 
-/// A plain lower-case word in a code span is more often a command or a value than a symbol.
+/// Shorter plain lower-case words in a code span are more often commands or values than symbols.
 const MIN_PLAIN_WORD: usize = 6;
 
-/// Keys of a document's sections: equal heading paths are counted in order of position.
+/// Keys of a document's sections. Equal heading paths are counted in order of position.
 pub(crate) fn section_keys(repository: RepositoryId, path: &RepoPath, document: &DocumentFacts) -> Vec<NodeKey> {
     let mut ordinals: FxHashMap<&str, u32> = FxHashMap::default();
     let keys = document.sections.iter().map(|section| {
@@ -44,7 +44,7 @@ impl FileLinker<'_> {
         for entry in &document.entry_points {
             if let Some(file) = self.mentioned_file(&entry.text) {
                 self.edges.add(self.node, EdgeKind::EntryPoint, self.file_node(file), entry.line, Resolution::Exact, 1);
-                self.reach(Place::File { file, container: Name::EMPTY });
+                self.reach(Referent::File { file, container: Name::EMPTY });
             }
         }
         for mention in &document.mentions {
@@ -58,19 +58,19 @@ impl FileLinker<'_> {
             self.edges.add(source, EdgeKind::Mentions, self.file_node(file), mention.line, Resolution::Exact, 1);
             return;
         }
-        let places = self.mentioned_symbols(&mention.text);
-        let resolution = if places.single().is_some() { Resolution::Heuristic } else { Resolution::Ambiguous };
-        if places.as_slice().len() > MAX_CANDIDATES {
+        let referents = self.mentioned_symbols(&mention.text);
+        let resolution = if referents.single().is_some() { Resolution::Heuristic } else { Resolution::Ambiguous };
+        if referents.as_slice().len() > MAX_CANDIDATES {
             return;
         }
-        for place in places.as_slice() {
-            let Place::Definition { file, index } = *place else { continue };
+        for referent in referents.as_slice() {
+            let Referent::Definition { file, index } = *referent else { continue };
             let target = self.resolver.lookup.contribution(file).node(index);
-            self.edges.add(source, EdgeKind::Mentions, target, mention.line, resolution, places.as_slice().len());
+            self.edges.add(source, EdgeKind::Mentions, target, mention.line, resolution, referents.as_slice().len());
         }
     }
 
-    /// A path as seen from the document's folder or from the root.
+    /// The file that a path names, relative to the document's folder or to the root.
     fn mentioned_file(&mut self, text: &str) -> Option<u32> {
         let text = text.trim().trim_start_matches("./");
         if text.contains(char::is_whitespace) || !text.contains(['/', '.']) {
@@ -82,9 +82,9 @@ impl FileLinker<'_> {
         [beside, from_root].into_iter().flatten().find_map(|path| self.resolver.lookup.file_at(&path))
     }
 
-    /// `name`, `name()`, `Class.method`, `module::name`.
-    fn mentioned_symbols(&mut self, text: &str) -> Places {
-        let mut places = Places::default();
+    /// The symbols that a text names: `name`, `name()`, `Class.method`, `module::name`.
+    fn mentioned_symbols(&mut self, text: &str) -> Referents {
+        let mut referents = Referents::default();
         let text = text.trim();
         let plain = text.split('(').next().unwrap_or(text).trim_end_matches('!').replace("::", ".").replace('#', ".");
         let mut parts = plain.rsplit('.');
@@ -95,16 +95,16 @@ impl FileLinker<'_> {
         };
         let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase()) && !text.contains('(') && holder.is_none();
         if !is_name(name) || !holder.is_none_or(is_name) || is_word && name.len() < MIN_PLAIN_WORD {
-            return places;
+            return referents;
         }
-        // `__name__` is something else in every module.
+        // `__name__` means something else in every module.
         if name.starts_with("__") && holder.is_none() {
-            return places;
+            return referents;
         }
         for family in Family::LINKED {
             let named = self.resolver.lookup.named(*family, Name::of(name));
             if !self.resolver.lookup.afford(named.len()) {
-                return places;
+                return referents;
             }
             for (file, index) in named.iter() {
                 let definition = self.resolver.lookup.definition(file, index);
@@ -113,25 +113,25 @@ impl FileLinker<'_> {
                 let is_held = |holder: &str| {
                     definition.container_last == Name::of(holder) || is_at_top && stands_in(contribution, holder)
                 };
-                // A member is named with what holds it, unless its name is telling.
+                // A member is named with its container, unless its name is specific enough.
                 let is_meant = holder.map_or(is_at_top || !is_word, is_held);
                 if !definition.secondary && is_meant && !contribution.is_test {
-                    places.add(Place::Definition { file, index });
+                    referents.add(Referent::Definition { file, index });
                 }
-                if places.as_slice().len() > MAX_CANDIDATES {
-                    return places;
+                if referents.as_slice().len() > MAX_CANDIDATES {
+                    return referents;
                 }
             }
         }
-        places
+        referents
     }
 }
 
-/// The sections of a document, which stand in the order of their beginnings, and may nest.
+/// The sections of a document, in order of their first lines. Sections may nest.
 struct Sections<'d> {
     document: &'d DocumentFacts,
     nodes: Vec<NodeKey>,
-    /// The section around each.
+    /// For each section, the section around it.
     outer: Vec<Option<usize>>,
 }
 
@@ -147,7 +147,7 @@ impl<'d> Sections<'d> {
         Self { document, nodes, outer }
     }
 
-    /// The node of the innermost section that holds a line.
+    /// The node of the innermost section that contains a line.
     fn around(&self, line: u32) -> Option<NodeKey> {
         let sections = &self.document.sections;
         let mut at = sections.partition_point(|section| section.span.start <= line).checked_sub(1);

@@ -1,4 +1,4 @@
-//! Edges of one owner: collected in any order, numbered by site.
+//! The edges of one owner: collected in any order, numbered by site.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolution};
 
@@ -6,7 +6,7 @@ use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, RepositoryId, Resolut
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Draft>);
 
-/// In the order in which edges are sorted and numbered.
+/// The fields are in the order by which edges are sorted and numbered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Draft {
     source: NodeKey,
@@ -18,7 +18,7 @@ struct Draft {
 }
 
 impl Edges {
-    /// `num_candidates` share the confidence.
+    /// Adds an edge; `num_candidates` share the confidence.
     pub(crate) fn add(
         &mut self,
         source: NodeKey,
@@ -32,13 +32,13 @@ impl Edges {
         self.0.push(Draft { source, kind, target, line, resolution, confidence_percent });
     }
 
-    /// An edge that holds by structure.
+    /// Adds an edge that follows from the structure of the code.
     pub(crate) fn add_certain(&mut self, source: NodeKey, kind: EdgeKind, target: NodeKey, line: u32) {
         self.add(source, kind, target, line, Resolution::Exact, 1);
     }
 
-    /// Sorted by source, kind, target and line; equal ones are numbered in that order. All edges of a source must be
-    /// here.
+    /// Sorts the edges by source, kind, target and line, and numbers equal ones in that order. All edges of a
+    /// source must have been added.
     pub(crate) fn finish(mut self, owner: RepositoryId) -> Vec<EdgeRecord> {
         self.0.sort_unstable();
         let mut records = Vec::with_capacity(self.0.len());
@@ -53,7 +53,7 @@ impl Edges {
     }
 }
 
-/// What a class of resolution is worth, from reading samples of each.
+/// The confidence of a class of resolution, measured by reading samples of each.
 fn confidence(resolution: Resolution, num_candidates: usize) -> u8 {
     match resolution {
         Resolution::Exact => 99,

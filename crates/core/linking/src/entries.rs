@@ -1,27 +1,20 @@
-//! Under which keys a contribution can be found, and which keys change when it does.
+//! The keys under which a contribution can be found, and the keys that change with it.
 //!
-//! The environment is a multimap from keys to entries and nothing else, and what the linker learns from an entry is
-//! covered by the entry's digest. So a file's links can only change if a key that it asked for changed.
+//! The environment is only a multimap from keys to entries. Everything that the linker learns from an entry
+//! is covered by the entry's digest. Therefore a file's links can change only if a key that it requested has
+//! changed.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 
 use cairn_domain::{PackageManifest, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::contribution::Item;
 use crate::names::{Space, key, mix};
 use crate::rules::Rules;
 use crate::{Contribution, Definition, Family, Name};
 
-/// What an entry points to, within its file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Item {
-    File,
-    Definition(u32),
-    Import(u32),
-    Field(u32),
-}
-
-/// Longest suffix of a path that is indexed, in parts, beside the whole path.
+/// Maximum length of an indexed path suffix, in parts. The whole path is always indexed.
 const MAX_SUFFIX_PARTS: usize = 6;
 
 /// Calls `add` for every entry of the file.
@@ -48,7 +41,7 @@ pub(crate) fn each_entry(file: &Contribution, mut add: impl FnMut(u64, Item)) {
         add(key(space, [path, import.container, import.local]), Item::Import(index as u32));
     }
     for (index, field) in file.fields.iter().enumerate() {
-        // Variables at the top of a file are asked for by file.
+        // Variables at the top of a file are looked up by file.
         let holder = if field.class.is_empty() { path } else { family };
         add(key(Space::Field, [holder, field.class, field.name]), Item::Field(index as u32));
     }
@@ -82,7 +75,7 @@ fn each_definition_key(family: Family, path: Name, definition: &Definition, mut 
     }
 }
 
-/// The ends of a path, at the borders of its parts, as imports of the language would name the file.
+/// The suffixes of a path, at the borders of its parts, as imports of the language name the file.
 fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     let Some(named) = importable_path(family, path) else { return };
     add(named);
@@ -97,7 +90,8 @@ fn each_suffix(family: Family, path: &str, mut add: impl FnMut(&str)) {
     }
 }
 
-/// The path without what imports leave out. None if the language does not find files by the end of their path.
+/// The path without the parts that imports leave out. None if the language does not find files by path
+/// suffix.
 fn importable_path(family: Family, path: &str) -> Option<&str> {
     let named = match family {
         Family::Python => {
@@ -116,12 +110,12 @@ fn importable_path(family: Family, path: &str) -> Option<&str> {
     Some(named)
 }
 
-/// Keys under which something else is found than before. `None` stands for a file that is not there.
+/// Keys whose entries differ between two contributions. `None` is a file that does not exist.
 pub fn changed_keys(old: Option<&Contribution>, new: Option<&Contribution>) -> FxHashSet<u64> {
     symmetric_difference(&old.map(digests).unwrap_or_default(), &new.map(digests).unwrap_or_default())
 }
 
-/// Keys under which the packages of the repository are found, where they differ.
+/// Keys of the repository's packages that differ.
 pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) -> FxHashSet<u64> {
     let digests = |manifests: &[PackageManifest]| {
         let mut digests: Vec<(u64, u64)> =
@@ -132,7 +126,8 @@ pub fn changed_package_keys(old: &[PackageManifest], new: &[PackageManifest]) ->
     symmetric_difference(&digests(old), &digests(new))
 }
 
-/// Whether a file that asked for `asked` (sorted) must be linked again after `changed` changed.
+/// Whether a file that requested the keys `asked` (sorted) must be linked again after the keys `changed`
+/// changed.
 pub fn affected(asked: &[u64], changed: &FxHashSet<u64>) -> bool {
     if changed.len() < asked.len() / 8 {
         changed.iter().any(|key| asked.binary_search(key).is_ok())
@@ -145,8 +140,8 @@ pub(crate) fn manifests_key(ecosystem: &str) -> u64 {
     key(Space::Manifests, [Name::of(ecosystem), Name::EMPTY, Name::EMPTY])
 }
 
-/// Sorted pairs of key and digest. What an entry shows is the item, what holds it, and its file's own attributes, but
-/// not where it stands in the file: lines inserted above a function change no digest.
+/// Sorted pairs of key and digest. The digest covers the item, its container and its file's attributes, but
+/// not its position: inserting lines above a function changes no digest.
 fn digests(file: &Contribution) -> Vec<(u64, u64)> {
     let salt = hash(&(&file.path, file.family, &file.module_path, &file.module, &file.package, file.is_test));
     let mut items: Vec<u64> = Vec::with_capacity(file.definitions.len());
@@ -183,7 +178,7 @@ fn hash(value: &impl Hash) -> u64 {
     mix(BuildHasherDefault::<FxHasher>::default().hash_one(value))
 }
 
-/// Keys of the pairs that stand in one of two sorted lists more often than in the other.
+/// Keys of the pairs that one of two sorted lists contains more often than the other.
 fn symmetric_difference(old: &[(u64, u64)], new: &[(u64, u64)]) -> FxHashSet<u64> {
     let mut changed = FxHashSet::default();
     let (mut left, mut right) = (old.iter().peekable(), new.iter().peekable());

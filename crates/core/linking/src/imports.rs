@@ -1,19 +1,19 @@
-//! Edges of imports: to files, to the symbols that they name, to packages outside.
+//! Edges of imports: to files, to the symbols that they name, to packages outside the repository.
 
 use cairn_domain::{EdgeKind, Import, NodeKey, PackageManifest, Resolution, Unresolved};
 
-use crate::contribution::{BoundName, bound_names};
+use crate::bindings::{BoundName, bound_names};
 use crate::link_file::{FileLinker, UnresolvedReference};
 use crate::manifest::normal_python_name;
 use crate::modules::import_target;
 use crate::packages::beginnings;
-use crate::places::{Ask, Finding, Place, Places};
-use crate::questions::{Question, Topic};
+use crate::queries::{LinkQuery, Topic};
+use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::rules::Rules;
 use crate::{Family, Name};
 use cairn_languages::is_standard_module;
 
-/// Packages of Python that are imported under another name than they are published.
+/// Python packages whose import name differs from their published name.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
@@ -33,7 +33,7 @@ const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[
 impl FileLinker<'_> {
     pub(crate) fn imports(&mut self) {
         let family = self.resolver.family;
-        // An empty module stands for the file itself, which exports a name under another.
+        // An empty module is the file itself, which exports a name under another name.
         let is_own = |import: &Import| matches!(family, Family::Script | Family::Lua) && import.module.is_empty();
         for import in self.resolver.facts.imports.iter().filter(|import| !is_own(import)) {
             let container = self.resolver.scopes.module_around(import.enclosing);
@@ -71,7 +71,7 @@ impl FileLinker<'_> {
     ) {
         self.resolver.lookup.refuel();
         let file = self.resolver.file;
-        // The module, which in Python is more than the first part that is bound.
+        // The whole module. In Python an import may bind only its first part.
         let module = BoundName { name: None, local: Name::EMPTY, wildcard: true, ..*bound };
         let whole = import_target(&mut self.resolver.lookup, file, container, &module, Ask::ANY);
         let named = match bound.name {
@@ -79,10 +79,10 @@ impl FileLinker<'_> {
             None => Finding::Nothing,
         };
         for (found, is_whole) in [(whole, true), (named, false)] {
-            let Finding::Found(places, resolution) = found else { continue };
-            for place in places.as_slice() {
-                if !is_whole || !self.is_said_better(*place, &named) {
-                    self.add_place(*place, resolution.max(Resolution::Import), targets);
+            let Finding::Found(referents, resolution) = found else { continue };
+            for referent in referents.as_slice() {
+                if !is_whole || !self.is_said_better(*referent, &named) {
+                    self.add_referent(*referent, resolution.max(Resolution::Import), targets);
                 }
             }
         }
@@ -99,62 +99,62 @@ impl FileLinker<'_> {
         }
     }
 
-    /// Whether the name that is taken out of a module says better than the module what is imported: a file of a
-    /// package, or in Rust a module inside.
-    fn is_said_better(&self, module: Place, named: &Finding) -> bool {
-        let Finding::Found(places, _) = named else { return false };
-        let is_module = |place: &Place| matches!(place, Place::File { .. });
-        matches!(module, Place::Package(..))
-            || self.resolver.family == Family::Rust && places.as_slice().iter().all(is_module)
+    /// Whether the name taken from a module identifies the import better than the module does: a file of a
+    /// package, or in Rust an inner module.
+    fn is_said_better(&self, module: Referent, named: &Finding) -> bool {
+        let Finding::Found(referents, _) = named else { return false };
+        let is_module = |referent: &Referent| matches!(referent, Referent::File { .. });
+        matches!(module, Referent::Package(..))
+            || self.resolver.family == Family::Rust && referents.as_slice().iter().all(is_module)
     }
 
-    fn add_place(&mut self, place: Place, resolution: Resolution, targets: &mut Vec<(NodeKey, Resolution)>) {
-        match place {
-            Place::Definition { file, index } => {
+    fn add_referent(&mut self, referent: Referent, resolution: Resolution, targets: &mut Vec<(NodeKey, Resolution)>) {
+        match referent {
+            Referent::Definition { file, index } => {
                 targets.push((self.resolver.lookup.contribution(file).node(index), resolution));
                 if file != self.resolver.file {
                     targets.push((self.file_node(file), resolution));
                 }
             }
-            Place::File { file, .. } if file == self.resolver.file => return,
-            Place::File { file, .. } => targets.push((self.file_node(file), resolution)),
-            Place::Package(family, namespace) => match self.face_of_package(family, namespace) {
+            Referent::File { file, .. } if file == self.resolver.file => return,
+            Referent::File { file, .. } => targets.push((self.file_node(file), resolution)),
+            Referent::Package(family, namespace) => match self.face_of_package(family, namespace) {
                 Some(file) if file == self.resolver.file => return,
                 Some(file) => {
                     targets.push((self.file_node(file), resolution));
-                    return self.reach(Place::File { file, container: Name::EMPTY });
+                    return self.reach(Referent::File { file, container: Name::EMPTY });
                 }
                 None => return,
             },
         }
-        self.reach(place);
+        self.reach(referent);
     }
 
-    /// The file that stands for a package of many files: the one that is called like its folder or holds its
-    /// documentation, else the first.
+    /// The file that represents a package of many files: the file with the name of its folder or with its
+    /// documentation, else the first file.
     fn face_of_package(&mut self, family: Family, namespace: Name) -> Option<u32> {
         if family == Family::Python {
             return None;
         }
         let files = self.resolver.lookup.package_files(family, namespace);
-        let question = Question::new(Topic::Face, family as u32, namespace, Name::EMPTY, Ask::ANY);
-        let found = self.resolver.lookup.shared(question, files.len(), |lookup| {
+        let query = LinkQuery::new(Topic::Face, family as u32, namespace, Name::EMPTY, Ask::ANY);
+        let found = self.resolver.lookup.shared(query, files.len(), |lookup| {
             let rank = |file: &u32| {
                 let contribution = lookup.contribution(*file);
                 let path = &contribution.path;
                 let folder = path.directory().rsplit('/').next().unwrap_or_default();
                 (contribution.is_test, path.stem() != folder, path.stem() != "doc", *file)
             };
-            let face = files.min_by_key(rank).map(|file| Place::File { file, container: Name::EMPTY });
-            face.map_or(Finding::Nothing, |face| Finding::of(Places::one(face), Resolution::Import))
+            let face = files.min_by_key(rank).map(|file| Referent::File { file, container: Name::EMPTY });
+            face.map_or(Finding::Nothing, |face| Finding::of(Referents::one(face), Resolution::Import))
         });
         match found {
-            Finding::Found(places, _) => places.single().and_then(Place::file),
+            Finding::Found(referents, _) => referents.single().and_then(Referent::file),
             _ => None,
         }
     }
 
-    /// The package outside that an import comes from, if a manifest above the file asks for it.
+    /// The outside package of an import, if a manifest above the file declares it.
     fn dependency(&mut self, import: &Import) -> Option<NodeKey> {
         let family = self.resolver.family;
         let ecosystem = Rules::of(family).ecosystem;
@@ -185,9 +185,9 @@ fn dependency_name<'p>(family: Family, package: &'p PackageManifest, module: &st
             has(&module[..end])
         }
         Family::Rust => has(first).or_else(|| has(&first.replace('_', "-"))),
-        // The longest that the module lies in.
+        // The longest declared prefix of the module.
         Family::Go => beginnings(module, '/').rev().find_map(has),
-        // The last of those whose group it lies in.
+        // The last dependency whose group is a prefix of the module.
         Family::Jvm => beginnings(module, '.').filter_map(|group| last_of_group(&package.dependencies, group)).max(),
         _ => None,
     };

@@ -1,19 +1,24 @@
-//! Links the facts of a snapshot's files to a graph: names to what they mean.
+//! Links the facts of a snapshot's files to a graph: from names to definitions.
 //!
-//! A file's edges depend only on what it asked. Each file's *outline* ([`outline()`]) says what others can find in it
-//! wherever it stands; placed at its path it *contributes* what others can find in it ([`contribute`]); the
-//! [`Environment`] holds all contributions under keys; [`link_file`] resolves the references of one file and writes down
-//! the keys that it asked for. So when files change, [`changed_keys`] says what is found differently, and only the
-//! changed files and those [`affected`] are linked again; the result equals linking everything.
+//! The *outline* of a file ([`outline()`]) contains everything that others can find in it at any path. At a
+//! path, the outline becomes a *contribution* ([`contribute`]). The [`Environment`] contains all
+//! contributions under keys. [`link_file`] resolves the references of one file and records the keys that it
+//! requested.
 //!
-//! Every edge says how sure it is. `exact` means that scope or structure leaves no choice; a parameter that hides a
-//! function, a second definition, an overload, a base class outside the repository make it less.
+//! A file's edges depend only on the file and on the keys that it requested. When files change,
+//! [`changed_keys`] returns the keys with other entries, and only the changed files and the [`affected`] ones
+//! are linked again. The result equals linking all files.
 //!
-//! Nothing here reads files, and nothing depends on the order of the input or on the platform.
+//! Every edge has a certainty. `exact` means that scope or structure leaves no choice. A parameter that hides
+//! a function, a second definition, an overload, or a base class outside the repository lowers it.
+//!
+//! This crate reads no files. No result depends on the order of the input or on the platform.
 
 mod arity;
+mod bindings;
 mod classes;
 mod common_methods;
+mod contribute;
 mod contribution;
 mod documents;
 mod edges;
@@ -22,23 +27,30 @@ mod environment;
 mod imports;
 mod link;
 mod link_file;
+mod local_names;
+mod lookup;
 mod manifest;
 mod modules;
 mod names;
+mod namespaces;
 mod nodes;
 mod outline;
+mod own_class;
 mod packages;
 mod paths;
-mod places;
-mod questions;
+mod queries;
 mod receivers;
+mod referents;
 mod resolve;
 mod rules;
 mod scopes;
+mod select;
+mod subjects;
 mod tops;
 
 pub use cairn_languages::Family;
-pub use contribution::{Base, Contribution, Definition, FieldType, FilePlace, ImportFact, LinkFile, contribute};
+pub use contribute::contribute;
+pub use contribution::{Base, Contribution, Definition, FieldType, FilePlace, ImportFact, LinkFile};
 pub use entries::{affected, changed_keys, changed_package_keys};
 pub use environment::{Environment, State};
 pub use link::{LinkCounts, Linked, SnapshotFacts, link};

@@ -1,17 +1,18 @@
-//! Linking a whole snapshot at once.
+//! Links a whole snapshot at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cairn_domain::{EdgeRecord, NodeRecord, PackageManifest, RepoPath, RepositoryId, Resolution, Unresolved};
 
-use crate::contribution::{Contribution, LinkFile, contribute};
+use crate::contribute::contribute;
+use crate::contribution::{Contribution, LinkFile};
 use crate::environment::Environment;
 use crate::link_file::{FileLinks, UnresolvedReference, link_file};
 use crate::nodes::{ModuleInfo, file_nodes, repository_graph};
 use crate::outline::outline;
 
-/// Everything that linking a repository needs.
+/// The input of linking a repository.
 #[derive(Clone, Debug)]
 pub struct SnapshotFacts<'a> {
     pub repository: RepositoryId,
@@ -22,10 +23,10 @@ pub struct SnapshotFacts<'a> {
     pub modules: Vec<ModuleInfo>,
 }
 
-/// How many references ended in which way.
+/// Number of references per result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
-    /// Edges by class.
+    /// Number of edges per class of resolution.
     pub edges: BTreeMap<Resolution, u64>,
     pub unresolved: BTreeMap<Unresolved, u64>,
 }

@@ -7,9 +7,10 @@ use cairn_domain::{
 use crate::Definition;
 use crate::contribution::LinkFile;
 use crate::edges::Edges;
-use crate::environment::{Environment, FileId};
-use crate::places::Place;
-use crate::resolve::{Outcome, Resolver};
+use crate::environment::Environment;
+use crate::names::FileId;
+use crate::referents::Referent;
+use crate::resolve::{LinkResult, Resolver};
 
 /// A reference that was not resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,8 +21,8 @@ pub struct UnresolvedReference {
     pub reason: Unresolved,
 }
 
-/// What linking found in one file. Depends on the file and on what the environment holds under `asked`,
-/// nothing else.
+/// The result of linking one file. It depends only on the file and on the environment's entries under
+/// `asked`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileLinks {
     pub path: RepoPath,
@@ -31,13 +32,13 @@ pub struct FileLinks {
     pub unresolved: Vec<UnresolvedReference>,
     /// Names of the other modules that the file's edges reach, sorted.
     pub modules: Vec<String>,
-    /// Keys that the environment was asked for, sorted, without those under which only the file itself is found.
+    /// Keys that the file requested, sorted, without keys under which only the file itself is found.
     pub asked: Vec<u64>,
 }
 
 /// Links one file of the environment. The caller may link files in parallel.
 ///
-/// A file that the environment does not hold gets no links.
+/// A file that the environment does not contain gets no links.
 pub fn link_file(environment: &Environment<'_>, file: &LinkFile<'_>) -> FileLinks {
     let path = file.place.path;
     let Some(id) = environment.position(path) else {
@@ -73,7 +74,7 @@ impl<'e> FileLinker<'e> {
         Self { resolver, environment, node, edges: Edges::default(), unresolved: Vec::new(), modules: Vec::new() }
     }
 
-    /// The file defines its symbols, and they their members.
+    /// Adds the edges from the file to its symbols, and from the symbols to their members.
     fn structure(&mut self) {
         let contribution = self.resolver.contribution;
         for (symbol, index) in self.resolver.facts.symbols.iter().zip(0..) {
@@ -85,38 +86,39 @@ impl<'e> FileLinker<'e> {
     fn references(&mut self) {
         for reference in &self.resolver.facts.references {
             match self.resolver.resolve(reference) {
-                Outcome::Linked(places, resolution) => self.link(reference, places.as_slice(), resolution),
-                Outcome::Unresolved(reason) => self.keep(reference, reason),
+                LinkResult::Linked(referents, resolution) => self.link(reference, referents.as_slice(), resolution),
+                LinkResult::Unresolved(reason) => self.keep(reference, reason),
             }
         }
     }
 
-    fn link(&mut self, reference: &Reference, places: &[Place], resolution: Resolution) {
+    fn link(&mut self, reference: &Reference, referents: &[Referent], resolution: Resolution) {
         let source = self.source(reference.enclosing);
         let mut is_linked = false;
-        for place in places {
-            let Some((target, kind)) = self.target(*place, self.base_kind(reference, *place)) else { continue };
+        for referent in referents {
+            let Some((target, kind)) = self.target(*referent, self.base_kind(reference, *referent)) else { continue };
             if target == source && kind == EdgeKind::References {
                 continue;
             }
             is_linked = true;
-            self.edges.add(source, kind, target, reference.line, resolution, places.len());
-            self.reach(*place);
+            self.edges.add(source, kind, target, reference.line, resolution, referents.len());
+            self.reach(*referent);
         }
-        if !is_linked && places.iter().all(|place| matches!(place, Place::Package(..))) {
+        if !is_linked && referents.iter().all(|referent| matches!(referent, Referent::Package(..))) {
             self.keep(reference, Unresolved::NoDefinition);
         }
     }
 
-    /// Whether a base is extended or implemented, where the list of bases does not tell.
-    fn base_kind(&self, reference: &Reference, base: Place) -> ReferenceKind {
+    /// Whether a base is extended or implemented, for languages whose list of bases does not distinguish
+    /// them.
+    fn base_kind(&self, reference: &Reference, base: Referent) -> ReferenceKind {
         let kind = reference.kind;
         let is_base = matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement);
-        let Place::Definition { file, index } = base else { return kind };
+        let Referent::Definition { file, index } = base else { return kind };
         if !is_base || !self.resolver.rules.bases_are_mixed {
             return kind;
         }
-        // An extension of a type that stands elsewhere: the file itself has no bases.
+        // An extension of a type that is defined elsewhere. The file itself has no bases.
         let Some(own) = reference.enclosing else { return ReferenceKind::TypeUse };
         let is_interface = |definition: &Definition| definition.kind == SymbolKind::Interface;
         let own = &self.resolver.contribution.definitions[own as usize];
@@ -124,7 +126,7 @@ impl<'e> FileLinker<'e> {
         if is_implemented { ReferenceKind::Implement } else { ReferenceKind::Extend }
     }
 
-    /// A local variable read as a value is no open question, and not kept.
+    /// Keeps an unresolved reference, except a local variable that is read as a value.
     fn keep(&mut self, reference: &Reference, reason: Unresolved) {
         if reference.kind == ReferenceKind::Value && reason == Unresolved::Dynamic {
             return;
@@ -142,10 +144,10 @@ impl<'e> FileLinker<'e> {
         enclosing.map_or(self.node, |index| self.resolver.contribution.node(index))
     }
 
-    /// The node of a place and the kind of edge that a reference makes to it.
-    fn target(&self, place: Place, kind: ReferenceKind) -> Option<(NodeKey, EdgeKind)> {
-        match place {
-            Place::Definition { file, index } => {
+    /// The node of a referent and the kind of edge that a reference makes to it.
+    fn target(&self, referent: Referent, kind: ReferenceKind) -> Option<(NodeKey, EdgeKind)> {
+        match referent {
+            Referent::Definition { file, index } => {
                 let definition = self.resolver.lookup.definition(file, index);
                 let can_be_called = definition.kind.is_callable() || definition.kind.is_type();
                 let edge = match kind {
@@ -156,8 +158,8 @@ impl<'e> FileLinker<'e> {
                 };
                 Some((self.resolver.lookup.contribution(file).node(index), edge))
             }
-            Place::File { file, .. } => Some((self.file_node(file), EdgeKind::References)),
-            Place::Package(..) => None,
+            Referent::File { file, .. } => Some((self.file_node(file), EdgeKind::References)),
+            Referent::Package(..) => None,
         }
     }
 
@@ -165,9 +167,9 @@ impl<'e> FileLinker<'e> {
         NodeKey::file(self.environment.repository(), &self.resolver.lookup.contribution(file).path)
     }
 
-    /// Notes the module of a place that an edge reaches.
-    pub(crate) fn reach(&mut self, place: Place) {
-        let (Place::Definition { file, .. } | Place::File { file, .. }) = place else { return };
+    /// Records the module of a referent that an edge reaches.
+    pub(crate) fn reach(&mut self, referent: Referent) {
+        let (Referent::Definition { file, .. } | Referent::File { file, .. }) = referent else { return };
         let module = self.resolver.lookup.contribution(file).module.as_deref();
         if let Some(module) = module.filter(|module| Some(*module) != self.resolver.contribution.module.as_deref())
             && self.modules.last() != Some(&module)

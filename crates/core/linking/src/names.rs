@@ -1,27 +1,28 @@
-//! Names by hash, and the keys under which the environment is asked.
+//! Hashed names, and the keys of the environment.
 //!
-//! The linker compares names a few million times in a run, so names are 64-bit hashes and a summary of a file holds no
-//! text. Two of a million names of a repository share a hash with a probability of about 1 in 40 million; the effect
-//! would be one wrong edge, the same on every machine. The hash is the same on every platform, since keys are stored.
+//! The linker compares names a few million times in a run. Therefore names are 64-bit hashes, and the
+//! contribution of a file contains no text. In a repository of a million names, two of them share a hash with
+//! a probability of about 1 in 40 million. The effect would be one wrong edge, the same on every machine. The
+//! hash is the same on every platform, since keys are stored.
 
 use cairn_languages::Family;
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// A name, a dotted name or a path, by FNV-1a. Extending a hash equals hashing the longer text.
+/// The hash (FNV-1a) of a name, a dotted name or a path. Extending a hash equals hashing the longer text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(pub u64);
 
 impl Name {
-    /// Of the empty text: the top level of a file, the root folder.
+    /// The hash of the empty text: the top level of a file, the root folder.
     pub const EMPTY: Name = Name(OFFSET);
 
     pub fn of(text: &str) -> Name {
         Name::EMPTY.then(text)
     }
 
-    /// The name of this text with `text` behind it.
+    /// The hash of this name followed by `text`.
     #[must_use]
     pub fn then(self, text: &str) -> Name {
         Name(text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
@@ -43,14 +44,17 @@ impl Name {
     }
 }
 
-/// What a key asks for.
+/// Index of a file in the environment, whose files are sorted by path.
+pub(crate) type FileId = u32;
+
+/// The kind of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Space {
     /// The file at a path.
     File = 1,
-    /// Files whose path, without what the language leaves out, ends so.
+    /// Files whose path has this suffix, without the parts that the language leaves out.
     Suffix,
-    /// Definitions in a container of a file (the file itself: the empty container).
+    /// Definitions in a container of a file (for the file itself, the empty container).
     Member,
     /// Files that belong to a package or namespace.
     Package,
@@ -58,21 +62,21 @@ pub(crate) enum Space {
     PackageMember,
     /// Definitions of a name anywhere in the repository.
     Named,
-    /// Definitions in a container of a name behind its package, anywhere in the repository.
+    /// Definitions in a container with this name, without its package, anywhere in the repository.
     Method,
-    /// Types of a name behind their package, anywhere in the repository.
+    /// Types with this name, without their package, anywhere in the repository.
     Type,
     /// Imports of a file that bind a name.
     Binding,
-    /// Imports of a file that bring in everything.
+    /// Imports of a file that make all names visible.
     Wildcard,
-    /// Fields of classes of a name.
+    /// Fields of classes with this name.
     Field,
     /// Packages that the repository declares, by ecosystem.
     Manifests,
 }
 
-/// A key of the environment. Mixed well, since neighbouring hashes of FNV differ in few bits.
+/// A key of the environment. It is mixed, since neighbouring FNV hashes differ in few bits.
 pub(crate) fn key(space: Space, parts: [Name; 3]) -> u64 {
     let seed = (space as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     parts.iter().fold(seed, |hash, part| mix(hash.rotate_left(23) ^ part.0))

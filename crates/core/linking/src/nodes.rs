@@ -1,4 +1,4 @@
-//! Nodes of the graph: of one file, and of the repository as a whole.
+//! Nodes of the graph: of one file, and of the whole repository.
 
 use cairn_domain::{
     EdgeKind, EdgeRecord, LineSpan, NodeKey, NodeKind, NodeRecord, PackageManifest, RepositoryId, Resolution, Symbol,
@@ -12,9 +12,9 @@ use crate::edges::Edges;
 /// A module that the settings declare or that was detected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleInfo {
-    /// As files name it (`LinkFile::module`).
+    /// The name by which files refer to it (`LinkFile::module`).
     pub name: String,
-    /// What the settings say of it.
+    /// The description in the settings.
     pub description: Option<String>,
 }
 
@@ -39,7 +39,7 @@ fn node(key: NodeKey, repository: RepositoryId, kind: NodeKind, name: &str, qual
     }
 }
 
-/// Nodes of a file: itself, its symbols, its sections. They depend on the file alone.
+/// Nodes of a file: the file, its symbols, its sections. They depend on the file alone.
 pub fn file_nodes(repository: RepositoryId, file: &LinkFile<'_>) -> Vec<NodeRecord> {
     let LinkFile { place, facts } = *file;
     let own = |record: NodeRecord| NodeRecord {
@@ -85,17 +85,18 @@ fn symbol_node(record: NodeRecord, symbol: &Symbol, is_test: bool) -> NodeRecord
     }
 }
 
-/// Up to the first empty line.
+/// The text up to the first empty line.
 fn first_paragraph(doc: &str) -> String {
     let lines: Vec<&str> =
         doc.lines().skip_while(|line| line.trim().is_empty()).take_while(|line| !line.trim().is_empty()).collect();
     lines.join("\n")
 }
 
-/// Nodes and edges that belong to no single file: the repository, its modules and packages, and what they need.
+/// Nodes and edges that belong to no single file: the repository, its modules and packages, and their
+/// dependencies.
 ///
-/// Cheap, and made anew in every run. `files` must hold every file of the repository, with the names of the other modules
-/// that its edges reach.
+/// Cheap, and built again in every run. `files` must contain every file of the repository, with the names of
+/// the other modules that its edges reach.
 pub fn repository_graph<'a>(
     repository: RepositoryId,
     name: &str,
@@ -172,7 +173,7 @@ impl Graph {
         }
         for dependency in &manifest.dependencies {
             let key = self.package_node(manifest, dependency);
-            // A repository that declares the package itself holds it and needs nothing.
+            // A repository that declares the package itself contains it and does not depend on it.
             if self.linked.insert((self.root, key)) {
                 self.edges.add_certain(self.root, EdgeKind::DependsOn, key, 0);
             }

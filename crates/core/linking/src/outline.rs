@@ -1,4 +1,4 @@
-//! From the facts of a file to its outline: what other files and patterns look at.
+//! Builds the outline of a file from its facts: the part that other files and patterns use.
 
 use cairn_domain::{
     Arity, FileFacts, Import, Outline, OutlineBase, OutlineField, OutlineSymbol, ReferenceKind, Symbol, SymbolKind,
@@ -11,10 +11,10 @@ use crate::arity::{of_clause, of_signature};
 use crate::rules::Rules;
 use cairn_languages::family_of;
 
-/// Counts up when the outline of the same facts comes out differently.
+/// Raise this when the same facts give another outline.
 pub const OUTLINE_VERSION: u64 = 1;
 
-/// The outline of a file. A function of its facts, so that it can be kept beside them and made again.
+/// The outline of a file. It depends only on the facts, so it can be stored beside them and built again.
 pub fn outline(facts: &FileFacts) -> Outline {
     let family = family_of(&facts.language);
     let mut ordinals: FxHashMap<(&str, SymbolKind), u32> = FxHashMap::default();
@@ -70,14 +70,14 @@ fn arity(symbol: &Symbol, family: Family, language: &str) -> Arity {
     let Symbol { signature, name, .. } = symbol;
     match family {
         Family::Elixir => of_clause(signature, name),
-        // Types and equations do not tell how much of a function a call applies.
+        // Types and equations do not show to how many arguments a call applies a function.
         Family::Haskell => Arity::UNKNOWN,
         Family::Zig if symbol.kind == SymbolKind::Method => {
-            // The object itself is the first parameter, whatever it is called.
+            // The object itself is the first parameter, under any name.
             let Arity { min, max } = of_signature(signature, name);
             Arity { min: min.saturating_sub(1), max }
         }
-        // In C an empty list says nothing of the parameters.
+        // In C an empty list does not declare the parameters.
         Family::C if language == "c" && signature.contains("()") => Arity::UNKNOWN,
         _ => of_signature(signature, name),
     }
@@ -91,13 +91,13 @@ fn is_object(signature: &str) -> bool {
         .any(|word| word == "object")
 }
 
-/// `TEST(Suite, name)` does not declare a function `name`.
+/// Whether the signature declares the symbol's name. `TEST(Suite, name)` does not declare a function `name`.
 fn is_declared_by_name(symbol: &Symbol) -> bool {
     let ends = |(at, name): (usize, &str)| symbol.signature[at + name.len()..].trim_start().starts_with('(');
     symbol.signature.match_indices(symbol.name.as_str()).any(ends)
 }
 
-/// `app.route("/x")` counts as `app.route`.
+/// The decorator without arguments: `app.route("/x")` counts as `app.route`.
 fn head(decorator: &str) -> String {
     let end = decorator.find(['(', ' ', '=']).unwrap_or(decorator.len());
     decorator[..end].to_owned()
@@ -109,20 +109,21 @@ fn is_secondary(symbol: &Symbol, family: Family) -> bool {
             let name = decorator.split('(').next().unwrap_or(decorator);
             matches!(name.rsplit('.').next(), Some("overload" | "setter" | "deleter"))
         }),
-        // A prototype ends where a body would begin.
+        // A prototype ends at the place of the body.
         Family::C => symbol.kind.is_callable() && symbol.signature.ends_with(';'),
         Family::Script => symbol.kind == SymbolKind::Method && symbol.signature.starts_with("set "),
-        // A test is called like what it tests, and nothing calls it.
+        // A test has the name of the tested function, and no code calls it.
         Family::Zig => symbol.is_test && symbol.signature.starts_with("test"),
-        // What a behaviour asks for is no function of its own.
+        // A callback that a behaviour requires is no function of its own.
         Family::Elixir => symbol.is_test && symbol.signature.starts_with("test") || symbol.signature.starts_with('@'),
-        // A type signature that stands apart from its equations.
+        // A type signature that is not directly above its equations.
         Family::Haskell => symbol.kind.is_callable() && symbol.signature.contains(" :: "),
         _ => false,
     }
 }
 
-/// Of several functions of one name in a scope, TypeScript allows one body, the last; the others are its overloads.
+/// Marks overload signatures. If a scope has several functions of one name, TypeScript allows one body, the
+/// last; the others are its overloads.
 fn mark_overloads(symbols: &mut [OutlineSymbol]) {
     let mut last: FxHashMap<(Option<u32>, String), usize> = FxHashMap::default();
     for index in 0..symbols.len() {
@@ -153,12 +154,13 @@ fn bases(facts: &FileFacts, family: Family) -> Vec<OutlineBase> {
     if family == Family::Zig {
         bases.extend(aliased(facts));
     }
-    // Stable, so that the bases of a class keep their order.
+    // The sort is stable, so the bases of a class keep their order.
     bases.sort_by_key(|base| base.class);
     bases
 }
 
-/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes = List(u8);`.
+/// A constant that is set to a type has the members of that type: `const Ring = buffers.Ring;`, `const Bytes
+/// = List(u8);`.
 fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
     facts.references.iter().filter_map(|reference| {
         let class = reference.enclosing?;
@@ -175,7 +177,7 @@ fn aliased(facts: &FileFacts) -> impl Iterator<Item = OutlineBase> + '_ {
     })
 }
 
-/// Whether an import stands at the top of the file or of inline modules only.
+/// Whether an import is at the top of the file or directly in inline modules.
 fn is_outside(import: &Import, symbols: &[Symbol]) -> bool {
     let mut current = import.enclosing;
     while let Some(symbol) = current.and_then(|index| symbols.get(index as usize)) {

@@ -1,12 +1,12 @@
-//! The packages that a repository declares, by name and by folder: a repository may hold thousands, and every import of
-//! what stands outside asks for them.
+//! The packages that a repository declares, indexed by name and by folder. A repository may declare
+//! thousands, and every import from outside looks them up.
 
 use cairn_domain::PackageManifest;
 use rustc_hash::FxHashMap;
 
 use crate::Name;
 
-/// Sorted; the indices of each key ascend.
+/// Sorted by key. The indices of a key ascend.
 #[derive(Debug)]
 pub(crate) struct Packages<'a> {
     all: Vec<&'a PackageManifest>,
@@ -29,19 +29,19 @@ impl<'a> Packages<'a> {
         packages
     }
 
-    /// Those of a name, as code writes it.
+    /// The packages with this name, as code writes it.
     pub(crate) fn named(&self, ecosystem: &str, name: &str) -> impl Iterator<Item = &'a PackageManifest> {
         self.at(self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name))))
     }
 
-    /// The first of those that are called as a beginning of the name, up to a `/`.
+    /// The first package whose name is a prefix of `name` that ends at a `/`.
     pub(crate) fn first_around(&self, ecosystem: &str, name: &str) -> Option<&'a PackageManifest> {
         let first = |name: &str| self.by_name.get(&(Name::of(ecosystem), in_code(ecosystem, name)))?.first().copied();
         let index = beginnings(name, '/').filter_map(first).min()?;
         Some(self.all[index as usize])
     }
 
-    /// Those in whose folders the path lies.
+    /// The packages whose folders contain the path.
     pub(crate) fn above(&self, ecosystem: &str, path: &str) -> impl Iterator<Item = &'a PackageManifest> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         let roots = std::iter::once("").chain(folders);
@@ -56,7 +56,7 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Code of Rust writes `_` for the `-` of a crate's name.
+/// The name in code. Rust code writes `_` for the `-` of a crate's name.
 fn in_code(ecosystem: &str, name: &str) -> Name {
     match ecosystem {
         "cargo" => Name::of(&name.replace('-', "_")),
@@ -64,7 +64,7 @@ fn in_code(ecosystem: &str, name: &str) -> Name {
     }
 }
 
-/// The parts of a name that end before a separator, and the whole name, from the shortest.
+/// The prefixes of the name that end before a separator, and the whole name, shortest first.
 pub(crate) fn beginnings(name: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
     name.match_indices(separator).map(|(at, _)| &name[..at]).chain(std::iter::once(name))
 }

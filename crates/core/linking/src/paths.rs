@@ -1,6 +1,7 @@
 //! Paths inside the repository.
 
-/// `path` as seen from `directory`, with `.` and `..` resolved. None if it leaves the root or names the root itself.
+/// `path` relative to `directory`, with `.` and `..` resolved. None if it leaves the root or names the root
+/// itself.
 pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -15,7 +16,7 @@ pub(crate) fn join(directory: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// The folder above; none for the root.
+/// The folder above. None for the root.
 pub(crate) fn parent(directory: &str) -> Option<&str> {
     if directory.is_empty() {
         return None;
@@ -23,7 +24,7 @@ pub(crate) fn parent(directory: &str) -> Option<&str> {
     Some(directory.rsplit_once('/').map_or("", |(parent, _)| parent))
 }
 
-/// Whether `path` lies in `directory` (every path lies in the root).
+/// Whether `directory` contains `path`. The root contains every path.
 pub(crate) fn is_inside(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }

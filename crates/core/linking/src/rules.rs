@@ -5,9 +5,9 @@ use cairn_languages::Family;
 /// The rules of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Members of the enclosing classes are visible bare.
+    /// Members of the enclosing classes are visible without a receiver.
     pub(crate) implicit_self: bool,
-    /// Variables hide functions of the same name where one is called.
+    /// Variables hide functions of the same name in calls.
     pub(crate) variables_hide_functions: bool,
     /// Variables hide types of the same name.
     pub(crate) variables_hide_types: bool,
@@ -19,33 +19,33 @@ pub(crate) struct Rules {
     pub(crate) constructors_need_new: bool,
     /// One name may have several definitions that differ by their parameters.
     pub(crate) overloads: bool,
-    /// A call with too many or too few arguments for all of them means none of them.
+    /// A call whose number of arguments fits no definition means none of them.
     pub(crate) arity_is_strict: bool,
     /// Every import of a file can be imported from it.
     pub(crate) imports_are_members: bool,
-    /// Definitions in inline modules see nothing of the modules around them.
+    /// Definitions in inline modules do not see the modules around them.
     pub(crate) modules_are_closed: bool,
-    /// Members of a class may stand in several files.
+    /// Several files may contain members of one class.
     pub(crate) open_classes: bool,
-    /// Modules inside a file are values: what they hold is named through them only.
+    /// Modules inside a file are values: their members are named through them only.
     pub(crate) modules_are_values: bool,
-    /// Private names of a file cannot be named from others, whatever they are reached through.
+    /// Private names of a file cannot be named from other files, by any path.
     pub(crate) files_hide_private: bool,
-    /// A call names a function, never a variable that holds one.
+    /// A call names a function, never a variable that contains one.
     pub(crate) only_functions_are_called: bool,
-    /// An import names a whole module and says nothing of where a name comes from.
+    /// An import names a whole module and does not show the origin of a name.
     pub(crate) imports_are_modules: bool,
-    /// The list of bases names classes and interfaces alike: what the base is decides.
+    /// The list of bases contains both classes and interfaces: the kind of the base decides.
     pub(crate) bases_are_mixed: bool,
     /// A call may leave arguments out or pass more than are declared.
     pub(crate) loose_arguments: bool,
     /// Definitions that differ in the number of their parameters have different names.
     pub(crate) arity_is_name: bool,
-    /// Modules are named by their whole name wherever they stand, and hold the structure of that name.
+    /// Modules have absolute names at every place, and contain the structure of that name.
     pub(crate) modules_are_types: bool,
     /// Constructors, fields and methods of a class are names of the file as well.
     pub(crate) members_at_top: bool,
-    /// Every file is a package of its own, even if two are called the same.
+    /// Every file is a package of its own, even if two packages have the same name.
     pub(crate) packages_are_files: bool,
     /// The ecosystem of its packages.
     pub(crate) ecosystem: &'static str,
@@ -177,7 +177,7 @@ impl Rules {
                 ..PLAIN
             },
             Family::Haskell => Rules { package_scope: true, members_at_top: true, packages_are_files: true, ..PLAIN },
-            // What a structure declares is visible in all of it.
+            // The declarations of a structure are visible in all of it.
             Family::Zig => Rules { implicit_self: true, variables_hide_types: true, ..PLAIN },
             Family::Other => PLAIN,
         }

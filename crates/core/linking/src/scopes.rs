@@ -1,18 +1,18 @@
-//! What the functions and classes of one file bind, for walking outwards from a reference.
+//! The bindings of the functions and classes of one file, for the search from a reference outwards.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, SymbolKind};
 
-use crate::contribution::{BoundName, bound_names};
+use crate::bindings::{BoundName, bound_names};
 use crate::{Contribution, Family, Name};
 
-/// Stands for the file itself in sorted tables.
+/// The file itself in sorted tables.
 const NO_SCOPE: u32 = u32::MAX;
 
 /// A variable or parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Variable<'f> {
     Typed(&'f str),
-    /// Of no evident type, or of different types at different places.
+    /// No evident type, or different types at different places.
     Opaque,
 }
 
@@ -35,12 +35,12 @@ impl<'f> Scopes<'f> {
         Self { contribution, children, variables: variables(facts), imports: imports(facts, contribution.family) }
     }
 
-    /// Definitions directly inside a symbol.
+    /// Definitions of a name directly inside a symbol.
     pub(crate) fn children(&self, scope: u32, name: Name) -> impl Iterator<Item = u32> + '_ {
         range(&self.children, scope, name).iter().map(|(_, _, index)| *index)
     }
 
-    /// The variable of a name that a scope binds; `None` as scope is the file itself.
+    /// The variable of a name that a scope binds. The scope `None` is the file itself.
     pub(crate) fn variable(&self, scope: Option<u32>, name: Name) -> Option<Variable<'f>> {
         range(&self.variables, scope.unwrap_or(NO_SCOPE), name).first().map(|(_, _, variable)| *variable)
     }
@@ -55,7 +55,7 @@ impl<'f> Scopes<'f> {
         range(&self.imports, scope, name).iter().map(|(_, _, bound)| *bound)
     }
 
-    /// How many definitions and imports of a name stand directly inside a symbol.
+    /// Number of definitions and imports of a name directly inside a symbol.
     pub(crate) fn num_bound(&self, scope: u32, name: Name) -> usize {
         range(&self.children, scope, name).len() + range(&self.imports, scope, name).len()
     }
@@ -81,7 +81,7 @@ fn range<T>(table: &[(u32, Name, T)], scope: u32, name: Name) -> &[(u32, Name, T
     &rest[..rest.partition_point(|entry| (entry.0, entry.1) == (scope, name))]
 }
 
-/// One of each scope and name.
+/// One variable per scope and name.
 fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     let scope = |binding: &Binding| binding.scope.unwrap_or(NO_SCOPE);
     let bindings = facts.bindings.iter().zip(0..);
@@ -92,7 +92,7 @@ fn variables(facts: &FileFacts) -> Vec<(u32, Name, Variable<'_>)> {
     of_one.filter_map(|bindings| Some((bindings[0].0, bindings[0].1, variable(bindings)?))).collect()
 }
 
-/// What is declared with a type keeps it whatever it is set to; else all that it is set to must agree.
+/// A declared type wins over all assignments. Without one, all assignments must agree.
 fn variable<'f>(bindings: &[(u32, Name, u32, &'f Binding)]) -> Option<Variable<'f>> {
     let bindings = || bindings.iter().map(|(.., binding)| *binding);
     let declared = bindings().filter(|binding| binding.evidence == BindingEvidence::Annotation);
@@ -117,7 +117,7 @@ fn imports(facts: &FileFacts, family: Family) -> Vec<(u32, Name, BoundName<'_>)>
             local.extend(bound.map(|bound| (scope, bound.local, bound)));
         }
     }
-    // Stable, so that imports of one name keep their order.
+    // The sort is stable, so imports of one name keep their order.
     local.sort_by_key(|(scope, name, _)| (*scope, *name));
     local
 }

@@ -1,15 +1,17 @@
-//! What a name means at the top of a file, of an inline module, of a package.
+//! Resolves names at the top of a file, of an inline module, or of a package.
 
 use cairn_domain::{Resolution, SymbolKind};
 
-use crate::environment::{FileId, Lookup};
+use crate::lookup::Lookup;
 use crate::modules::{folder_member, import_target, submodule};
-use crate::places::{Ask, Finding, Place, Places, Want, select};
-use crate::questions::{Question, Topic};
+use crate::names::FileId;
+use crate::queries::{LinkQuery, Topic};
+use crate::referents::{Ask, Finding, Referent, Referents, Want};
 use crate::rules::Rules;
+use crate::select::select;
 use crate::{Family, ImportFact, Name};
 
-/// Who asks: the file itself sees all its names, others only what it gives away.
+/// The side from which a file is seen. The file itself sees all its names, others see only its exports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     Inside,
@@ -17,11 +19,11 @@ pub(crate) enum View {
 }
 
 impl<'e> Lookup<'e> {
-    /// What `name` means in the file itself, at its top or in an inline module: own definitions, imports, the package,
-    /// wildcard imports.
+    /// Resolves `name` inside the file, at its top or in an inline module: own definitions, imports, the
+    /// package, wildcard imports.
     pub(crate) fn visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
-        let question = Question::new(Topic::Visible, file, container, Name::of(name), ask);
-        self.remembered(question, |lookup| lookup.find_visible(file, container, name, ask))
+        let query = LinkQuery::new(Topic::Visible, file, container, Name::of(name), ask);
+        self.remembered(query, |lookup| lookup.find_visible(file, container, name, ask))
     }
 
     fn find_visible(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
@@ -57,10 +59,10 @@ impl<'e> Lookup<'e> {
         found
     }
 
-    /// What others find under `name` in a file or an inline module of it.
+    /// Resolves `name` in a file or an inline module of it, as other files see it.
     pub(crate) fn exported(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
-        let question = Question::new(Topic::Exported, file, container, Name::of(name), ask);
-        self.remembered(question, |lookup| {
+        let query = LinkQuery::new(Topic::Exported, file, container, Name::of(name), ask);
+        self.remembered(query, |lookup| {
             let own = lookup.own_or_imported(file, container, name, ask, View::Outside);
             if own.is_nothing() { lookup.through_wildcards(file, container, name, ask, View::Outside) } else { own }
         })
@@ -71,8 +73,8 @@ impl<'e> Lookup<'e> {
             View::Inside => Topic::Own,
             View::Outside => Topic::OwnExported,
         };
-        let question = Question::new(topic, file, container, Name::of(name), ask);
-        self.remembered(question, |lookup| lookup.find_own_or_imported(file, container, name, ask, view))
+        let query = LinkQuery::new(topic, file, container, Name::of(name), ask);
+        self.remembered(query, |lookup| lookup.find_own_or_imported(file, container, name, ask, view))
     }
 
     fn find_own_or_imported(&mut self, file: FileId, container: Name, name: &str, ask: Ask, view: View) -> Finding {
@@ -90,7 +92,7 @@ impl<'e> Lookup<'e> {
                 !definition.local && !is_hidden
             })
             .collect();
-        // In Rust a module is declared where it belongs and stands in a file of its own.
+        // In Rust a module is declared in its parent and has a file of its own.
         if ask.want == Want::Any
             && members.iter().any(|(file, index)| self.definition(*file, *index).kind == SymbolKind::Module)
         {
@@ -112,7 +114,7 @@ impl<'e> Lookup<'e> {
         }
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
-            // Defined and imported: which of the two holds depends on a condition, or on the kind of thing.
+            // Both defined and imported: a condition, or the kind of thing, decides which one holds.
             (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
             (false, _) => own,
             (true, false) => imported,
@@ -120,7 +122,7 @@ impl<'e> Lookup<'e> {
         }
     }
 
-    /// Names of the package or namespace that the file belongs to.
+    /// Names of the package or namespace of the file.
     fn in_own_package(&mut self, file: FileId, container: Name, name: &str, ask: Ask) -> Finding {
         let contribution = self.contribution(file);
         let rules = Rules::of(contribution.family);
@@ -137,14 +139,15 @@ impl<'e> Lookup<'e> {
         }
         match contribution.family {
             Family::Go => found,
-            // Modules are named from everywhere; functions outside of them are those of a script.
+            // Modules can be named from everywhere; functions outside of them belong to a script.
             Family::Elixir if found.is_nothing() && ask.want != Want::Call => {
                 self.in_package(contribution.family, Name::EMPTY, name, ask)
             }
             Family::Elixir => found,
             // Without a declared package the whole repository shares one namespace.
             _ if namespace.is_empty() => found.at_most(Resolution::Heuristic),
-            // A namespace says what a name may mean, an include or a load whether it is there.
+            // A namespace shows the possible meaning of a name; only an include or a load shows that it is
+            // available.
             Family::C | Family::Ruby => found.at_most(Resolution::Heuristic),
             _ => found,
         }
@@ -161,15 +164,15 @@ impl<'e> Lookup<'e> {
         Finding::Nothing
     }
 
-    /// What `name` means at the top of a package.
+    /// Resolves `name` at the top of a package.
     pub(crate) fn in_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
         }
         let (rules, hashed) = (Rules::of(family), Name::of(name));
         let members = self.package_members(family, namespace, hashed);
-        let question = Question::new(Topic::Package, family as FileId, namespace, hashed, ask);
-        self.shared(question, members.len(), |lookup| {
+        let query = LinkQuery::new(Topic::Package, family as FileId, namespace, hashed, ask);
+        self.shared(query, members.len(), |lookup| {
             let is_open =
                 |(file, index): &(FileId, u32)| !rules.files_hide_private || !lookup.definition(*file, *index).private;
             let members: Vec<(FileId, u32)> = members.iter().filter(is_open).collect();
@@ -187,12 +190,13 @@ impl<'e> Lookup<'e> {
         };
         let inner = namespace.dot(name);
         if found.is_nothing() && family != Family::Go && self.package_files(family, inner).len() > 0 {
-            return Finding::of(Places::one(Place::Package(family, inner)), Resolution::Import);
+            return Finding::of(Referents::one(Referent::Package(family, inner)), Resolution::Import);
         }
         found
     }
 
-    /// Where a file is a package of its own: what it exports, that of other files included.
+    /// For families whose files are packages of their own: the exports of the file, including re-exports of
+    /// other files.
     fn in_files_of_package(&mut self, family: Family, namespace: Name, name: &str, ask: Ask) -> Finding {
         let mut found = Finding::Nothing;
         for file in self.package_files(family, namespace) {
@@ -205,19 +209,19 @@ impl<'e> Lookup<'e> {
     }
 
     /// Whether a file re-exports itself (`module A (module A, …)` of Haskell).
-    fn is_itself(&self, file: FileId, place: Place) -> bool {
+    fn is_itself(&self, file: FileId, referent: Referent) -> bool {
         let contribution = self.contribution(file);
         Rules::of(contribution.family).packages_are_files
-            && place == Place::Package(contribution.family, contribution.namespace)
+            && referent == Referent::Package(contribution.family, contribution.namespace)
     }
 
-    /// Without what is no member of a type or class.
+    /// Keeps only members of a type or class.
     fn only_members(&self, found: Finding) -> Finding {
-        let Finding::Found(places, resolution) = found else { return found };
-        let mut members = Places::default();
-        for place in places.as_slice() {
-            if matches!(*place, Place::Definition { file, index } if self.definition(file, index).at_top) {
-                members.add(*place);
+        let Finding::Found(referents, resolution) = found else { return found };
+        let mut members = Referents::default();
+        for referent in referents.as_slice() {
+            if matches!(*referent, Referent::Definition { file, index } if self.definition(file, index).at_top) {
+                members.add(*referent);
             }
         }
         Finding::of(members, resolution)
@@ -238,12 +242,12 @@ impl<'e> Lookup<'e> {
                 continue;
             }
             match self.wildcard_target(file, container, index, import) {
-                Finding::Found(places, _) => {
-                    for place in places.as_slice() {
-                        if self.is_itself(file, *place) {
+                Finding::Found(referents, _) => {
+                    for referent in referents.as_slice() {
+                        if self.is_itself(file, *referent) {
                             continue;
                         }
-                        let member = self.member_of(*place, name, ask);
+                        let member = self.member_of(*referent, name, ask);
                         found = found.or(if import.members_only { self.only_members(member) } else { member });
                     }
                 }
@@ -259,8 +263,8 @@ impl<'e> Lookup<'e> {
     }
 
     fn wildcard_target(&mut self, file: FileId, container: Name, index: u32, import: &ImportFact) -> Finding {
-        let question = Question::new(Topic::Wildcard, file, container, Name(index.into()), Ask::ANY);
-        self.remembered(question, |lookup| import_target(lookup, file, container, &import.bound(), Ask::ANY))
+        let query = LinkQuery::new(Topic::Wildcard, file, container, Name(index.into()), Ask::ANY);
+        self.remembered(query, |lookup| import_target(lookup, file, container, &import.bound(), Ask::ANY))
     }
 
     /// The symbol of an inline module or class, by its qualified name.
@@ -272,15 +276,15 @@ impl<'e> Lookup<'e> {
         self.module_definition(file, container).map_or(Name::EMPTY, |index| self.definition(file, index).container)
     }
 
-    /// What `name` means behind a place: `place.name`.
-    pub(crate) fn member_of(&mut self, place: Place, name: &str, ask: Ask) -> Finding {
+    /// Resolves `name` behind a referent: `referent.name`.
+    pub(crate) fn member_of(&mut self, referent: Referent, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;
         }
-        match place {
-            Place::File { file, container } => self.exported(file, container, name, ask),
-            Place::Package(family, namespace) => self.package_member(family, namespace, name, ask),
-            Place::Definition { file, index } => {
+        match referent {
+            Referent::File { file, container } => self.exported(file, container, name, ask),
+            Referent::Package(family, namespace) => self.package_member(family, namespace, name, ask),
+            Referent::Definition { file, index } => {
                 let definition = self.definition(file, index);
                 if definition.kind != SymbolKind::Module {
                     return self.class_member(file, index, name, ask);

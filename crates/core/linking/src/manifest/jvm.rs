@@ -1,6 +1,6 @@
-//! Maven, Gradle and .NET projects: scanned for the few elements that matter, not parsed as a whole.
+//! Maven, Gradle and .NET projects. The text is scanned for a few elements, not parsed as a whole.
 
-use super::Declared;
+use super::declared::Declared;
 
 pub(super) fn pom(text: &str) -> Declared {
     let mut declared = Declared::default();
@@ -26,7 +26,7 @@ fn coordinates(text: &str, default_group: Option<&str>) -> Option<String> {
     Some(format!("{group}:{artifact}"))
 }
 
-/// The contents of each element of a name that has no attributes.
+/// The contents of each element with this name and without attributes.
 fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let mut rest = text;
@@ -39,7 +39,7 @@ fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     })
 }
 
-/// Removes the elements of a name.
+/// Removes the elements with this name.
 fn cut(text: &mut String, name: &str) {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     while let Some(start) = text.find(&open) {

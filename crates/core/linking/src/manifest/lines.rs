@@ -1,6 +1,6 @@
 //! Manifests that are read line by line.
 
-use super::{Declared, normal_python_name, requirement_name};
+use super::declared::{Declared, normal_python_name, requirement_name};
 
 pub(super) fn go_mod(text: &str) -> Declared {
     let mut declared = Declared::default();
@@ -25,13 +25,13 @@ pub(super) fn requirements(text: &str) -> Declared {
     Declared { dependencies: names.collect(), ..Declared::default() }
 }
 
-/// None for comments, options and addresses.
+/// The package name of a requirement. None for comments, options and addresses.
 fn plain_requirement(line: &str) -> Option<String> {
     let is_plain = !line.starts_with(['#', '-', '.', '/']) && !line.split('#').next().unwrap_or(line).contains("://");
     is_plain.then(|| requirement_name(line)).flatten()
 }
 
-/// The parts of an `.ini` file that name the package and what it needs.
+/// The parts of an `.ini` file that name the package and its dependencies.
 pub(super) fn setup_cfg(text: &str) -> Declared {
     let mut declared = Declared::default();
     let (mut section, mut key) = ("", "");
@@ -61,7 +61,7 @@ pub(super) fn setup_cfg(text: &str) -> Declared {
     declared
 }
 
-/// What `setup()` is called with, where it is written out in literals. Code is read, never run.
+/// The arguments of `setup()` that are literals. The code is read, never run.
 pub(super) fn setup_py(text: &str) -> Declared {
     let mut declared = Declared {
         name: argument(text, "name").and_then(|rest| literals(rest, false).next()).map(normal_python_name),

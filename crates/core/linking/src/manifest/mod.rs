@@ -1,23 +1,20 @@
 //! Packages that a repository declares, read from the manifests of each ecosystem.
 //!
-//! Pure functions from text. A manifest that cannot be read declares nothing: the file is still indexed as text, and no
-//! run fails for it.
+//! Pure functions of text. An unreadable manifest declares nothing: the file is still indexed as text, and
+//! the run continues.
 
+mod declared;
 mod jvm;
 mod lines;
 mod structured;
 
+pub(crate) use self::declared::normal_python_name;
+
 use cairn_domain::{Ecosystem, PackageManifest, RepoPath};
 
-/// What a manifest says before it is placed at its path.
-#[derive(Default)]
-struct Declared {
-    name: Option<String>,
-    dependencies: Vec<String>,
-    entries: Vec<String>,
-}
+use self::declared::Declared;
 
-/// Reads a manifest. None if the path is no manifest, or its text declares nothing.
+/// Reads a manifest. None if the path is not a manifest, or its text declares nothing.
 pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageManifest> {
     let (ecosystem, declared) = match path.file_name() {
         "pyproject.toml" => (Ecosystem::Pypi, structured::pyproject(text)?),
@@ -44,20 +41,6 @@ pub fn parse_package_manifest(path: &RepoPath, text: &str) -> Option<PackageMani
     dependencies.dedup();
     let entries = entries.iter().filter_map(|entry| crate::paths::join(&root, entry)).collect();
     Some(PackageManifest { ecosystem, path: path.clone(), name, root, dependencies, entries })
-}
-
-/// The name in a requirement such as `requests[socks]>=2; python_version > "3"`, as the index writes it.
-fn requirement_name(requirement: &str) -> Option<String> {
-    let end = requirement.find(|byte: char| !(byte.is_ascii_alphanumeric() || matches!(byte, '-' | '_' | '.')));
-    let name = requirement[..end.unwrap_or(requirement.len())].trim_end_matches('.');
-    (!name.is_empty()).then(|| normal_python_name(name))
-}
-
-/// Names of Python packages compare without case, and `-`, `_` and `.` are one.
-pub(crate) fn normal_python_name(name: &str) -> String {
-    name.chars()
-        .map(|character| if matches!(character, '_' | '.') { '-' } else { character.to_ascii_lowercase() })
-        .collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::{Declared, normal_python_name, requirement_name};
+use super::declared::{Declared, normal_python_name, requirement_name};
 
 pub(super) fn pyproject(text: &str) -> Option<Declared> {
     let root: Table = text.parse().ok()?;
@@ -81,7 +81,7 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
             .dependencies
             .extend(root.get(key).and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name.clone()));
     }
-    // Sources first: what is built is rarely in the repository.
+    // Sources come first, since build output is rarely in the repository.
     for key in ["source", "types", "typings", "module", "main"] {
         declared.entries.extend(root.get(key).and_then(Json::as_str).map(str::to_owned));
     }
@@ -91,7 +91,7 @@ pub(super) fn package_json(text: &str) -> Option<Declared> {
     Some(declared)
 }
 
-/// Files in the conditions of one entry of `exports`, which nest a few levels.
+/// Adds the files in the conditions of one entry of `exports`, which nest a few levels.
 fn add_exports(exports: &Json, entries: &mut Vec<String>, depth: usize) {
     match exports {
         Json::String(path) => entries.push(path.clone()),

@@ -1,13 +1,14 @@
-//! Languages whose imports name packages and namespaces, whatever the files are called.
+//! Languages whose imports name packages and namespaces, independent of file names.
 
 use cairn_domain::Resolution;
 
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
-use crate::places::{Ask, Finding, Place, Places};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
+use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
 
-/// The longest beginning of the name that is a package of the repository, then members from there.
+/// Resolves the longest prefix of the name that is a package of the repository, then members from there.
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     let family = lookup.contribution(file).family;
     let module = import.module.trim_matches(['"', '\\', '.']);
@@ -16,20 +17,20 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
         if lookup.package_files(family, namespace).len() == 0 {
             continue;
         }
-        let found = walk(lookup, Place::Package(family, namespace), &parts[index + 1..], ask);
+        let found = walk(lookup, Referent::Package(family, namespace), &parts[index + 1..], ask);
         if !found.is_nothing() {
             return found.at_most(Resolution::Import);
         }
     }
     // Names at the top of a repository that declares no packages.
-    let found = walk(lookup, Place::Package(family, Name::EMPTY), &parts, ask);
+    let found = walk(lookup, Referent::Package(family, Name::EMPTY), &parts, ask);
     match found {
         Finding::Found(..) if family == Family::Php => found.at_most(Resolution::Import),
         _ => Finding::External,
     }
 }
 
-/// The names of the first part, of the first two, and so on, within `root`.
+/// The names of the first part, of the first two parts, and so on, within `root`.
 pub(super) fn beginnings(root: Name, parts: &[&str]) -> Vec<Name> {
     let longer = |name: &mut Name, part: &&str| {
         *name = name.dot(part);
@@ -38,15 +39,15 @@ pub(super) fn beginnings(root: Name, parts: &[&str]) -> Vec<Name> {
     parts.iter().scan(root, longer).collect()
 }
 
-pub(super) fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
-    let mut place = start;
-    let mut found = Finding::of(Places::one(start), Resolution::Import);
+pub(super) fn walk(lookup: &mut Lookup<'_>, start: Referent, parts: &[&str], ask: Ask) -> Finding {
+    let mut referent = start;
+    let mut found = Finding::of(Referents::one(start), Resolution::Import);
     for (index, part) in parts.iter().enumerate() {
         let is_last = index + 1 == parts.len();
-        found = lookup.member_of(place, part, if is_last { ask } else { Ask::ANY });
-        let Finding::Found(places, _) = found else { return found };
-        match places.single() {
-            Some(single) => place = single,
+        found = lookup.member_of(referent, part, if is_last { ask } else { Ask::ANY });
+        let Finding::Found(referents, _) = found else { return found };
+        match referents.single() {
+            Some(single) => referent = single,
             None if is_last => return found,
             None => return Finding::Nothing,
         }

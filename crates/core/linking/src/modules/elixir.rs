@@ -1,18 +1,18 @@
-//! Elixir: modules are named by their whole name, whatever file and module they stand in.
+//! Elixir: modules are named by their whole name, in any file and module.
 
 use cairn_domain::Resolution;
 
 use super::dotted::{beginnings, walk};
-use crate::contribution::BoundName;
-use crate::environment::Lookup;
-use crate::places::{Ask, Finding};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::referents::{Ask, Finding};
 use crate::{Family, Name};
 
 /// The word for the module around an import.
 const OWN_MODULE: &str = "__MODULE__";
 
-/// The longest beginning of the name that is a module of the repository, then members from there. `container` is the
-/// module in which the import stands.
+/// Resolves the longest prefix of the name that is a module of the repository, then members from there.
+/// `container` is the module that contains the import.
 pub(super) fn target(lookup: &mut Lookup<'_>, container: Name, import: &BoundName<'_>, ask: Ask) -> Finding {
     let mut parts: Vec<&str> = import.module.split('.').chain(import.name).filter(|part| !part.is_empty()).collect();
     let mut root = Name::EMPTY;
@@ -25,11 +25,11 @@ pub(super) fn target(lookup: &mut Lookup<'_>, container: Name, import: &BoundNam
         let (last, holder) = (parts[num_parts - 1], holders[num_parts - 1]);
         let is_whole = num_parts == parts.len();
         let found = lookup.in_package(Family::Elixir, holder, last, if is_whole { ask } else { Ask::ANY });
-        let Finding::Found(places, _) = found else { continue };
+        let Finding::Found(referents, _) = found else { continue };
         if is_whole {
             return found.at_most(Resolution::Import);
         }
-        if let Some(module) = places.single() {
+        if let Some(module) = referents.single() {
             return walk(lookup, module, &parts[num_parts..], ask).at_most(Resolution::Import);
         }
     }

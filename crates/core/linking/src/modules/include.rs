@@ -1,10 +1,10 @@
 //! Files named by paths: C includes, Ruby's `require`, Lua's modules, sourced scripts, Zig's imports.
 
-use super::file_place;
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
 use crate::paths;
-use crate::places::{Ask, Finding};
+use crate::referents::{Ask, Finding};
 use crate::{Family, Name};
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
@@ -14,11 +14,12 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
     let Some(found) = included(lookup, file, import.module) else { return Finding::External };
     match import.name {
-        None if import.wildcard || lookup.contribution(file).family != Family::Lua => file_place(found),
+        None if import.wildcard || lookup.contribution(file).family != Family::Lua => Finding::file(found),
         None => returned(lookup, found, ask),
         Some(name) => match returned(lookup, found, Ask::ANY) {
-            Finding::Found(places, _) if lookup.contribution(file).family == Family::Lua => match places.single() {
-                Some(place) => lookup.member_of(place, name, ask),
+            Finding::Found(referents, _) if lookup.contribution(file).family == Family::Lua => match referents.single()
+            {
+                Some(referent) => lookup.member_of(referent, name, ask),
                 None => Finding::Nothing,
             },
             _ => lookup.exported(found, Name::EMPTY, name, ask),
@@ -26,10 +27,10 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     }
 }
 
-/// What a file of Lua returns; the file itself where no definition says that it is.
+/// The value that a Lua file returns. The file itself if no definition is that value.
 fn returned(lookup: &mut Lookup<'_>, found: FileId, ask: Ask) -> Finding {
     let default = lookup.exported(found, Name::EMPTY, "default", ask);
-    if default.is_nothing() { file_place(found) } else { default }
+    if default.is_nothing() { Finding::file(found) } else { default }
 }
 
 fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileId> {
@@ -44,7 +45,7 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     let suffix = match family {
         Family::Lua => path.replace('.', "/"),
         Family::Ruby => path.trim_end_matches(".rb").to_owned(),
-        // A system header is never one of the repository's unless its path says more than a file name.
+        // A system header is a file of the repository only if its path has more than a file name.
         Family::C if module.starts_with('<') && !path.contains('/') => return None,
         Family::C | Family::Bash => path.trim_start_matches("./").trim_start_matches("../").to_owned(),
         _ => return None,
@@ -52,9 +53,9 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     nearest(lookup, file, family, &suffix)
 }
 
-/// The part of a script's path behind what the shell fills in, which mostly is the folder of the script or a root of the
-/// repository: `$(dirname "$0")/lib/log.sh`. None for paths from the root of the machine or of a user, and where
-/// nothing is left.
+/// The literal end of a path in a script, behind the expansions of the shell. The expansion usually gives the
+/// folder of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. None for paths from the
+/// root of the machine or of a user, and for an empty rest.
 fn literal_end(path: &str) -> Option<&str> {
     let rest = match path.rfind(['$', '`', ')', '}']) {
         Some(at) => path[at..].split_once('/').map_or("", |(_, rest)| rest),
@@ -75,7 +76,8 @@ fn with_endings(lookup: &mut Lookup<'_>, family: Family, path: &str) -> Option<F
     endings.iter().find_map(|ending| lookup.file(name.then(ending)))
 }
 
-/// The file with this end of path that shares most folders with the importing one; none if two share as many.
+/// The file with this path suffix that shares the most folders with the importing file. None if two files
+/// share as many.
 fn nearest(lookup: &mut Lookup<'_>, file: FileId, family: Family, suffix: &str) -> Option<FileId> {
     let importing = lookup.contribution(file).path.as_str();
     let mut best: Option<(usize, FileId)> = None;

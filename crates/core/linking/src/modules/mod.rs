@@ -1,4 +1,4 @@
-//! From what an import writes to files and packages, language by language.
+//! Resolves imports to files and packages, one language per file.
 
 mod dotted;
 mod elixir;
@@ -12,13 +12,14 @@ pub(crate) use rust::{expression_path as rust_path, member_crate as rust_crate};
 
 use cairn_domain::Resolution;
 
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
 use crate::packages::beginnings;
-use crate::places::{Ask, Finding, Place, Places};
+use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
 
-/// What an import binds: a module, or a name taken out of one.
+/// Resolves an import: a module, or a name taken from one.
 pub(crate) fn import_target(
     lookup: &mut Lookup<'_>,
     file: FileId,
@@ -44,7 +45,7 @@ pub(crate) fn import_target(
     }
 }
 
-/// A module inside the module that a file is, found by the layout of folders.
+/// A submodule of the module of a file, found by the layout of folders.
 pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
     match lookup.contribution(file).family {
         Family::Python if container.is_empty() => python::submodule(lookup, file, name),
@@ -56,13 +57,13 @@ pub(crate) fn submodule(lookup: &mut Lookup<'_>, file: FileId, container: Name, 
 /// Swift's imports name targets of the repository, or one thing in them.
 fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Finding {
     let target = import.module.split('.').next().unwrap_or(import.module);
-    let module = crate::contribution::swift_module(target);
+    let module = crate::namespaces::swift_module(target);
     if lookup.package_files(Family::Swift, module).len() == 0 {
         return Finding::External;
     }
     match import.name {
         Some(name) => lookup.in_package(Family::Swift, module, name, ask).at_most(Resolution::Import),
-        None => Finding::of(Places::one(Place::Package(Family::Swift, module)), Resolution::Import),
+        None => Finding::of(Referents::one(Referent::Package(Family::Swift, module)), Resolution::Import),
     }
 }
 
@@ -70,11 +71,11 @@ fn swift_target(lookup: &mut Lookup<'_>, import: &BoundName<'_>, ask: Ask) -> Fi
 fn go_target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>) -> Finding {
     let path = import.module.trim_matches('"');
     let Some(folder) = go_folder(lookup, file, path) else { return Finding::External };
-    let package = crate::contribution::go_package(&folder, None);
+    let package = crate::namespaces::go_package(&folder, None);
     if lookup.package_files(Family::Go, package).len() == 0 {
         return Finding::Nothing;
     }
-    Finding::of(Places::one(Place::Package(Family::Go, package)), Resolution::Import)
+    Finding::of(Referents::one(Referent::Package(Family::Go, package)), Resolution::Import)
 }
 
 /// The folder of a package, relative to the repository. The longest module path wins, since modules may nest.
@@ -89,9 +90,4 @@ fn go_folder(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<String
     });
     let (root, rest) = modules?;
     Some(crate::paths::join(root, rest).unwrap_or_default())
-}
-
-/// One file as a place.
-fn file_place(file: FileId) -> Finding {
-    Finding::of(Places::one(Place::File { file, container: Name::EMPTY }), Resolution::Import)
 }

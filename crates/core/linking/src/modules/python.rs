@@ -2,11 +2,11 @@
 
 use cairn_domain::Resolution;
 
-use super::file_place;
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
 use crate::paths;
-use crate::places::{Ask, Finding, Place, Places};
+use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
 use cairn_languages::is_standard_module;
 
@@ -16,7 +16,7 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
     };
     let Some(name) = import.name else { return bound_module(lookup, module, import) };
     match module {
-        // A package that imports its own submodule: the name in it is what this import binds.
+        // A package imports its own submodule: this import binds the name in the package.
         Module::File(found) if found == file => match submodule(lookup, file, name) {
             Finding::Nothing => lookup.exported(found, Name::EMPTY, name, ask),
             inner => inner,
@@ -32,7 +32,7 @@ enum Module {
     Folder(String),
 }
 
-/// `import a.b.c` without alias binds `a`.
+/// Resolves the module that an import binds. `import a.b.c` without alias binds `a`.
 fn bound_module(lookup: &mut Lookup<'_>, module: Module, import: &BoundName<'_>) -> Finding {
     let num_below = import.module.split('.').count() - 1;
     let binds_first = num_below > 0
@@ -40,8 +40,8 @@ fn bound_module(lookup: &mut Lookup<'_>, module: Module, import: &BoundName<'_>)
         && import.local == Name::of(import.module.split('.').next().unwrap_or_default());
     if !binds_first {
         return match module {
-            Module::File(file) => file_place(file),
-            Module::Folder(folder) => folder_place(Name::of(&folder)),
+            Module::File(file) => Finding::file(file),
+            Module::Folder(folder) => folder_referent(Name::of(&folder)),
         };
     }
     let path = match &module {
@@ -53,16 +53,16 @@ fn bound_module(lookup: &mut Lookup<'_>, module: Module, import: &BoundName<'_>)
         top = paths::parent(top).unwrap_or_default();
     }
     match file_of(lookup, top) {
-        Some(file) => file_place(file),
-        None => folder_place(Name::of(top)),
+        Some(file) => Finding::file(file),
+        None => folder_referent(Name::of(top)),
     }
 }
 
-fn folder_place(folder: Name) -> Finding {
-    Finding::of(Places::one(Place::Package(Family::Python, folder)), Resolution::Import)
+fn folder_referent(folder: Name) -> Finding {
+    Finding::of(Referents::one(Referent::Package(Family::Python, folder)), Resolution::Import)
 }
 
-/// The path of a module without what imports leave out.
+/// The path of a module without the parts that imports leave out.
 fn importable(path: &str) -> &str {
     let path = path.strip_suffix(".pyi").or_else(|| path.strip_suffix(".py")).unwrap_or(path);
     path.strip_suffix("/__init__").unwrap_or(path)
@@ -93,10 +93,10 @@ fn module_file(lookup: &mut Lookup<'_>, path: Name) -> Option<FileId> {
     [".py", "/__init__.py", ".pyi", "/__init__.pyi"].into_iter().find_map(|end| lookup.file(path.then(end)))
 }
 
-/// Among the files whose path ends so, the one whose package root lies nearest above the importing file.
+/// The file with this path suffix whose package root is nearest above the importing file.
 ///
-/// A root is a folder that is no package itself. A module of the standard library is only taken for a file beside or
-/// above, which Python would find first as well.
+/// A root is a folder that is not a package itself. A module of the standard library resolves only to a file
+/// beside or above the importing file, which Python would also find first.
 fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId> {
     let first = path.split('/').next().unwrap_or(path);
     let mut best: Option<((bool, usize, bool, usize), FileId)> = None;
@@ -122,7 +122,7 @@ fn absolute(lookup: &mut Lookup<'_>, file: FileId, path: &str) -> Option<FileId>
     best.filter(|(rank, _)| rank.0 || !is_tie).map(|(_, file)| file)
 }
 
-/// Folders that are put on the search path by convention.
+/// Folders that are on the search path by convention.
 fn is_source_root(root: &str) -> bool {
     matches!(root.rsplit('/').next(), Some("" | "src" | "lib" | "python" | "Lib" | "source"))
 }
@@ -135,11 +135,11 @@ pub(super) fn submodule(lookup: &mut Lookup<'_>, file: FileId, name: &str) -> Fi
     }
     let folder = path.directory();
     let inner = if folder.is_empty() { Name::of(name) } else { Name::of(folder).then("/").then(name) };
-    module_file(lookup, inner).map_or(Finding::Nothing, file_place)
+    module_file(lookup, inner).map_or(Finding::Nothing, Finding::file)
 }
 
 /// `folder.name` in a package without `__init__.py`.
 pub(crate) fn folder_member(lookup: &mut Lookup<'_>, folder: Name, name: &str) -> Finding {
     let inner = if folder.is_empty() { Name::of(name) } else { folder.then("/").then(name) };
-    module_file(lookup, inner).map_or_else(|| folder_place(inner), file_place)
+    module_file(lookup, inner).map_or_else(|| folder_referent(inner), Finding::file)
 }

@@ -2,13 +2,13 @@
 
 use cairn_domain::{Resolution, SymbolKind};
 
-use super::file_place;
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
 use crate::names::Name;
 use crate::paths;
-use crate::places::{Ask, Finding, Place, Places};
-use crate::questions::{Question, Topic};
+use crate::queries::{LinkQuery, Topic};
+use crate::referents::{Ask, Finding, Referent, Referents};
 
 pub(super) fn target(
     lookup: &mut Lookup<'_>,
@@ -19,21 +19,21 @@ pub(super) fn target(
 ) -> Finding {
     let mut parts: Vec<&str> = import.module.split('.').filter(|part| !part.is_empty()).collect();
     parts.extend(import.name);
-    let mut place = Place::File { file, container };
+    let mut referent = Referent::File { file, container };
     for _ in 0..import.level {
-        match parent_module(lookup, place) {
-            Some(parent) => place = parent,
+        match parent_module(lookup, referent) {
+            Some(parent) => referent = parent,
             None => return Finding::Nothing,
         }
     }
     if import.level > 0 {
-        return walk(lookup, place, &parts, ask);
+        return walk(lookup, referent, &parts, ask);
     }
     path(lookup, file, container, &parts, ask, Some(import.local))
 }
 
-/// A path as it may stand in `use` or in an expression. `own` is the name that a `use` at hand binds itself, which
-/// cannot be where its path begins.
+/// Resolves a path of a `use` or an expression. `own` is the name that the current `use` binds itself; the
+/// path cannot start with it.
 fn path(
     lookup: &mut Lookup<'_>,
     file: FileId,
@@ -42,16 +42,16 @@ fn path(
     ask: Ask,
     own: Option<Name>,
 ) -> Finding {
-    let here = Place::File { file, container };
-    let Some((first, rest)) = parts.split_first() else { return Finding::of(Places::one(here), Resolution::Exact) };
+    let here = Referent::File { file, container };
+    let Some((first, rest)) = parts.split_first() else { return Finding::of(Referents::one(here), Resolution::Exact) };
     match *first {
         "crate" => match crate_root(lookup, file) {
-            Some(root) => walk(lookup, Place::File { file: root, container: Name::EMPTY }, rest, ask),
+            Some(root) => walk(lookup, Referent::File { file: root, container: Name::EMPTY }, rest, ask),
             None => Finding::Nothing,
         },
         "self" => walk(lookup, here, rest, ask),
         "super" => match parent_module(lookup, here) {
-            Some(Place::File { file, container }) if rest.first() == Some(&"super") => {
+            Some(Referent::File { file, container }) if rest.first() == Some(&"super") => {
                 path(lookup, file, container, rest, ask, None)
             }
             Some(parent) => walk(lookup, parent, rest, ask),
@@ -72,7 +72,7 @@ fn path(
     }
 }
 
-/// A path in an expression.
+/// Resolves a path in an expression.
 pub(crate) fn expression_path(
     lookup: &mut Lookup<'_>,
     file: FileId,
@@ -90,12 +90,12 @@ fn start_of_path(lookup: &mut Lookup<'_>, file: FileId, container: Name, first: 
 
 fn local_module(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &str) -> Finding {
     let members = lookup.members(file, container, Name::of(name));
-    let question = Question::new(Topic::Module, file, container, Name::of(name), Ask::ANY);
-    let inline = lookup.remembered_if_long(question, members.len(), |lookup| {
+    let query = LinkQuery::new(Topic::Module, file, container, Name::of(name), Ask::ANY);
+    let inline = lookup.remembered_if_long(query, members.len(), |lookup| {
         let is_module = |(file, index): &(FileId, u32)| lookup.definition(*file, *index).kind == SymbolKind::Module;
         let first = members.iter().find(is_module);
         first.map_or(Finding::Nothing, |(file, index)| {
-            Finding::of(Places::one(Place::Definition { file, index }), Resolution::Exact)
+            Finding::of(Referents::one(Referent::Definition { file, index }), Resolution::Exact)
         })
     });
     if inline.is_nothing() && container.is_empty() { submodule(lookup, file, name) } else { inline }
@@ -103,31 +103,31 @@ fn local_module(lookup: &mut Lookup<'_>, file: FileId, container: Name, name: &s
 
 fn continue_from(lookup: &mut Lookup<'_>, start: Finding, rest: &[&str], ask: Ask) -> Finding {
     match start {
-        Finding::Found(places, resolution) if !rest.is_empty() => match places.single() {
-            Some(place) => walk(lookup, place, rest, ask).at_most(resolution),
+        Finding::Found(referents, resolution) if !rest.is_empty() => match referents.single() {
+            Some(referent) => walk(lookup, referent, rest, ask).at_most(resolution),
             None => Finding::Nothing,
         },
         other => other,
     }
 }
 
-fn walk(lookup: &mut Lookup<'_>, start: Place, parts: &[&str], ask: Ask) -> Finding {
-    let mut place = start;
+fn walk(lookup: &mut Lookup<'_>, start: Referent, parts: &[&str], ask: Ask) -> Finding {
+    let mut referent = start;
     let mut resolution = Resolution::Exact;
     for (index, part) in parts.iter().enumerate() {
         let is_last = index + 1 == parts.len();
-        let found = lookup.member_of(place, part, if is_last { ask } else { Ask::ANY }).at_most(resolution);
-        let Finding::Found(places, found_resolution) = found else { return found };
+        let found = lookup.member_of(referent, part, if is_last { ask } else { Ask::ANY }).at_most(resolution);
+        let Finding::Found(referents, found_resolution) = found else { return found };
         if is_last {
             return found;
         }
-        let Some(single) = places.single() else { return Finding::Nothing };
-        (place, resolution) = (single, found_resolution);
+        let Some(single) = referents.single() else { return Finding::Nothing };
+        (referent, resolution) = (single, found_resolution);
     }
-    Finding::of(Places::one(place), resolution)
+    Finding::of(Referents::one(referent), resolution)
 }
 
-/// Another crate of the repository, by the name that code gives it.
+/// Another crate of the repository, by its name in code.
 pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     let is_it = |package: &str| {
         package.len() == name.len() && package.bytes().zip(name.bytes()).all(|(a, b)| a == b || a == b'-' && b == b'_')
@@ -138,10 +138,10 @@ pub(crate) fn member_crate(lookup: &mut Lookup<'_>, name: &str) -> Finding {
     };
     let library = paths::join(&package.root, "src/lib.rs");
     let root = package.entries.iter().chain(&library).find_map(|path| lookup.file_at(path));
-    root.map_or(Finding::Nothing, file_place)
+    root.map_or(Finding::Nothing, Finding::file)
 }
 
-/// Where the crate of a file lies: its source folder, and the file's path below it.
+/// The crate of a file: its source folder, and the file's path below it.
 fn source_folder(path: &str) -> (&str, &str) {
     match path.rfind("/src/") {
         Some(at) => (&path[..at + 4], &path[at + 5..]),
@@ -153,7 +153,7 @@ fn source_folder(path: &str) -> (&str, &str) {
 fn crate_root(lookup: &mut Lookup<'_>, file: FileId) -> Option<FileId> {
     let path = lookup.contribution(file).path.as_str();
     let (folder, below) = source_folder(path);
-    // Every file in `src/bin` and `main.rs` beside `lib.rs` are crates of their own.
+    // Every file in `src/bin`, and `main.rs` beside `lib.rs`, is a crate of its own.
     let is_own_root =
         matches!(below, "lib.rs" | "main.rs") || below.starts_with("bin/") && below.matches('/').count() == 1;
     if is_own_root || !path.starts_with("src/") && !path.contains("/src/") {
@@ -163,7 +163,7 @@ fn crate_root(lookup: &mut Lookup<'_>, file: FileId) -> Option<FileId> {
     lookup.file(base.then("/lib.rs")).or_else(|| lookup.file(base.then("/main.rs")))
 }
 
-/// The folder in which the modules of a file's module stand.
+/// The folder that contains the submodules of a file's module.
 fn modules_folder(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name {
@@ -184,14 +184,14 @@ pub(super) fn submodule(lookup: &mut Lookup<'_>, file: FileId, name: &str) -> Fi
     let base = if folder.is_empty() { Name::of(name) } else { Name::of(&folder).then("/").then(name) };
     let found = lookup.file(base.then(".rs")).or_else(|| lookup.file(base.then("/mod.rs")));
     found.map_or(Finding::Nothing, |file| {
-        Finding::of(Places::one(Place::File { file, container: Name::EMPTY }), Resolution::Exact)
+        Finding::of(Referents::one(Referent::File { file, container: Name::EMPTY }), Resolution::Exact)
     })
 }
 
-fn parent_module(lookup: &mut Lookup<'_>, place: Place) -> Option<Place> {
-    let Place::File { file, container } = place else { return None };
+fn parent_module(lookup: &mut Lookup<'_>, referent: Referent) -> Option<Referent> {
+    let Referent::File { file, container } = referent else { return None };
     if let Some(module) = lookup.module_definition(file, container) {
-        return Some(Place::File { file, container: lookup.definition(file, module).container });
+        return Some(Referent::File { file, container: lookup.definition(file, module).container });
     }
     let path = lookup.contribution(file).path.as_str();
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -202,5 +202,5 @@ fn parent_module(lookup: &mut Lookup<'_>, place: Place) -> Option<Place> {
         .filter(|_| !module_folder.is_empty())
         .find_map(|end| lookup.file(base.then(end)));
     let parent = within.or_else(|| lookup.file(base.then(".rs")))?;
-    (parent != file).then_some(Place::File { file: parent, container: Name::EMPTY })
+    (parent != file).then_some(Referent::File { file: parent, container: Name::EMPTY })
 }

@@ -1,17 +1,18 @@
-//! JavaScript and TypeScript: relative paths with guessed extensions, packages of the workspace, the usual aliases.
+//! JavaScript and TypeScript: relative paths with guessed extensions, packages of the workspace, common
+//! aliases.
 
-use super::file_place;
 use crate::Name;
-use crate::contribution::BoundName;
-use crate::environment::{FileId, Lookup};
+use crate::bindings::BoundName;
+use crate::lookup::Lookup;
+use crate::names::FileId;
 use crate::paths;
-use crate::places::{Ask, Finding};
+use crate::referents::{Ask, Finding};
 
-/// Endings that are tried, in the order in which TypeScript and bundlers try them.
+/// Endings to try, in the order of TypeScript and bundlers.
 const ENDINGS: &[&str] =
     &[".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue", ".svelte"];
 
-/// Endings of what is built, and of the source that it is built from.
+/// Endings of build output, and of the source that it is built from.
 const BUILT: &[(&str, &[&str])] =
     &[(".js", &[".ts", ".tsx", ".d.ts", ".jsx"]), (".jsx", &[".tsx"]), (".mjs", &[".mts"]), (".cjs", &[".cts"])];
 
@@ -25,16 +26,16 @@ pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'
         return if is_relative { Finding::Nothing } else { Finding::External };
     };
     match import.name {
-        None => file_place(found),
+        None => Finding::file(found),
         Some("default") => default_export(lookup, found, ask),
         Some(name) => lookup.exported(found, Name::EMPTY, name, ask),
     }
 }
 
-/// What a file exports by default; the file itself where no definition says that it is.
+/// The default export of a file. The file itself if no definition is exported by default.
 fn default_export(lookup: &mut Lookup<'_>, file: FileId, ask: Ask) -> Finding {
     let found = lookup.exported(file, Name::EMPTY, "default", ask);
-    if found.is_nothing() { file_place(file) } else { found }
+    if found.is_nothing() { Finding::file(file) } else { found }
 }
 
 /// The file that a module specifier opens.
@@ -74,8 +75,8 @@ fn open(lookup: &mut Lookup<'_>, path: &str) -> Option<FileId> {
     [name, index].into_iter().find_map(|stem| ENDINGS.iter().find_map(|ending| lookup.file(stem.then(ending))))
 }
 
-/// Aliases such as `@/` and base URLs are settings of the build; by convention they mean the nearest `src` folder or the
-/// nearest folder above that has the path.
+/// Aliases such as `@/` and base URLs are settings of the build. By convention they mean the nearest `src`
+/// folder, or the nearest folder above that contains the path.
 fn upwards(lookup: &mut Lookup<'_>, directory: &str, path: &str) -> Option<FileId> {
     let mut folder = Some(directory);
     while let Some(current) = folder {

@@ -1,5 +1,5 @@
-//! Runs the fixtures below `test_data/`: each is one text file with the files of a small repository and the edges that
-//! linking them must find.
+//! Runs the fixtures below `test_data/`. Each is one text file with the files of a small repository and the
+//! edges that linking must find.
 //!
 //! ```text
 //! An optional sentence that explains the case.

@@ -1,5 +1,5 @@
-//! Repositories with very many things of one name. The linker remembers and shares what it found; the result must equal
-//! a fresh search.
+//! Repositories with very many things of one name. The linker remembers and shares what it found; the result
+//! must equal a fresh search.
 
 use cairn_domain::EdgeKind;
 
@@ -35,19 +35,19 @@ fn each_call_links_to_the_overload_for_its_arguments() {
 #[test]
 fn private_function_is_visible_in_its_file_only() {
     let own = |number| {
-        let text = format!("local function tell() return 0 end\nfunction g{number}() return tell() end\n");
+        let text = format!("local function status() return 0 end\nfunction g{number}() return status() end\n");
         (format!("f{number:02}.lua"), text)
     };
     for num_files in [2, 40] {
         let mut files: Vec<(String, String)> = (0..num_files).map(own).collect();
-        files.push(file("public.lua", "function tell() return 1 end"));
-        files.push(file("user.lua", "function use() return tell() end"));
-        files.push(file("zuser.lua", "function use_too() return tell() end"));
+        files.push(file("public.lua", "function status() return 1 end"));
+        files.push(file("user.lua", "function use() return status() end"));
+        files.push(file("zuser.lua", "function use_too() return status() end"));
         let expect =
-            (0..num_files).map(|number| format!("f{number:02}.lua:2 g{number} CALLS f{number:02}.lua:tell exact"));
+            (0..num_files).map(|number| format!("f{number:02}.lua:2 g{number} CALLS f{number:02}.lua:status exact"));
         let users = [
-            "user.lua:1 use CALLS public.lua:tell heuristic".to_owned(),
-            "zuser.lua:1 use_too CALLS public.lua:tell heuristic".to_owned(),
+            "user.lua:1 use CALLS public.lua:status heuristic".to_owned(),
+            "zuser.lua:1 use_too CALLS public.lua:status heuristic".to_owned(),
         ];
         assert_eq!(calls(&files), expect.chain(users).collect::<Vec<_>>(), "{num_files} files");
     }

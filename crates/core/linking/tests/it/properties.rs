@@ -1,5 +1,5 @@
-//! Properties of linking that hold for every repository: the order of files does not matter, and linking the affected
-//! files equals linking all files.
+//! Properties of linking that hold for every repository: the order of files does not matter, and linking the
+//! affected files equals linking all files.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,8 @@ fn full(files: &[Parsed]) -> Summary {
     Summary { contributions, packages, links }
 }
 
-/// Links only the affected files and takes the other links from `old`. Also returns the number of files linked.
+/// Links only the affected files and takes the other links from `old`. Also returns the number of files
+/// linked.
 fn incremental(old: &Summary, files: &[Parsed]) -> (BTreeMap<String, FileLinks>, usize) {
     let contributions: BTreeMap<String, Contribution> =
         files.iter().map(|file| (file.path.to_string(), file.contribution())).collect();
@@ -170,7 +171,8 @@ proptest! {
     }
 }
 
-/// Environments that are built together for two states must link every file as an environment of one state does.
+/// Environments that are built together for two states must link every file as an environment of one state
+/// does.
 fn check_states(before: &Summary, after: &Summary, touched: &[&str], files: &[Parsed]) -> Result<(), TestCaseError> {
     let own = |summary: &Summary| -> Vec<Contribution> {
         let own = summary.contributions.iter().filter(|(path, _)| touched.contains(&path.as_str()));

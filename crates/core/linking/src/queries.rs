@@ -1,37 +1,37 @@
-//! What one file asks of the environment: the keys, and the answers that it need not find twice.
+//! The keys that one file requests from the environment, and the queries whose results are remembered.
 
 use crate::Name;
-use crate::environment::FileId;
-use crate::places::{Ask, Want};
+use crate::names::FileId;
+use crate::referents::{Ask, Want};
 
-/// What is asked for.
+/// The kind of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Topic {
     /// A name at the top of the file or of an inline module, seen from inside.
     Visible,
-    /// The same as others see it.
+    /// The same, seen from other files.
     Exported,
-    /// The same without what all of a module brings in, as the file itself sees it.
+    /// The same without wildcard imports, seen from inside.
     Own,
-    /// And as others see it.
+    /// The same without wildcard imports, seen from other files.
     OwnExported,
     /// An inline module of Rust.
     Module,
-    /// What a wildcard import brings in; the index of the import stands for the name.
+    /// A name from a wildcard import; the index of the import takes the place of the name.
     Wildcard,
-    /// A member that stands in a class itself.
+    /// A member written in a class itself.
     OwnMember,
-    /// A member of a class or of its bases; the index of the class stands for the holder.
+    /// A member of a class or of its bases; the index of the class takes the place of the holder.
     Member,
     /// A member of the bases of a class.
     Inherited,
     /// A name at the top of a package.
     Package,
-    /// The file that stands for a package.
+    /// The file that represents a package.
     Face,
-    /// A name of any file.
+    /// A name in any file.
     Global,
-    /// A macro of any file.
+    /// A macro in any file.
     Macro,
     /// The only type of a name in any file.
     OnlyType,
@@ -39,34 +39,35 @@ pub(crate) enum Topic {
     AnyType,
 }
 
-/// A question whose answer stays the same while one environment is asked.
+/// A query whose result does not change within one environment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Question {
+pub(crate) struct LinkQuery {
     pub(crate) topic: Topic,
-    /// The file that is asked, or the family.
+    /// The queried file, or the family.
     pub(crate) of: FileId,
-    /// What holds the name.
+    /// The container of the name.
     pub(crate) holder: Name,
     pub(crate) name: Name,
     pub(crate) want: Want,
     pub(crate) num_arguments: Option<u8>,
 }
 
-impl Question {
+impl LinkQuery {
     pub(crate) fn new(topic: Topic, of: FileId, holder: Name, name: Name, ask: Ask) -> Self {
         Self { topic, of, holder, name, want: ask.want, num_arguments: ask.num_arguments }
     }
 }
 
-/// The keys that a file asked for: the same again and again, so that repetitions go as the list grows.
+/// The keys that a file requested. Files request the same keys again and again, so duplicates are removed as
+/// the list grows.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     keys: Vec<u64>,
-    /// Keys that differ from each other at the beginning of the list.
+    /// Number of distinct keys at the beginning of the list.
     num_distinct: usize,
 }
 
-/// Shorter lists are not looked through.
+/// Shorter lists keep their duplicates.
 const FEW_KEYS: usize = 4_096;
 
 impl Asked {
@@ -77,7 +78,7 @@ impl Asked {
         }
     }
 
-    /// Sorted, each once.
+    /// The keys, sorted and without duplicates.
     pub(crate) fn into_keys(mut self) -> Vec<u64> {
         self.tidy();
         self.keys

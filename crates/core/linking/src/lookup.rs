@@ -1,0 +1,290 @@
+//! The environment as seen by one file, with a limit on the work for it.
+
+use std::sync::PoisonError;
+
+use rustc_hash::FxHashMap;
+
+use crate::Family;
+use crate::contribution::{Base, Contribution, Definition, FieldType, ImportFact, Item};
+use crate::entries::manifests_key;
+use crate::environment::{Entry, Environment};
+use crate::names::{FileId, Name, Space, key};
+use crate::packages::Packages;
+use crate::queries::{Asked, LinkQuery};
+use crate::referents::Finding;
+
+/// The environment as seen by one file. It records every key that the file requests, except keys under which
+/// only the file itself can be found.
+#[derive(Debug)]
+pub(crate) struct Lookup<'e> {
+    environment: &'e Environment<'e>,
+    own: FileId,
+    asked: Asked,
+    /// Steps left for the current reference. They bound the time that a web of re-exports can take.
+    fuel: u32,
+    /// Entries that the file may still examine.
+    work: u64,
+    /// Results of queries that the file repeats.
+    remembered: FxHashMap<LinkQuery, Finding>,
+}
+
+/// Steps for one reference.
+const FUEL: u32 = 300;
+
+/// Entries and steps for one file, a hundred times the need of large files. Beyond this limit a file finds
+/// nothing more, at the same point on every machine.
+const WORK: u64 = 50_000_000;
+
+/// A result over fewer entries is computed again as fast as it is remembered.
+const MANY_ENTRIES: usize = 16;
+
+impl<'e> Lookup<'e> {
+    pub(crate) fn new(environment: &'e Environment<'e>, own: FileId) -> Self {
+        let (asked, remembered) = (Asked::default(), FxHashMap::default());
+        Self { environment, own, asked, fuel: FUEL, work: WORK, remembered }
+    }
+
+    /// The requested keys, sorted and without duplicates.
+    pub(crate) fn into_asked(self) -> Vec<u64> {
+        self.asked.into_keys()
+    }
+
+    /// The entries under a key that starts with the path of a file. They all belong to that file.
+    fn ask_within(&mut self, file: FileId, space: Space, container: Name, name: Name) -> &'e [Entry] {
+        let key = key(space, [self.path_name(file), container, name]);
+        if file == self.own { self.environment.at(key) } else { self.ask(key) }
+    }
+
+    fn ask(&mut self, key: u64) -> &'e [Entry] {
+        self.asked.add(key);
+        self.environment.at(key)
+    }
+
+    /// Resets the steps for the next reference.
+    pub(crate) fn refuel(&mut self) {
+        self.fuel = FUEL;
+    }
+
+    /// Takes one step. False if the reference has used up its steps.
+    pub(crate) fn spend(&mut self) -> bool {
+        self.fuel = self.fuel.saturating_sub(1);
+        self.work = self.work.saturating_sub(1);
+        self.has_fuel()
+    }
+
+    pub(crate) fn has_fuel(&self) -> bool {
+        self.fuel > 0 && self.work > 0
+    }
+
+    /// Whether the file may examine this many more entries.
+    pub(crate) fn afford(&mut self, num_entries: usize) -> bool {
+        self.work = self.work.saturating_sub(num_entries as u64);
+        self.work > 0
+    }
+
+    /// The result of a query, computed once. A result is not remembered if the reference ran out of steps,
+    /// since it may be incomplete.
+    pub(crate) fn remembered(&mut self, query: LinkQuery, find: impl FnOnce(&mut Self) -> Finding) -> Finding {
+        if let Some(found) = self.remembered.get(&query).copied() {
+            self.spend();
+            return found;
+        }
+        let found = find(self);
+        if self.has_fuel() {
+            self.remembered.insert(query, found);
+        }
+        found
+    }
+
+    /// The same for a result over this many entries.
+    pub(crate) fn remembered_if_long(
+        &mut self,
+        query: LinkQuery,
+        num_entries: usize,
+        find: impl FnOnce(&mut Self) -> Finding,
+    ) -> Finding {
+        if num_entries <= MANY_ENTRIES { find(self) } else { self.remembered(query, find) }
+    }
+
+    /// The result of a query that does not depend on the requesting file, over this many entries. It is
+    /// computed once for all files, at no cost to the first one, so the remaining work of a file does not
+    /// depend on the order of files.
+    pub(crate) fn shared(
+        &mut self,
+        query: LinkQuery,
+        num_entries: usize,
+        find: impl FnOnce(&mut Self) -> Finding,
+    ) -> Finding {
+        if num_entries <= MANY_ENTRIES {
+            return find(self);
+        }
+        if !self.afford(1) {
+            return Finding::Nothing;
+        }
+        let shared = &self.environment.shared;
+        if let Some(found) = shared.lock().unwrap_or_else(PoisonError::into_inner).get(&query).copied() {
+            return found;
+        }
+        let (fuel, work) = (self.fuel, self.work);
+        (self.fuel, self.work) = (u32::MAX, u64::MAX);
+        let found = find(self);
+        (self.fuel, self.work) = (fuel, work);
+        shared.lock().unwrap_or_else(PoisonError::into_inner).insert(query, found);
+        found
+    }
+
+    /// The contribution of a file. Call this only for files that a lookup returned: their digests must cover
+    /// everything that is read.
+    pub(crate) fn contribution(&self, file: FileId) -> &'e Contribution {
+        self.environment.files[file as usize]
+    }
+
+    pub(crate) fn definition(&self, file: FileId, index: u32) -> &'e Definition {
+        &self.environment.files[file as usize].definitions[index as usize]
+    }
+
+    pub(crate) fn path_name(&self, file: FileId) -> Name {
+        self.environment.path_names[file as usize]
+    }
+
+    pub(crate) fn file(&mut self, path: Name) -> Option<FileId> {
+        self.ask(key(Space::File, [path, Name::EMPTY, Name::EMPTY])).first().map(|(file, _)| *file)
+    }
+
+    pub(crate) fn file_at(&mut self, path: &str) -> Option<FileId> {
+        self.file(Name::of(path))
+    }
+
+    /// Files whose importable path has this suffix.
+    pub(crate) fn files_with_suffix(
+        &mut self,
+        family: Family,
+        suffix: Name,
+    ) -> impl ExactSizeIterator<Item = FileId> + Clone + 'e {
+        self.ask(key(Space::Suffix, [Name::of_family(family), suffix, Name::EMPTY])).iter().map(|(file, _)| *file)
+    }
+
+    pub(crate) fn members(&mut self, file: FileId, container: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask_within(file, Space::Member, container, name))
+    }
+
+    /// Definitions of a name in a container with this full name, in any file.
+    pub(crate) fn methods(&mut self, family: Family, holder: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Method, [Name::of_family(family), holder, name])))
+    }
+
+    /// Types with this full name, in any file.
+    pub(crate) fn types(&mut self, family: Family, full: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Type, [Name::of_family(family), full, Name::EMPTY])))
+    }
+
+    /// Definitions of a name in any file, except those local to a function.
+    pub(crate) fn named(&mut self, family: Family, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::Named, [Name::of_family(family), name, Name::EMPTY])))
+    }
+
+    pub(crate) fn package_members(&mut self, family: Family, namespace: Name, name: Name) -> Definitions<'e> {
+        Definitions(self.ask(key(Space::PackageMember, [Name::of_family(family), namespace, name])))
+    }
+
+    /// Files of a package, and files that declare it as a namespace.
+    pub(crate) fn package_files(
+        &mut self,
+        family: Family,
+        namespace: Name,
+    ) -> impl ExactSizeIterator<Item = FileId> + 'e {
+        self.ask(key(Space::Package, [Name::of_family(family), namespace, Name::EMPTY])).iter().map(|(file, _)| *file)
+    }
+
+    pub(crate) fn bindings(
+        &mut self,
+        file: FileId,
+        container: Name,
+        local: Name,
+    ) -> impl Iterator<Item = &'e ImportFact> + 'e {
+        imports(self.environment, self.ask_within(file, Space::Binding, container, local))
+    }
+
+    /// Wildcard imports, with their index among the imports of the file.
+    pub(crate) fn wildcards(
+        &mut self,
+        file: FileId,
+        container: Name,
+    ) -> impl Iterator<Item = (u32, &'e ImportFact)> + 'e {
+        let imports = &self.environment.files[file as usize].imports;
+        let entries = self.ask_within(file, Space::Wildcard, container, Name::EMPTY);
+        entries.iter().filter_map(|(_, item)| match item {
+            Item::Import(index) => Some((*index, &imports[*index as usize])),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn fields(
+        &mut self,
+        family: Family,
+        class: Name,
+        name: Name,
+    ) -> impl Iterator<Item = (FileId, &'e FieldType)> + 'e {
+        let files = &self.environment.files;
+        self.ask(key(Space::Field, [Name::of_family(family), class, name])).iter().filter_map(|(file, item)| match item
+        {
+            Item::Field(index) => Some((*file, &files[*file as usize].fields[*index as usize])),
+            _ => None,
+        })
+    }
+
+    /// Variables at the top of a file whose type is evident.
+    pub(crate) fn typed_variables(&mut self, file: FileId, name: Name) -> impl Iterator<Item = &'e FieldType> + 'e {
+        let files = &self.environment.files;
+        let key = key(Space::Field, [self.path_name(file), Name::EMPTY, name]);
+        self.ask(key).iter().filter_map(|(file, item)| match item {
+            Item::Field(index) => Some(&files[*file as usize].fields[*index as usize]),
+            _ => None,
+        })
+    }
+
+    /// The packages of the repository. The caller will look up packages of this ecosystem.
+    pub(crate) fn packages(&mut self, ecosystem: &'static str) -> &'e Packages<'e> {
+        self.asked.add(manifests_key(ecosystem));
+        &self.environment.packages
+    }
+
+    pub(crate) fn bases(&self, file: FileId, class: u32) -> &'e [Base] {
+        self.environment.files[file as usize].bases_of(class)
+    }
+}
+
+/// The definitions under one key, sorted by file and position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definitions<'e>(&'e [Entry]);
+
+impl<'e> Definitions<'e> {
+    pub(crate) fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = (FileId, u32)> + 'e {
+        self.0.iter().filter_map(|(file, item)| match item {
+            Item::Definition(index) => Some((*file, *index)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn to_vec(self) -> Vec<(FileId, u32)> {
+        self.iter().collect()
+    }
+
+    /// The definitions in one file.
+    pub(crate) fn of_file(self, file: FileId) -> Self {
+        let start = self.0.partition_point(|(other, _)| *other < file);
+        let end = self.0.partition_point(|(other, _)| *other <= file);
+        Self(&self.0[start..end])
+    }
+}
+
+fn imports<'e>(environment: &'e Environment<'e>, entries: &'e [Entry]) -> impl Iterator<Item = &'e ImportFact> + 'e {
+    entries.iter().filter_map(|(file, item)| match item {
+        Item::Import(index) => Some(&environment.files[*file as usize].imports[*index as usize]),
+        _ => None,
+    })
+}

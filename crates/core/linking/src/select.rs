@@ -1,0 +1,100 @@
+//! Selects the definitions that a reference can mean.
+
+use cairn_domain::{Resolution, SymbolKind};
+
+use crate::contribution::Definition;
+use crate::lookup::Lookup;
+use crate::names::{FileId, Name};
+use crate::referents::{Ask, Finding, Referent, Referents, Want};
+use crate::rules::Rules;
+
+/// Selects, from definitions that share a scope and a name, those that the reference can mean. `Exact` only
+/// if one is left.
+pub(crate) fn select(
+    lookup: &mut Lookup<'_>,
+    candidates: impl ExactSizeIterator<Item = (FileId, u32)>,
+    ask: Ask,
+    rules: Rules,
+) -> Finding {
+    if !lookup.afford(candidates.len()) {
+        return Finding::Nothing;
+    }
+    let lookup = &*lookup;
+    let mut fitting: Vec<(FileId, u32)> =
+        candidates.filter(|(file, index)| ask.want.accepts(lookup.definition(*file, *index).kind, rules)).collect();
+    let definition = |candidate: &(FileId, u32)| lookup.definition(candidate.0, candidate.1);
+    narrow(&mut fitting, |candidate| ask.want.prefers(definition(candidate).kind));
+    // An interface cannot be instantiated: of a class and an interface with one name, the class is meant.
+    narrow(&mut fitting, |candidate| ask.want != Want::Instance || definition(candidate).kind != SymbolKind::Interface);
+    narrow(&mut fitting, |candidate| !definition(candidate).is_companion || !ask.want.is_of_type());
+    narrow(&mut fitting, |candidate| definition(candidate).is_companion || ask.want.is_of_type());
+    if rules.arity_is_name && ask.want == Want::Call {
+        fitting.retain(|candidate| definition(candidate).arity.accepts(ask.num_arguments));
+    }
+    let mut num_choices = fitting.iter().filter(|candidate| !definition(candidate).secondary).count();
+    let mut is_declared_elsewhere = false;
+    if rules.overloads {
+        let admitted = admitted(&fitting, definition, ask);
+        is_declared_elsewhere = declares_more_than_it_defines(&admitted, definition);
+        if !admitted.is_empty() || rules.arity_is_strict {
+            fitting = admitted;
+        }
+    }
+    if is_declared_elsewhere {
+        num_choices = fitting.len();
+    } else {
+        narrow(&mut fitting, |candidate| !definition(candidate).secondary);
+    }
+    let mut referents = Referents::default();
+    for (file, index) in &fitting {
+        let definition = lookup.definition(*file, *index);
+        referents.add(match definition.parent {
+            Some(holder) if definition.names_holder => Referent::Definition { file: *file, index: holder },
+            None if definition.names_holder => Referent::File { file: *file, container: Name::EMPTY },
+            _ => Referent::Definition { file: *file, index: *index },
+        });
+    }
+    let is_overloaded = num_choices > 1 && fitting.len() == 1;
+    Finding::of(referents, if is_overloaded { Resolution::Heuristic } else { Resolution::Exact })
+}
+
+/// The definitions whose parameters accept the arguments. A definition also accepts the arguments that its
+/// declaration accepts, since the declaration may state defaults that the definition does not repeat.
+fn admitted<'d>(
+    candidates: &[(FileId, u32)],
+    definition: impl Fn(&(FileId, u32)) -> &'d Definition,
+    ask: Ask,
+) -> Vec<(FileId, u32)> {
+    let accepts = |candidate: &(FileId, u32)| definition(candidate).arity.accepts(ask.num_arguments);
+    let mut is_declared = [false; 1 << u8::BITS];
+    for candidate in candidates.iter().filter(|candidate| definition(candidate).secondary && accepts(candidate)) {
+        is_declared[usize::from(definition(candidate).arity.max)] = true;
+    }
+    let fits =
+        |candidate: &&(FileId, u32)| accepts(candidate) || is_declared[usize::from(definition(candidate).arity.max)];
+    candidates.iter().filter(fits).copied().collect()
+}
+
+/// Whether a class declares more methods of a name than are defined. Then the meant method is unknown.
+fn declares_more_than_it_defines<'d>(
+    candidates: &[(FileId, u32)],
+    definition: impl Fn(&(FileId, u32)) -> &'d Definition,
+) -> bool {
+    if candidates.iter().any(|candidate| definition(candidate).kind != SymbolKind::Method) {
+        return false;
+    }
+    let mut declared: Vec<FileId> =
+        candidates.iter().filter(|candidate| definition(candidate).secondary).map(|(file, _)| *file).collect();
+    declared.sort_unstable();
+    // Several files may each declare the whole class.
+    let most_in_a_file = declared.chunk_by(|a, b| a == b).map(<[FileId]>::len).max();
+    let num_defined = candidates.len() - declared.len();
+    num_defined > 0 && most_in_a_file > Some(num_defined)
+}
+
+/// Keeps the candidates that satisfy the condition, or all if none does.
+fn narrow(candidates: &mut Vec<(FileId, u32)>, keep: impl Fn(&(FileId, u32)) -> bool) {
+    if candidates.len() > 1 && candidates.iter().any(&keep) {
+        candidates.retain(keep);
+    }
+}
