@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_tell_is_unknown() {
+    fn unclear_signatures_have_unknown_arity() {
         assert_eq!(of_signature("const handler = wrap(inner)", "missing"), Arity::UNKNOWN);
         assert_eq!(of_signature("def cut(a, b", "cut"), Arity::UNKNOWN);
     }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_kept_once_however_often_they_are_asked() {
+    fn keys_are_kept_once() {
         let mut asked = Asked::default();
         for round in 0..100 {
             (0..1_000).for_each(|key| asked.add(key * 7 + round % 2));

@@ -1,7 +1,8 @@
-//! A bare tree-sitter parse of the files that standard input names, on all cores: the reference that indexing is measured against.
-//! `cargo run --release -p cairn-syntax --example bare_parse -- ROOT < PATHS`
+//! A bare tree-sitter parse of the files that standard input names, on all cores: the reference for the speed
+//! of indexing. `cargo run --release -p cairn-syntax --example bare_parse -- ROOT < PATHS`
 //!
-//! Reads everything first and times only the parsing. Prints one line of JSON: files, lines, bytes, seconds, and lines by language.
+//! Reads everything first and times only the parsing. Prints one line of JSON: files, lines, bytes, seconds,
+//! and lines by language.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;

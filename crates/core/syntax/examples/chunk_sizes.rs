@@ -1,8 +1,9 @@
-//! What chunks look like and what they cost: `cargo run --release -p cairn-syntax --example chunk_sizes -- PATH…`.
+//! Prints the sizes and the cost of chunks: `cargo run --release -p cairn-syntax --example chunk_sizes --
+//! PATH…`.
 //!
-//! Reads the files below the given paths, chunks each, and prints for each language how many tokens chunks have (tenths
-//! of the distribution), of which kinds they are, and how fast they were made, without the parse. With `SHOW=1` it
-//! prints every chunk instead: kind, span, tokens, symbol or heading, header.
+//! Reads the files below the given paths, chunks each, and prints for each language the number of tokens per
+//! chunk (deciles), the kinds of chunks, and the speed, without the parse. With `SHOW=1` it prints every
+//! chunk instead: kind, span, tokens, symbol or heading, header.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ fn row_of(path: &Path, text: &str) -> Option<&'static LanguageRow> {
     language_of(&RepoPath::parse(name).ok()?, &text.as_bytes()[..text.len().min(4096)])
 }
 
-/// Symbols, chunks, and what making the chunks took. Documents are read and chunked in one go.
+/// Symbols, chunks, and the time for the chunks. Documents are read and chunked in one step.
 fn chunks_of(row: &LanguageRow, text: &str) -> (Vec<Symbol>, Vec<ChunkFacts>, Duration) {
     if row.grammar.is_none() {
         let start = Instant::now();

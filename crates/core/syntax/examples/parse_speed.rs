@@ -1,7 +1,9 @@
-//! How much the facts cost beside a bare parse: `cargo run --release -p cairn-syntax --example parse_speed -- PATH…`.
+//! Compares the cost of facts with a bare parse: `cargo run --release -p cairn-syntax --example parse_speed
+//! -- PATH…`.
 //!
-//! Reads the files below the given paths, then times, one after the other on one core: a bare tree-sitter parse of each,
-//! and `parse_file`. Prints one line per language. Compiling the query of a language, once per process, is timed apart.
+//! Reads the files below the given paths, then times, one after the other on one core: a bare tree-sitter
+//! parse of each, and `parse_file`. Prints one line per language. Compiling the query of a language, once per
+//! process, is timed separately.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
-//! Facts of one file: symbols, references, imports, bindings and chunks, out of its text alone.
+//! Facts of one file: symbols, references, imports, bindings and chunks, from its text alone.
 //!
-//! Pure: text in, [`cairn_domain::FileFacts`] out. Languages are data (`LANGUAGES.md`); the engine that reads them knows
-//! none. Facts hold nothing that comes from the path, so that equal files share them.
+//! Pure: text in, [`cairn_domain::FileFacts`] out. Languages are data (`cairn-languages`); the engine knows
+//! no language. Facts contain nothing from the path, so that equal files share them.
 
 pub mod chunker;
 pub mod documents;

@@ -1,4 +1,4 @@
-//! What facts depend on beside the text: part of every facts key.
+//! The version of the parser for each language: part of every facts key.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,10 +9,11 @@ use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
 use cairn_languages::languages;
 
-/// A digest of all that decides what parsing a file of that language yields: grammar and its version, query file, row
-/// of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.
+/// A digest of everything that decides the facts of a file in that language: grammar and its version, query
+/// file, row of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.
 pub fn tool_version(language: &str) -> &'static str {
-    // The row prints its grammar as name and version, its query as text, its rules as they stand in the table.
+    // The row prints its grammar as name and version, its query as text, and its rules as written in the
+    // table.
     static VERSIONS: LazyLock<BTreeMap<&str, String>> =
         LazyLock::new(|| languages().iter().map(|row| (row.name, version_of(&format!("{row:?}")))).collect());
     static UNKNOWN: LazyLock<String> = LazyLock::new(|| digester().digest().to_string());

@@ -1,4 +1,4 @@
-//! Bytes that mean harm: whatever they are, parsing ends soon, covers every line, and says what became of it.
+//! Hostile bytes: parsing always ends soon, covers every line, and reports a status.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn parse(language: &str, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     parse_file(language, FactsKey(Key128([0; 16])), text, limits)
 }
 
-/// Every line that is not blank belongs to a chunk; spans stay inside the file; indices point at what exists.
+/// Checks that every non-blank line belongs to a chunk, spans are inside the file, and indices are valid.
 fn check(language: &str, text: &str, facts: &FileFacts) {
     let context = || format!("{language}, {} bytes: {:?}", text.len(), text.chars().take(60).collect::<String>());
     let mut covered = vec![false; facts.num_lines as usize + 1];
@@ -39,9 +39,9 @@ fn check(language: &str, text: &str, facts: &FileFacts) {
 
 /// Shapes that have hung or crashed parsers, up to 256 KiB.
 ///
-/// Not among them: statements of thousands of lines that never end (`a < b < c <` in Java, pipes in Bash). Recovery from
-/// these takes memory beyond any bound in one step of the parser, between two calls of the callback; what bounds it is the
-/// process that the parser runs in.
+/// Statements of thousands of lines that never end (`a < b < c <` in Java, pipes in Bash) are not among them.
+/// Recovery from these takes unbounded memory in one step of the parser, between two calls of the callback.
+/// The process of the parser bounds it.
 fn bombs() -> Vec<(&'static str, String)> {
     let lines = |line: &str, count: usize| format!("{line}\n").repeat(count);
     vec![
@@ -82,7 +82,8 @@ fn bombs_end_within_their_deadline() {
             let deadline = start + Duration::from_millis(100);
             let keep_going = || Instant::now() < deadline;
             let facts = parse(row.name, &text, &ParseLimits { keep_going: &keep_going, ..ParseLimits::default() });
-            // The callback is not reached in every state of recovery; 5 s is when the process of a parser is killed.
+            // The callback is not reached in every state of recovery. After 5 s the process of a parser is
+            // killed.
             assert!(start.elapsed() < Duration::from_secs(5), "{}: {name}: {:?}", row.name, start.elapsed());
             check(row.name, &text, &facts);
         }
@@ -108,7 +109,7 @@ fn a_deadline_that_has_passed_leaves_windows() {
     let facts = parse("python", &text, &ParseLimits { keep_going: &|| false, ..ParseLimits::default() });
     assert_eq!(facts.status, ParseStatus::Timeout);
     check("python", &text, &facts);
-    // And the next file is not the rest of that one.
+    // The next file does not continue that one.
     let facts = parse("python", "def h(): pass\n", &ParseLimits::default());
     assert_eq!(facts.status, ParseStatus::Parsed);
     assert_eq!(facts.symbols.len(), 1);
@@ -179,7 +180,7 @@ fn errors_are_judged_by_their_share() {
     assert!(unparsable.symbols.is_empty() && !unparsable.chunks.is_empty());
 }
 
-/// Text out of the pieces that code is made of, in any order.
+/// Text made of fragments of code, in any order.
 fn code_like() -> impl Strategy<Value = String> {
     let words = [
         "def ",

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_manifest_or_broken_declares_nothing() {
+    fn other_and_broken_files_declare_nothing() {
         for (path, text) in [
             ("package.json", "{"),
             ("Cargo.toml", "[workspace\n"),

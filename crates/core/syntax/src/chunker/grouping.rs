@@ -1,39 +1,18 @@
-//! Groups small neighbours among the pieces of a file, so that a chunk says enough to be found and read on its own.
+//! Groups small neighbouring pieces of a file, so that a chunk contains enough to be found and read on its
+//! own.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};
 
+use super::group::{Group, kind_of};
+use super::lines::{Lines, Rows};
 use super::outline::{Piece, Role};
-use super::{LONG_TOKENS, Lines, Rows, TARGET_TOKENS, TINY_TOKENS, WHOLE_TOKENS};
+use super::sizes::{LONG_TOKENS, TARGET_TOKENS, TINY_TOKENS, WHOLE_TOKENS};
 
-/// What becomes a chunk.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) rows: Rows,
-    pub(super) kind: ChunkKind,
-    pub(super) symbol: Option<u32>,
-    /// The definition around it, for the header, where `symbol` does not say it.
-    pub(super) enclosing: Option<u32>,
-    /// For the head of an opened class: that its members stand elsewhere is told by `members`.
-    pub(super) members: Vec<u32>,
-    pub(super) part: Option<(u16, u16)>,
-    pub(super) is_test: bool,
-}
-
-/// The kind of a chunk that shows one definition.
-pub(super) fn kind_of(kind: SymbolKind) -> ChunkKind {
-    match kind {
-        SymbolKind::Function | SymbolKind::Macro => ChunkKind::Function,
-        SymbolKind::Method => ChunkKind::Method,
-        SymbolKind::Module | SymbolKind::Constant | SymbolKind::Variable | SymbolKind::Field => ChunkKind::Group,
-        _ => ChunkKind::Class,
-    }
-}
-
-/// Pieces that are becoming a chunk.
+/// Pieces that will form one chunk.
 struct Bundle {
     rows: Rows,
     pieces: Vec<Piece>,
-    /// The type whose methods are in it.
+    /// The type that owns the methods in the bundle.
     owner: Option<u32>,
 }
 
@@ -51,7 +30,7 @@ pub(super) fn group(lines: &Lines<'_>, symbols: &[Symbol], pieces: Vec<Piece>) -
         }
     }
     let mut groups: Vec<Group> = bundles.iter().map(|bundle| bundle.finish(lines, symbols)).collect();
-    give_tiny_ones_away(lines, symbols, &mut groups);
+    join_tiny_pieces(lines, symbols, &mut groups);
     list_members(symbols, &mut groups);
     groups
 }
@@ -72,11 +51,12 @@ impl Bundle {
             && together <= TARGET_TOKENS
             && last.container == piece.container
             && last.is_test == piece.is_test
-            && self.is_kin(symbols, piece)
+            && self.fits(symbols, piece)
     }
 
-    /// Free functions go with free functions and methods with methods of the same type, or with the type itself.
-    fn is_kin(&self, symbols: &[Symbol], piece: &Piece) -> bool {
+    /// Whether the piece fits: functions join functions, and methods join methods of the same type or the
+    /// type itself.
+    fn fits(&self, symbols: &[Symbol], piece: &Piece) -> bool {
         if piece.role == Role::Loose {
             return true;
         }
@@ -92,7 +72,8 @@ impl Bundle {
         let (first, is_alone) = (shown.next(), shown.next().is_none());
         let is_class = first.is_some_and(|first| first.role == Role::Head || first.symbol == self.owner);
         let symbol = first.filter(|_| is_alone || is_class).and_then(|first| first.symbol);
-        // A comment beside a definition does not change what the chunk is; as much other code does.
+        // A comment beside a definition does not change the kind of the chunk. The same amount of other code
+        // does.
         let loose = self.pieces.iter().filter(|piece| piece.role == Role::Loose);
         let loose_weight: u32 = loose.map(|piece| lines.weight(piece.rows)).sum();
         let kind = match symbol {
@@ -113,14 +94,14 @@ impl Bundle {
     }
 }
 
-/// Small pieces are grouped; a part of something is not small, whatever its size.
+/// Whether a piece is small enough to be grouped. A part of a definition never is.
 fn is_small(lines: &Lines<'_>, piece: &Piece) -> bool {
     piece.role != Role::Part && lines.tokens(piece.rows) < LONG_TOKENS
 }
 
-/// A few stray lines go to the definition that follows them, or else to the one before. The head of a class stays: it
-/// is where the class is found.
-fn give_tiny_ones_away(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
+/// Gives a few stray lines to the definition behind them, or else to the one before. The head of a class
+/// stays, since it is where a reader finds the class.
+fn join_tiny_pieces(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
     let mut kept: Vec<Group> = Vec::with_capacity(groups.len());
     let mut waiting: Option<Group> = None;
     for mut group in groups.drain(..) {
@@ -155,7 +136,8 @@ fn can_join(lines: &Lines<'_>, first: &Group, second: &Group) -> bool {
     first.is_test == second.is_test && lines.tokens(Rows::new(first.rows.start, second.rows.end)) <= WHOLE_TOKENS
 }
 
-/// Tells the first chunk of each class which members stand in other chunks, so that the class is found by them.
+/// Records in the first chunk of each class the members that are in other chunks, so that their names find
+/// the class.
 fn list_members(symbols: &[Symbol], groups: &mut [Group]) {
     let mut first_chunk = vec![u32::MAX; symbols.len()];
     for (index, group) in groups.iter().enumerate().rev() {

@@ -1,22 +1,24 @@
-//! Context headers: what a reader of a chunk must know that stands elsewhere in the file.
+//! Context headers: the parts of the rest of the file that a reader of a chunk needs.
 //!
-//! A header has up to four parts, a line each or more: the signatures of the enclosing definitions and of the
-//! definition itself, `part 2 of 3`, `members: …` for a class whose methods are other chunks, and `uses …` for the
-//! imports of which a bound name occurs in the chunk. It never names the file: facts hold nothing from the path.
+//! A header has up to four parts, of one line or more each: the signatures of the enclosing definitions and
+//! of the definition itself; `part 2 of 3`; `members: …` for a class whose methods are other chunks; and
+//! `uses …` for the imports whose bound names occur in the chunk. It never names the file, since facts
+//! contain nothing from the path.
 
 use std::fmt::Write;
 
 use cairn_domain::{Import, Symbol};
 use rustc_hash::FxHashMap;
 
-use super::grouping::Group;
-use super::{Lines, Rows};
+use super::group::Group;
+use super::lines::{Lines, Rows};
 
-/// Enclosing definitions that are shown, from the inside.
+/// Maximum number of enclosing definitions, counted from the inside.
 const MOST_ENCLOSING: usize = 6;
 const MOST_MEMBERS: usize = 60;
 const MOST_IMPORTS: usize = 24;
-/// Longest header, in bytes: names of any length may stand in it, and those of one import in every chunk of a file.
+/// Maximum length of a header, in bytes. Names have any length, and the names of one import can be in every
+/// chunk of a file.
 const LONGEST: usize = 8_000;
 
 pub(super) struct Headers<'a> {
@@ -40,7 +42,7 @@ impl<'a> Headers<'a> {
             line(&mut header, "members: ");
             let names = group.members.iter().map(|&member| self.symbols[member as usize].name.as_str());
             let mut names: Vec<&str> = names.collect();
-            // Overloads follow each other.
+            // Overloads are next to each other.
             names.dedup();
             names.truncate(MOST_MEMBERS);
             header.push_str(&names.join(", "));
@@ -70,19 +72,20 @@ fn line(header: &mut String, text: &str) {
     header.push_str(text);
 }
 
-/// A name that an import binds: the import, and which of its names (none: the module itself).
+/// A name that an import binds: the import, and the index of its name (none: the module itself).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Bound {
     import: u32,
     name: Option<u32>,
 }
 
-/// Finds which imports a text uses, in one pass over its words.
+/// Finds the imports that a text uses, in one pass over its words.
 struct ImportNames<'a> {
     imports: &'a [Import],
-    /// Two imports can bind the same name (in two functions); each name holds the first, which is good enough.
+    /// Two imports can bind the same name, in two functions. The first one is kept.
     bound: FxHashMap<&'a [u8], Bound>,
-    /// For each first byte, the lengths of names that begin with it: most words are told apart without hashing.
+    /// For each first byte, the lengths of the names that begin with it. This decides most words without
+    /// hashing.
     lengths: [u64; 256],
     used: Vec<Bound>,
 }
@@ -132,7 +135,7 @@ impl<'a> ImportNames<'a> {
         }
     }
 
-    /// Sets `used` to what occurs in the text, in order of the imports.
+    /// Sets `used` to the imported names in the text, in order of the imports.
     fn find_used(&mut self, text: &[u8]) {
         self.used.clear();
         let mut at = 0;
@@ -155,7 +158,7 @@ impl<'a> ImportNames<'a> {
     }
 }
 
-/// Bytes of identifiers in any language: letters, digits, `_`, `$` and everything beyond ASCII.
+/// Bytes of identifiers in all languages: letters, digits, `_`, `$` and everything beyond ASCII.
 const WORD: [bool; 256] = word_bytes();
 
 const fn word_bytes() -> [bool; 256] {
@@ -168,8 +171,8 @@ const fn word_bytes() -> [bool; 256] {
     table
 }
 
-/// What the import of a whole module may bind: its first part (Python) or its last (everyone else), without version
-/// parts such as `v2` at the end of Go modules.
+/// The names that the import of a whole module may bind: its first part (Python) or its last part (other
+/// languages), without version parts such as `v2` at the end of Go modules.
 fn module_names(module: &str) -> impl Iterator<Item = &str> {
     let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| WORD[usize::from(byte)]);
     let is_version =
@@ -181,7 +184,7 @@ fn module_names(module: &str) -> impl Iterator<Item = &str> {
     first.into_iter().chain(last.filter(|last| first != Some(*last)))
 }
 
-/// `fisio.db (Session, engine as e)`, `numpy as np`.
+/// Writes an import such as `fisio.db (Session, engine as e)` or `numpy as np`.
 fn write_import(import: &Import, uses: &[Bound], header: &mut String) {
     header.extend(std::iter::repeat_n('.', usize::from(import.level)));
     header.push_str(&import.module);

@@ -1,4 +1,4 @@
-//! One index of a text's lines, with the weight of each, from which everything else in the chunker is answered in
+//! An index of the lines of a text and their weights. The rest of the chunker reads everything from it in
 //! constant time.
 
 use cairn_domain::LineSpan;
@@ -17,7 +17,8 @@ impl Rows {
         Self { start, end }
     }
 
-    /// The rows of a span, clipped to a text of `num_rows`. Empty if they lie outside or the span is inverted.
+    /// The rows of a span, clipped to a text of `num_rows`. Empty if they are outside or the span is
+    /// inverted.
     pub(crate) fn of(span: LineSpan, num_rows: usize) -> Self {
         let end = (span.end as usize).min(num_rows);
         let start = (span.start.max(1) as usize - 1).min(end);
@@ -32,13 +33,13 @@ impl Rows {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// As lines counted from 1. Not for empty rows.
+    /// The rows as lines counted from 1. Must not be called for empty rows.
     pub(crate) fn span(self) -> LineSpan {
         LineSpan::new(self.start as u32 + 1, self.end as u32)
     }
 }
 
-/// The lines of a text. A line ends with `\n` or with the text; a final `\n` does not begin another line.
+/// The lines of a text. A line ends with `\n` or with the text. A final `\n` does not begin another line.
 pub(crate) struct Lines<'t> {
     text: &'t str,
     /// Offset of each row, then the length of the text.
@@ -83,13 +84,13 @@ impl<'t> Lines<'t> {
         self.slice(Rows::new(row, row + 1))
     }
 
-    /// The row in which the byte at `offset` lies; the last one for offsets beyond the text.
+    /// The row of the byte at `offset`; the last row for offsets beyond the text.
     pub(crate) fn row_at(&self, offset: usize) -> usize {
         let after = self.starts[..self.num_rows()].partition_point(|&start| start as usize <= offset);
         after.saturating_sub(1)
     }
 
-    /// As [`Lines::row_at`], for offsets that rise: steps on from a row at or before the one that is sought.
+    /// Like [`Lines::row_at`], for rising offsets: steps on from a row at or before the result.
     pub(crate) fn row_from(&self, mut row: usize, offset: usize) -> usize {
         while row + 1 < self.num_rows() && self.starts[row + 1] as usize <= offset {
             row += 1;
@@ -105,7 +106,7 @@ impl<'t> Lines<'t> {
         (rows.start..rows.end).all(|row| self.is_blank(row))
     }
 
-    /// Estimated tokens of the rows in the weights of [`super::tokens`].
+    /// Estimated weight of the rows, in the unit of [`super::tokens`].
     pub(crate) fn weight(&self, rows: Rows) -> u32 {
         self.weights[rows.end.max(rows.start)] - self.weights[rows.start]
     }

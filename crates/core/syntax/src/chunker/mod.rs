@@ -1,18 +1,20 @@
-//! From the lines of a file and the symbols in it to chunks: the units that are embedded, searched and shown.
+//! Cuts a file into chunks, the units that are embedded, searched and shown, by its lines and symbols.
 //!
-//! A file is first *laid out*: its rows are cut into consecutive pieces, each a definition, the head of a class, a
-//! part of a long function or loose lines between definitions ([`outline`]). Small neighbours are then *grouped*
-//! ([`grouping`]), and each group gets a header and a hash. Every step walks rows, never characters of the tree, so
-//! the chunker needs no grammar and costs a small fraction of parsing.
+//! First the file is *laid out*: its rows are cut into consecutive pieces. A piece is a definition, the head
+//! of a class, a part of a long function, or loose lines between definitions ([`outline`]). Then small
+//! neighbours are *grouped* ([`grouping`]), and each group gets a header and a hash. Every step walks rows,
+//! not nodes of the tree, so the chunker needs no grammar and costs a small fraction of parsing.
 //!
-//! What holds: every row of the file belongs to a chunk; chunks stand in order of their first line; only the summary
-//! of a large class overlaps others; a line is never cut; equal input gives equal output. The text that is embedded
-//! ([`embedded_text`]) depends on the rows of the chunk alone, so code that merely moves keeps its hash.
+//! Invariants: every row of the file belongs to a chunk; chunks are in order of their first line; only the
+//! summary of a large class overlaps other chunks; a line is never cut; equal input gives equal output. The
+//! embedded text ([`embedded_text`]) depends on the rows of the chunk alone, so moved code keeps its hash.
 
+mod group;
 mod grouping;
 mod header;
 mod lines;
 mod outline;
+mod sizes;
 mod split;
 mod summary;
 #[cfg(test)]
@@ -23,32 +25,16 @@ mod tokens;
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Import, Symbol};
 
 pub(crate) use lines::{Lines, Rows};
+pub use sizes::TARGET_TOKENS;
 pub(crate) use split::split_rows;
 pub use text::{chunk_text, embedded_text, line_starts, shown_text, without_blank_edges};
 pub use tokens::estimate_tokens;
 
-/// Part of the facts key: bump it with every change that can alter a chunk.
+/// Part of the facts key. Raise it with every change that can alter a chunk.
 pub const CHUNKER_VERSION: u32 = 2;
 
-/// Size that a chunk should not exceed, in tokens as [`estimate_tokens`] counts them.
-pub const TARGET_TOKENS: u32 = 500;
-
-/// A unit is kept whole up to here: two halves of a unit just above the target are worse than the whole.
-const WHOLE_TOKENS: u32 = 650;
-
-/// A class is kept whole up to here in a file of at most [`MEDIUM_FILE_TOKENS`], which is chunked by its top-level
-/// definitions.
-const WHOLE_CLASS_TOKENS: u32 = 800;
-const MEDIUM_FILE_TOKENS: u32 = 2_000;
-
-/// A definition of this size (about twelve lines) is a chunk of its own; smaller ones are grouped with neighbours.
-const LONG_TOKENS: u32 = 120;
-
-/// What is smaller than this is no chunk of its own where a neighbour can take it.
-const TINY_TOKENS: u32 = 24;
-
-/// The chunks of a source file. `symbols` and `imports` are those of the file, in order of position; spans that do
-/// not fit the text are clipped or passed over. An empty text has no chunks.
+/// The chunks of a source file. `symbols` and `imports` belong to the file and are in order of position.
+/// Spans that do not fit the text are clipped or ignored. An empty text has no chunks.
 pub fn chunk_file(text: &str, symbols: &[Symbol], imports: &[Import]) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     let all = lines.all();
@@ -67,7 +53,7 @@ pub fn chunk_file(text: &str, symbols: &[Symbol], imports: &[Import]) -> Vec<Chu
     chunks
 }
 
-fn group_chunk(lines: &Lines<'_>, group: &grouping::Group, headers: &mut header::Headers<'_>) -> ChunkFacts {
+fn group_chunk(lines: &Lines<'_>, group: &group::Group, headers: &mut header::Headers<'_>) -> ChunkFacts {
     ChunkFacts {
         kind: group.kind,
         span: group.rows.span(),
@@ -81,18 +67,19 @@ fn group_chunk(lines: &Lines<'_>, group: &grouping::Group, headers: &mut header:
     }
 }
 
-/// The chunks of a text without known structure: windows of about the target size, cut at blank lines where possible.
+/// The chunks of a text without known structure: windows of about the target size, cut at blank lines if
+/// possible.
 pub fn window_chunks(text: &str) -> Vec<ChunkFacts> {
     let lines = Lines::new(text);
     window_rows(&lines, lines.all()).into_iter().map(|rows| plain_chunk(&lines, rows, ChunkKind::Text)).collect()
 }
 
-/// Windows over some rows, none larger than about the target unless a single line is.
+/// Windows over some rows. A window exceeds the target only if a single line does.
 pub(crate) fn window_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if rows.is_empty() { Vec::new() } else { split_rows(lines, rows) }
 }
 
-/// A chunk that is nothing but its rows.
+/// A chunk with rows only.
 pub(crate) fn plain_chunk(lines: &Lines<'_>, rows: Rows, kind: ChunkKind) -> ChunkFacts {
     ChunkFacts {
         kind,

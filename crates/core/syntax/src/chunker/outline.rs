@@ -1,30 +1,30 @@
 //! Lays a file out: consecutive pieces that together are the whole file.
 //!
-//! Structure comes from the spans of symbols, not from their `parent`: a method in an `impl` block or with a Go
-//! receiver belongs to a type that ends before it begins. A definition that is too large for a chunk is opened: its
-//! head becomes a piece and its members are laid out in turn; without members it is cut into parts.
+//! The structure comes from the spans of symbols, not from their `parent`: a method in an `impl` block or
+//! with a Go receiver belongs to a type that ends before it begins. A definition that is too large for a
+//! chunk is opened: its head becomes a piece, and its members are laid out in turn. Without members it is cut
+//! into parts.
 
 use cairn_domain::{ChunkKind, Symbol, SymbolKind};
 
-use super::grouping::{Group, kind_of};
-use super::{
-    LONG_TOKENS, Lines, MEDIUM_FILE_TOKENS, Rows, TARGET_TOKENS, TINY_TOKENS, WHOLE_CLASS_TOKENS, WHOLE_TOKENS,
-    split_rows,
-};
+use super::group::{Group, kind_of};
+use super::lines::{Lines, Rows};
+use super::sizes::{LONG_TOKENS, MEDIUM_FILE_TOKENS, TARGET_TOKENS, TINY_TOKENS, WHOLE_CLASS_TOKENS, WHOLE_TOKENS};
+use super::split::split_rows;
 
 /// Definitions nested deeper than this are not opened.
 const DEEPEST: usize = 32;
 
-/// What a piece is.
+/// The role of a piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     /// A whole definition.
     Unit,
     /// The beginning of a definition whose members are pieces of their own.
     Head,
-    /// A part of a definition, or of loose lines, that were cut.
+    /// A part of a definition or of loose lines that were cut.
     Part,
-    /// Lines that are no definition, or definitions too slight to count.
+    /// Lines outside of definitions, or definitions too small to be pieces.
     Loose,
 }
 
@@ -32,19 +32,19 @@ pub(super) enum Role {
 pub(super) struct Piece {
     pub(super) rows: Rows,
     pub(super) role: Role,
-    /// The symbol that it shows.
+    /// The symbol that the piece shows.
     pub(super) symbol: Option<u32>,
-    /// The innermost opened definition in which it stands; for a head that definition itself.
+    /// The innermost opened definition around the piece; for a head, the definition itself.
     pub(super) container: Option<u32>,
     pub(super) part: Option<(u16, u16)>,
     pub(super) is_test: bool,
 }
 
-/// A symbol as the layout sees it.
+/// A symbol with its rows and its nesting.
 struct Node {
     rows: Rows,
     symbol: u32,
-    /// Index of the first node after this one that does not lie within it.
+    /// Index of the first node after this one that is not within it.
     after: usize,
 }
 
@@ -73,7 +73,7 @@ fn nodes(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Node> {
     nodes
 }
 
-/// The one chunk of a small file. It shows a symbol if the file defines just one.
+/// The only chunk of a small file. It shows a symbol if the file defines exactly one.
 pub(super) fn whole_file(lines: &Lines<'_>, symbols: &[Symbol]) -> Group {
     let nodes = nodes(lines, symbols);
     let mut outermost = Vec::new();
@@ -98,13 +98,13 @@ pub(super) fn lay_out(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<Piece> {
     let nodes = nodes(lines, symbols);
     let is_medium = lines.tokens(all) <= MEDIUM_FILE_TOKENS;
     let mut layout = Layout { lines, symbols, nodes: &nodes, is_medium, pieces: Vec::new() };
-    layout.open(all, 0, nodes.len(), Place { container: None, is_test: false, depth: 0 });
+    layout.open(all, 0, nodes.len(), Surroundings { container: None, is_test: false, depth: 0 });
     layout.pieces
 }
 
-/// Where a definition stands.
+/// The surroundings of a definition.
 #[derive(Clone, Copy)]
-struct Place {
+struct Surroundings {
     container: Option<u32>,
     is_test: bool,
     depth: usize,
@@ -119,52 +119,52 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Lays out rows whose outermost definitions are among the nodes from `first` to `last`.
-    fn open(&mut self, rows: Rows, first: usize, last: usize, place: Place) {
+    /// Lays out rows whose outermost definitions are the nodes from `first` to `last`.
+    fn open(&mut self, rows: Rows, first: usize, last: usize, around: Surroundings) {
         let mut at = rows.start;
         let mut index = first;
         while index < last {
             let node = &self.nodes[index];
             // Two definitions can share a row, which then belongs to the first.
             let unit = Rows::new(node.rows.start.max(at), node.rows.end.min(rows.end));
-            if !unit.is_empty() && self.stands_out(index, unit, place) {
-                let start = self.gap(Rows::new(at, unit.start), at == rows.start, place);
-                self.place(index, Rows::new(start, unit.end), place);
+            if !unit.is_empty() && self.is_own_piece(index, unit, around) {
+                let start = self.gap(Rows::new(at, unit.start), at == rows.start, around);
+                self.add_definition(index, Rows::new(start, unit.end), around);
                 at = unit.end;
             }
             index = node.after;
         }
-        self.tail(Rows::new(at, rows.end), place);
+        self.tail(Rows::new(at, rows.end), around);
     }
 
-    /// Whether a definition is a piece of its own rather than one of the lines around it.
-    fn stands_out(&self, index: usize, unit: Rows, place: Place) -> bool {
+    /// Whether a definition is a piece of its own and not one of the lines around it.
+    fn is_own_piece(&self, index: usize, unit: Rows, around: Surroundings) -> bool {
         let kind = self.symbols[self.nodes[index].symbol as usize].kind;
         if kind.is_callable() || kind.is_container() {
             return true;
         }
-        let least = match place.container {
+        let least = match around.container {
             None if kind != SymbolKind::Field => TINY_TOKENS,
             _ => LONG_TOKENS,
         };
         self.lines.tokens(unit) >= least
     }
 
-    /// A definition: whole, opened, or in parts.
-    fn place(&mut self, index: usize, rows: Rows, place: Place) {
+    /// Adds a definition: whole, opened, or in parts.
+    fn add_definition(&mut self, index: usize, rows: Rows, around: Surroundings) {
         let (node, lines) = (&self.nodes[index], self.lines);
         let symbol = &self.symbols[node.symbol as usize];
-        let is_test = place.is_test || symbol.is_test;
+        let is_test = around.is_test || symbol.is_test;
         let shows = Some(node.symbol);
         if lines.tokens(rows) <= self.whole_limit(symbol.kind) {
             let piece =
-                Piece { rows, role: Role::Unit, symbol: shows, container: place.container, part: None, is_test };
+                Piece { rows, role: Role::Unit, symbol: shows, container: around.container, part: None, is_test };
             self.pieces.push(piece);
-        } else if place.depth < DEEPEST && self.is_worth_opening(index, rows) {
-            let inner = Place { container: shows, is_test, depth: place.depth + 1 };
+        } else if around.depth < DEEPEST && self.is_worth_opening(index, rows) {
+            let inner = Surroundings { container: shows, is_test, depth: around.depth + 1 };
             self.open(rows, index + 1, node.after, inner);
         } else {
-            self.parts(rows, shows, Place { is_test, ..place });
+            self.parts(rows, shows, Surroundings { is_test, ..around });
         }
     }
 
@@ -177,16 +177,17 @@ impl Layout<'_> {
         }
     }
 
-    /// A container is opened if it has a member that stands out, anything else only if definitions make up most of
-    /// it, as in a function that is a module in disguise.
+    /// Whether to open a definition. A container is opened if one of its members is a piece of its own. Other
+    /// definitions are opened only if definitions make up most of them, such as a function that acts as a
+    /// module.
     fn is_worth_opening(&self, index: usize, rows: Rows) -> bool {
         let node = &self.nodes[index];
-        let place = Place { container: Some(node.symbol), is_test: false, depth: 0 };
+        let around = Surroundings { container: Some(node.symbol), is_test: false, depth: 0 };
         let mut inner_weight = 0;
         let mut inner = index + 1;
         while inner < node.after {
             let unit = self.nodes[inner].rows;
-            if self.stands_out(inner, unit, place) {
+            if self.is_own_piece(inner, unit, around) {
                 inner_weight += self.lines.weight(unit);
             }
             inner = self.nodes[inner].after;
@@ -195,9 +196,9 @@ impl Layout<'_> {
         if kind.is_container() { inner_weight > 0 } else { inner_weight * 2 > self.lines.weight(rows) }
     }
 
-    /// The rows before a definition. Returns the row at which the definition's piece begins.
-    fn gap(&mut self, gap: Rows, is_first: bool, place: Place) -> usize {
-        let is_head = is_first && place.container.is_some();
+    /// Adds the rows before a definition. Returns the row at which the definition's piece begins.
+    fn gap(&mut self, gap: Rows, is_first: bool, around: Surroundings) -> usize {
+        let is_head = is_first && around.container.is_some();
         if gap.is_empty() {
             return gap.end;
         }
@@ -205,18 +206,18 @@ impl Layout<'_> {
         let comment = self.comment_above(Rows::new(if is_head { start + 1 } else { start }, gap.end));
         let rest = Rows::new(start, comment);
         if is_head {
-            self.loose(rest, place.container, place);
+            self.loose(rest, around.container, around);
             comment
         } else if self.lines.tokens(rest) <= TINY_TOKENS || self.lines.are_blank(rest) {
             start
         } else {
-            self.loose(rest, None, place);
+            self.loose(rest, None, around);
             comment
         }
     }
 
-    /// The rows after the last definition.
-    fn tail(&mut self, rows: Rows, place: Place) {
+    /// Adds the rows after the last definition.
+    fn tail(&mut self, rows: Rows, around: Surroundings) {
         let start = self.give_closers_back(rows);
         let rest = Rows::new(start, rows.end);
         if rest.is_empty() {
@@ -224,11 +225,11 @@ impl Layout<'_> {
         }
         match self.pieces.last_mut() {
             Some(last) if last.rows.end == start && self.lines.tokens(rest) <= TINY_TOKENS => last.rows.end = rest.end,
-            _ => self.loose(rest, None, place),
+            _ => self.loose(rest, None, around),
         }
     }
 
-    /// Rows that only close what is open belong to the piece before. Returns the first row that does more.
+    /// Adds rows that only close something to the piece before. Returns the first other row.
     fn give_closers_back(&mut self, rows: Rows) -> usize {
         match self.pieces.last_mut() {
             Some(last) if last.rows.end == rows.start => {
@@ -240,7 +241,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The first row of the comment or annotations that stand directly above the end of the rows.
+    /// The first row of the comment or annotations directly above the end of the rows.
     fn comment_above(&self, rows: Rows) -> usize {
         let mut first = rows.end;
         while first > rows.start
@@ -252,36 +253,36 @@ impl Layout<'_> {
         first
     }
 
-    fn loose(&mut self, rows: Rows, head_of: Option<u32>, place: Place) {
+    fn loose(&mut self, rows: Rows, head_of: Option<u32>, around: Surroundings) {
         if self.lines.tokens(rows) > WHOLE_TOKENS {
-            self.parts(rows, head_of, place);
+            self.parts(rows, head_of, around);
         } else if !rows.is_empty() {
             let role = if head_of.is_some() { Role::Head } else { Role::Loose };
-            let Place { container, is_test, .. } = place;
+            let Surroundings { container, is_test, .. } = around;
             self.pieces.push(Piece { rows, role, symbol: head_of, container, part: None, is_test });
         }
     }
 
-    fn parts(&mut self, rows: Rows, symbol: Option<u32>, place: Place) {
+    fn parts(&mut self, rows: Rows, symbol: Option<u32>, around: Surroundings) {
         let parts = split_rows(self.lines, rows);
         let count = u16::try_from(parts.len()).unwrap_or(u16::MAX);
         for (index, rows) in parts.into_iter().enumerate() {
             let number = u16::try_from(index + 1).unwrap_or(u16::MAX);
             let part = (count > 1).then_some((number, count));
-            let Place { container, is_test, .. } = place;
+            let Surroundings { container, is_test, .. } = around;
             self.pieces.push(Piece { rows, role: Role::Part, symbol, container, part, is_test });
         }
     }
 }
 
-/// `}`, `});`, `end`, `#endif`: nothing but the end of something.
+/// Whether the row only ends something: `}`, `});`, `end`, `#endif`.
 fn is_closer(row: &str) -> bool {
     let row = row.trim_ascii();
     matches!(row, "end" | "#endif" | "fi" | "done" | "esac")
         || (!row.is_empty() && row.len() < 16 && row.bytes().all(|byte| b"})];,".contains(&byte)))
 }
 
-/// A comment, attribute, annotation or decorator in most languages.
+/// Whether the row is a comment, attribute, annotation or decorator in most languages.
 fn is_comment_like(row: &str) -> bool {
     let row = row.trim_ascii_start();
     ["//", "#", "/*", "*", "--", "@", "["].iter().any(|marker| row.starts_with(marker)) && !row.starts_with("#include")

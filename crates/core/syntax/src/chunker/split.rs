@@ -1,16 +1,17 @@
-//! Cutting rows that are too many for one chunk, whatever the language.
+//! Cuts rows that are too many for one chunk, in any language.
 //!
-//! A good place to cut is before a row that is little indented, in few brackets, after a blank row, and no
-//! continuation of the row before. Brackets are counted without regard to strings and comments: the count is one
-//! hint among several, and a wrong hint moves a cut by some rows and nothing else.
+//! A good row to cut at has little indentation and few open brackets, comes after a blank row, and does not
+//! continue the row before. Brackets are counted without regard to strings and comments. The count is one
+//! hint among several, and a wrong hint only moves a cut by some rows.
 
+use super::lines::{Lines, Rows};
+use super::sizes::{TARGET_TOKENS, WHOLE_TOKENS};
 use super::tokens::TOKEN;
-use super::{Lines, Rows, TARGET_TOKENS, WHOLE_TOKENS};
 
-/// Nothing smaller than this is cut off if there is a choice.
+/// Minimum size of a part, if there is a choice.
 const LEAST_TOKENS: u32 = 200;
 
-/// Cuts rows into parts of about the target size, at least one row each. Rows that are small enough stay whole.
+/// Cuts rows into parts of about the target size, at least one row each. Small rows stay whole.
 pub(crate) fn split_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     if lines.tokens(rows) <= WHOLE_TOKENS {
         return vec![rows];
@@ -28,13 +29,13 @@ pub(crate) fn split_rows(lines: &Lines<'_>, rows: Rows) -> Vec<Rows> {
     parts
 }
 
-/// Weight of each of the fewest parts that the target allows, so that no part is a mere rest.
+/// Weight of each part if the rows are cut evenly into the fewest parts that the target allows.
 fn ideal_weight(lines: &Lines<'_>, rows: Rows) -> u32 {
     let total = lines.weight(rows);
     total / total.div_ceil(TARGET_TOKENS * TOKEN).max(1)
 }
 
-/// The row at which the next part begins. `depths` are those of `rest`.
+/// The row at which the next part begins. `depths` belong to `rest`.
 fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize {
     let mut last_that_fits = rest.start + 1;
     let mut best: Option<(u32, usize)> = None;
@@ -56,7 +57,7 @@ fn best_cut(lines: &Lines<'_>, rest: Rows, ideal: u32, depths: &[u16]) -> usize 
     best.map_or(last_that_fits, |(_, row)| row)
 }
 
-/// How bad it is to begin a part with the row. Not for the first row of a text.
+/// The cost of beginning a part with the row. Must not be called for the first row of a text.
 fn cut_cost(lines: &Lines<'_>, row: usize, depth: u16) -> u32 {
     let text = lines.row(row);
     let mut cost = indentation(text).min(40) + 4 * u32::from(depth.min(10)) + 16;
@@ -72,13 +73,13 @@ fn cut_cost(lines: &Lines<'_>, row: usize, depth: u16) -> u32 {
     cost
 }
 
-/// Columns of leading white space; a tab counts as four. Reads no more than forty bytes.
+/// Columns of leading white space. A tab counts as four. Reads at most forty bytes.
 fn indentation(row: &str) -> u32 {
     let leading = row.bytes().take(40).take_while(|byte| matches!(byte, b' ' | b'\t'));
     leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum()
 }
 
-/// Whether a row goes on with what the row before began.
+/// Whether a row continues the row before.
 fn is_continuation(row: &str) -> bool {
     let bytes = row.as_bytes();
     match bytes.first() {

@@ -2,14 +2,15 @@
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash, Symbol};
 
+use super::lines::{Lines, Rows};
+use super::sizes::TARGET_TOKENS;
 use super::tokens::estimate_tokens;
-use super::{Lines, Rows, TARGET_TOKENS};
 
-/// A class of more methods than this has a summary.
+/// A class with more methods than this has a summary.
 const MOST_METHODS: usize = 50;
 
-/// One summary for each class of more than fifty methods, in order of the classes. Methods count by their parent, so
-/// those of Go and Rust count although they stand outside of the type.
+/// One summary for each class with more than fifty methods, in order of the classes. Methods count by their
+/// parent, so methods of Go and Rust count although they are written outside of the type.
 pub(super) fn summaries(lines: &Lines<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if symbols.len() <= MOST_METHODS {
         return Vec::new();
@@ -44,7 +45,8 @@ fn summary(lines: &Lines<'_>, symbols: &[Symbol], class: usize, methods: &[&Symb
     })
 }
 
-/// The class, the first paragraph of its documentation, and its methods: by signature if that fits, else by name.
+/// The class, the first paragraph of its documentation, and its methods: their signatures if they fit, else
+/// their names.
 fn summary_text(class: &Symbol, methods: &[&Symbol]) -> String {
     let mut head = class.signature.clone();
     if let Some(paragraph) = class.doc.as_deref().and_then(|doc| doc.trim_ascii().split("\n\n").next()) {

@@ -1,4 +1,4 @@
-//! What holds for every text, and what chunks of well-known shapes look like.
+//! Properties of every text, and the chunks of well-known shapes.
 
 use cairn_domain::{
     ChunkFacts, ChunkKind, ContentHash, Import, ImportedName, LineSpan, Symbol, SymbolKind, Visibility,
@@ -30,7 +30,7 @@ fn import(module: &str, names: &[&str], line: u32) -> Import {
     Import { module, level: 0, names, alias: None, wildcard: false, reexport: false, line, enclosing: None }
 }
 
-/// Builds a source text definition by definition and keeps the symbols that a parser would find.
+/// Builds a source text, one definition at a time, with the symbols that a parser would find.
 #[derive(Default)]
 struct Source {
     text: String,
@@ -48,7 +48,7 @@ impl Source {
         self
     }
 
-    /// A function of `num_lines` lines of about ten tokens, indented like a method if it has a parent.
+    /// Adds a function of `num_lines` lines of about ten tokens, indented like a method if it has a parent.
     fn function(&mut self, name: &str, num_lines: u32, parent: Option<u32>) -> &mut Self {
         let start = self.num_lines() + 1;
         let indent = if parent.is_some() { "    " } else { "" };
@@ -80,7 +80,7 @@ impl Source {
         chunks
     }
 
-    /// Kind, shown symbol and span of each chunk.
+    /// Kind, symbol and span of each chunk.
     fn shape(&self) -> Vec<String> {
         let name =
             |chunk: &ChunkFacts| chunk.symbol.map_or("-", |symbol| &self.symbols[symbol as usize].name).to_owned();
@@ -92,7 +92,7 @@ impl Source {
     }
 }
 
-/// Every line is in a chunk, spans are in range and in order, and hashes are those of the embedded text.
+/// Checks that every line is in a chunk, spans are in range and in order, and hashes match the embedded text.
 fn check_invariants(text: &str, chunks: &[ChunkFacts]) {
     let starts = line_starts(text);
     let mut covered = vec![false; starts.len()];
@@ -297,7 +297,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Symbols as a parser could never make them: anywhere, overlapping, out of range, parents at random.
+    /// Symbols that no parser makes: anywhere, overlapping, out of range, with random parents.
     fn wild_symbols()(wild in prop::collection::vec((0_u32..300, 0_u32..80, 0..SymbolKind::ALL.len(), any::<bool>(), 0_u32..40), 0..40)) -> Vec<Symbol> {
         let each = wild.into_iter().map(|(start, length, kind, is_test, parent)| {
             let mut symbol = symbol("x", SymbolKind::ALL[kind], (start, (start + length).saturating_sub(3)), Some(parent));
@@ -333,7 +333,7 @@ proptest! {
             let chunks = source.chunks();
             chunks.iter().find(|chunk| chunk.symbol == Some(1)).map(|chunk| (chunk.content_hash, chunk.span.num_lines()))
         };
-        // Up to a few lines above a definition are part of its chunk; more stand alone.
+        // Up to a few lines above a definition are part of its chunk; more are a chunk of their own.
         let expected = hash("").map(|(hash, _)| hash);
         let found = hash(&above.join("\n")).expect("a chunk of its own");
         prop_assert!(Some(found.0) == expected || found.1 > num_lines + 1);

@@ -1,10 +1,10 @@
-//! The text behind a chunk: what is shown and what is embedded.
+//! The text of a chunk, as shown and as embedded.
 
 use std::borrow::Cow;
 
 use cairn_domain::{ChunkFacts, LineSpan};
 
-/// Byte offsets at which the lines of the text begin. Made once for a file and handed to [`chunk_text`] and
+/// Byte offsets of the lines of the text. Compute this once per file and pass it to [`chunk_text`] and
 /// [`embedded_text`], so that slicing all chunks of a file stays linear.
 pub fn line_starts(text: &str) -> Vec<u32> {
     let mut starts = Vec::with_capacity(text.len() / 32 + 1);
@@ -16,16 +16,17 @@ pub fn line_starts(text: &str) -> Vec<u32> {
     starts
 }
 
-/// The lines of the span with their line ends. `line_starts` must be those of the text; lines that the text does not
-/// have are left out.
+/// The lines of the span with their line ends. `line_starts` must belong to the text. Lines beyond the text
+/// are left out.
 pub fn chunk_text<'t>(text: &'t str, line_starts: &[u32], span: LineSpan) -> &'t str {
     let offset = |line: u32| line_starts.get(line as usize).map_or(text.len(), |&start| start as usize);
     let start = offset(span.start.saturating_sub(1));
     text.get(start..offset(span.end)).unwrap_or("")
 }
 
-/// What is embedded of a chunk and hashed as its `content_hash`: its synthetic text, or the lines of its span without
-/// the blank ones at both ends. It depends neither on the header nor on where in the file the lines stand.
+/// The text of a chunk that is embedded, and hashed as its `content_hash`: its synthetic text, or the lines
+/// of its span without blank lines at both ends. It depends neither on the header nor on the position of the
+/// lines in the file.
 pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),
@@ -33,8 +34,8 @@ pub fn embedded_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFac
     }
 }
 
-/// What is shown of a chunk: its synthetic text, or the lines of its span, the first one first, without white space at the
-/// end.
+/// The text of a chunk that is shown: its synthetic text, or the lines of its span from the first one on,
+/// without white space at the end.
 pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts) -> Cow<'t, str> {
     match &chunk.synthetic_text {
         Some(synthetic) => Cow::Borrowed(synthetic),
@@ -42,7 +43,8 @@ pub fn shown_text<'t>(text: &'t str, line_starts: &[u32], chunk: &'t ChunkFacts)
     }
 }
 
-/// Blank lines at the beginning and white space at the end removed. The indentation of the first line stays.
+/// The text without blank lines at the beginning and white space at the end. The indentation of the first
+/// line stays.
 pub fn without_blank_edges(text: &str) -> &str {
     let text = text.trim_ascii_end();
     let first = text.len() - text.trim_ascii_start().len();

@@ -1,12 +1,13 @@
-//! An estimate of the number of tokens that a model's tokenizer makes of a text.
+//! An estimate of the number of tokens in a text, as a model's tokenizer counts them.
 //!
-//! Bytes divided by four is wrong by a factor of two for code: indentation costs next to nothing and punctuation much.
-//! So each byte has a weight by its class, which keeps the estimate additive over lines, the same on every machine,
-//! and as cheap as a pass over the bytes. The weights (in twentieths of a token) follow what byte-pair tokenizers
-//! trained on code do: four letters a token, up to three digits, one or two marks of punctuation, a token for each
-//! line break, runs of blanks merged with what follows, two bytes of other scripts. Measured against cl100k and o200k on
-//! whole files (Python, Rust, Go, C, JavaScript, Markdown, JSON, TOML), the estimate is 0.92 to 1.18 times their count,
-//! where bytes divided by four are 0.70 to 1.27 times.
+//! Bytes divided by four is wrong by a factor of two for code, since indentation costs little and punctuation
+//! much. Therefore each byte has a weight by its class. The estimate is additive over lines, equal on every
+//! machine, and as cheap as one pass over the bytes. The weights, in twentieths of a token, follow byte-pair
+//! tokenizers trained on code: four letters per token, up to three digits, one or two punctuation marks, one
+//! token per line break, runs of blanks merged with the next token, two bytes of other scripts.
+//!
+//! Measured on whole files (Python, Rust, Go, C, JavaScript, Markdown, JSON, TOML), the estimate is 0.92 to
+//! 1.18 times the count of cl100k and o200k. Bytes divided by four are 0.70 to 1.27 times.
 
 /// Weight of one token.
 pub(crate) const TOKEN: u32 = 20;
@@ -31,12 +32,12 @@ const fn weights() -> [u8; 256] {
     weights
 }
 
-/// Weight of some bytes in [`TOKEN`]s.
+/// Weight of some bytes, in units of 1/[`TOKEN`] token.
 pub(crate) fn weight(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(WEIGHTS[usize::from(byte)])).sum()
 }
 
-/// Estimated number of tokens, rounded up. At most one token a byte.
+/// Estimated number of tokens, rounded up. At most one token per byte.
 pub fn estimate_tokens(text: &str) -> u32 {
     weight(text.as_bytes()).div_ceil(TOKEN)
 }
@@ -45,7 +46,7 @@ pub fn estimate_tokens(text: &str) -> u32 {
 mod tests {
     use super::*;
 
-    /// Counts of cl100k, and how far the estimate may be off.
+    /// Compares with the count of cl100k, within the allowed error.
     fn check(text: &str, tokens: u32) {
         let estimate = estimate_tokens(text);
         assert!(estimate.abs_diff(tokens) * 4 <= tokens + 4, "{estimate} for {tokens}: {text}");

@@ -1,16 +1,17 @@
-//! From the blocks of a text (keys, sections, statements) to chunks, the same way for every format.
+//! Turns the blocks of a text (keys, sections, statements) into chunks, in the same way for every format.
 //!
-//! Blocks are a tree in order of position. A block that fits is a chunk; a larger one is opened, or cut into parts if
-//! nothing is in it; small neighbours under the same parent share a chunk. Rows between blocks go with what follows.
+//! Blocks are a tree in order of position. A block that fits is a chunk. A larger one is opened, or cut into
+//! parts if it has no inner blocks. Small neighbours under the same parent share a chunk. Rows between blocks
+//! join the next block.
 
 use cairn_domain::{ChunkFacts, ChunkKind, Symbol, SymbolKind};
 
 use crate::chunker::{Lines, Rows, plain_chunk, split_rows};
 
-/// Blocks nested deeper than this are passed over by the scanners, which bounds the recursion here.
+/// Scanners ignore blocks nested deeper than this, which bounds the recursion here.
 pub(super) const DEEPEST: u8 = 8;
 
-/// A block with its rows; blocks within it follow it with greater depth.
+/// A block with its rows. The blocks within it follow it with a greater depth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub(super) rows: Rows,
@@ -25,13 +26,13 @@ impl Block {
     }
 }
 
-/// How blocks of a format become chunks.
+/// How the blocks of a format become chunks.
 #[derive(Clone, Copy)]
 pub(super) struct Style<'s> {
     pub(super) kind: ChunkKind,
-    /// Between the names of a path.
+    /// Separator between the names of a path.
     pub(super) separator: &'s str,
-    /// A block is one chunk up to this size; groups do not exceed it.
+    /// A block up to this size is one chunk. Groups do not exceed it.
     pub(super) whole_tokens: u32,
     /// Blocks below this size are grouped with their neighbours.
     pub(super) small_tokens: u32,
@@ -45,22 +46,22 @@ pub(super) const CONFIG: Style<'static> =
 pub(super) const CODE: Style<'static> =
     Style { kind: ChunkKind::Group, separator: " ", whole_tokens: 500, small_tokens: 120, title: None };
 
-/// What is smaller than this goes with its neighbour, if it can.
+/// A piece below this size joins a neighbour if it can.
 const TINY_TOKENS: u32 = 24;
-/// Names that the heading of a group lists.
+/// Maximum number of names in the heading of a group.
 const MOST_NAMES: usize = 8;
 
-/// Rows that become a chunk, or a part of one with small neighbours.
+/// Rows that become a chunk, alone or with small neighbours.
 struct Piece {
     rows: Rows,
-    /// Path of the parent and own names.
+    /// Path of the parent and the own names.
     parent: String,
     names: Vec<String>,
     symbols: Vec<u32>,
     part: Option<(u16, u16)>,
 }
 
-/// The chunks of a text that has these blocks.
+/// The chunks of a text with these blocks.
 pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, symbols: &[Symbol]) -> Vec<ChunkFacts> {
     if blocks.is_empty() {
         let kind = if style.kind == ChunkKind::Config { ChunkKind::Config } else { ChunkKind::Text };
@@ -76,7 +77,7 @@ pub(super) fn chunks(lines: &Lines<'_>, blocks: Vec<Block>, style: Style<'_>, sy
     pieces.iter().map(|piece| chunk(lines, piece, style, symbols)).collect()
 }
 
-/// Pairs each block with the index of the first one after it that does not lie within it.
+/// Pairs each block with the index of the first block after it that is not within it.
 fn with_ends(blocks: Vec<Block>) -> Vec<(Block, usize)> {
     let mut ends = vec![blocks.len(); blocks.len()];
     let mut open: Vec<usize> = Vec::new();
@@ -180,8 +181,9 @@ fn group_small(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<P
     groups
 }
 
-/// Gives what is tiny away: stray lines and what is only the head of the piece that follows (a heading without text,
-/// `services:`) to that piece, which keeps its name; anything else to the piece before under the same parent.
+/// Joins tiny pieces to neighbours. Stray lines, and a piece that is only the head of the next one (a heading
+/// without text, `services:`), join the next piece, which keeps its name. Other tiny pieces join the piece
+/// before them under the same parent.
 fn join_tiny(lines: &Lines<'_>, pieces: Vec<Piece>, style: Style<'_>) -> Vec<Piece> {
     let is_tiny = |piece: &Piece| piece.part.is_none() && lines.tokens(piece.rows) < TINY_TOKENS;
     let fits = |start, end| lines.tokens(Rows::new(start, end)) <= style.whole_tokens + 4 * TINY_TOKENS;
@@ -240,7 +242,7 @@ fn chunk(lines: &Lines<'_>, piece: &Piece, style: Style<'_>, symbols: &[Symbol])
     ChunkFacts { symbol, heading, header, part: piece.part, ..plain_chunk(lines, piece.rows, kind) }
 }
 
-/// The path of one block; for a group the parent's path and the names of the first members.
+/// The path of one block; for a group, the parent's path and the names of the first members.
 fn heading(piece: &Piece, style: Style<'_>) -> Option<String> {
     let mut names: Vec<&str> = piece.names.iter().map(String::as_str).collect();
     names.dedup();

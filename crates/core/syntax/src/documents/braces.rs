@@ -7,7 +7,7 @@ use crate::chunker::Lines;
 const LONGEST_NAME: usize = 100;
 const DEEPEST_BLOCK: usize = 4;
 
-/// What differs between the formats.
+/// The differences between the formats.
 #[derive(Clone, Copy)]
 pub(super) struct Syntax {
     line_comment: Option<&'static [u8]>,
@@ -23,7 +23,7 @@ pub(super) const GRAPHQL: Syntax =
     Syntax { line_comment: Some(b"#"), has_block_comments: false, has_block_strings: true };
 pub(super) const HCL: Syntax = Syntax { line_comment: Some(b"#"), has_block_comments: true, has_block_strings: false };
 
-/// A block for each pair of braces, named by what stands before it.
+/// A block for each pair of braces, named by the text before it.
 pub(super) fn blocks(lines: &Lines<'_>, text: &str, syntax: Syntax) -> Vec<Block> {
     let bytes = text.as_bytes();
     let mut scanner =
@@ -58,7 +58,8 @@ fn skipped(bytes: &[u8], at: usize, syntax: Syntax) -> Option<usize> {
     }
 }
 
-/// A mark that begins with a blank means: after white space only (`//` stands in the URLs of CSS).
+/// Whether a line comment begins here. A mark with a leading blank counts only after white space (`//` is
+/// part of URLs in CSS).
 fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     let Some(mark) = syntax.line_comment else { return false };
     match mark.strip_prefix(b" ") {
@@ -67,7 +68,7 @@ fn is_line_comment(bytes: &[u8], at: usize, syntax: Syntax) -> bool {
     }
 }
 
-/// Length of a string in one row; a quote that is not closed there is just a quote.
+/// Length of a string in one row. A quote that is not closed in its row is a plain character.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr3(quote, b'\\', b'\n', &rest[at..]) {
@@ -87,9 +88,9 @@ struct Scanner<'a> {
     blocks: Vec<Block>,
     open: Vec<usize>,
     depth: usize,
-    /// Where the text begins that names the next block.
+    /// Start of the text that names the next block.
     name_start: usize,
-    /// Where the text of the last row began that was not empty, if nothing has ended it since.
+    /// Start of the last non-empty row, if nothing has ended it since.
     row_start: Option<usize>,
 }
 
@@ -104,7 +105,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// A row that does not end with a comma ends what could name a block, unless the brace comes right after it.
+    /// Ends a row. Unless it ends with a comma, its text can name a block only if the brace comes directly
+    /// behind it.
     fn end_row(&mut self, at: usize) {
         let pending = &self.text[self.name_start..at];
         let text = pending.trim_ascii_start();

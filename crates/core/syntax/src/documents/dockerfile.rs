@@ -4,7 +4,7 @@ use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// A block for each stage, called by its alias or else its image, with its instructions within.
+/// A block for each stage, named by its alias or else its image, with its instructions inside.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut stage: Option<usize> = None;
@@ -32,7 +32,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The word at the beginning, if it is one of the instructions. Rows of here-documents begin with others.
+/// The first word, if it is an instruction. Rows of here-documents begin with other words.
 fn instruction(text: &str) -> Option<&str> {
     const INSTRUCTIONS: &[&str] = &[
         "ADD",
@@ -58,7 +58,7 @@ fn instruction(text: &str) -> Option<&str> {
     INSTRUCTIONS.iter().any(|known| known.eq_ignore_ascii_case(word)).then_some(word)
 }
 
-/// `FROM image AS name`: the name, or else the image.
+/// The name of a stage. `FROM image AS name`: the name, or else the image.
 fn stage_name(text: &str) -> &str {
     let mut words = text.split_ascii_whitespace().skip(1).skip_while(|word| word.starts_with("--"));
     let image = words.next().unwrap_or("FROM");

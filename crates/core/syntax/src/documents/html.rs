@@ -1,15 +1,15 @@
-//! Headings of HTML. Comments, scripts and styles are passed over; rows that begin with a tag are prose all the same.
+//! Headings of HTML. Comments, scripts and styles are skipped. Rows that begin with a tag are still prose.
 
 use super::inline::{fold, plain, shortened};
-use super::sections::{Heading, Outline, RowKind};
+use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// A heading or title that is not closed within this many bytes is none.
+/// A heading or title that is not closed within this many bytes does not count.
 const LONGEST: usize = 2_000;
 const LONGEST_TITLE: usize = 160;
 
 pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
-    // Only rows between tags of paragraphs are prose; the description is found by tag.
+    // Only rows between the tags of paragraphs are prose; the description is found by its tag.
     let mut outline = Outline { rows: vec![RowKind::Hidden; lines.num_rows()], ..Outline::default() };
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
@@ -22,7 +22,7 @@ pub(super) fn outline(lines: &Lines<'_>, text: &str) -> Outline {
     outline
 }
 
-/// Length of a comment, script or style that begins here; to the end of the text if it is not closed.
+/// Length of a comment, script or style that begins here; up to the end of the text if it is not closed.
 fn skipped(text: &str) -> Option<usize> {
     let kinds = [("<!--", "-->"), ("<script", "</script"), ("<style", "</style")];
     let (start, end) = kinds.into_iter().find(|(start, _)| starts_with(text, start))?;
@@ -35,7 +35,7 @@ fn starts_with(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// Takes note of a heading, the title or the first paragraph. Returns where it ends.
+/// Records a heading, the title or the first paragraph. Returns its end.
 fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> Option<usize> {
     let bytes = &text.as_bytes()[tag..];
     let name_length = bytes[1..].iter().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -70,7 +70,7 @@ fn element(lines: &Lines<'_>, text: &str, tag: usize, outline: &mut Outline) -> 
     Some(tag + length)
 }
 
-/// The entities that titles have, resolved; `&amp;` last, so that nothing is resolved twice.
+/// Resolves the entities that titles have, `&amp;` last, so that nothing is resolved twice.
 fn resolved(text: &str) -> String {
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
     entities.into_iter().fold(text.to_owned(), |text, (entity, mark)| text.replace(entity, mark))
@@ -85,12 +85,13 @@ fn push_heading(lines: &Lines<'_>, outline: &mut Outline, rows: Rows, level: usi
     }
 }
 
-/// What stands between the tags of an element that begins here, and the length of the whole.
+/// The content of the element that begins here, and the length of the whole element.
 fn content<'t>(bytes: &'t [u8], name: &[u8]) -> Option<(&'t [u8], usize)> {
     let near = &bytes[..bytes.len().min(LONGEST)];
     let start = memchr::memchr(b'>', near)? + 1;
     let is_named = |tag: &[u8]| tag.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
-    // Another element of the same name means that this one is not closed; stopping there keeps the scan linear.
+    // Another start tag of the same name means that this element is not closed. Stopping there keeps the scan
+    // linear.
     let next = |at: &usize| {
         is_named(&near[start + at + 1..])
             || near[start + at + 1..].starts_with(b"/") && is_named(&near[start + at + 2..])

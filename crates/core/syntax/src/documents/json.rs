@@ -1,19 +1,19 @@
-//! JSON as a stream of tokens with their places, and the blocks of its keys. Comments and trailing commas are let
-//! through, as configuration files have them.
+//! JSON as a stream of tokens with their offsets, and the blocks of its keys. Comments and trailing commas
+//! are accepted, since configuration files have them.
 
 use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys nested deeper than this are the content of their block.
+/// Keys nested deeper than this are content of their block.
 const DEEPEST_KEY: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'t> {
     Open(u8),
     Close,
-    /// What stands between the quotes, not decoded.
+    /// The text between the quotes, not decoded.
     String(&'t str),
     Colon,
     Comma,
@@ -21,7 +21,7 @@ pub(super) enum Token<'t> {
     Scalar,
 }
 
-/// Tokens and the offsets at which they begin.
+/// Tokens and their offsets.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = (usize, Token<'_>)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -74,7 +74,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// The text of a string between its quotes with escapes resolved; a malformed escape becomes U+FFFD.
+/// The text of a string between its quotes with escapes resolved. A malformed escape becomes U+FFFD.
 pub(super) fn decoded(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -99,7 +99,7 @@ pub(super) fn decoded(raw: &str) -> String {
     text
 }
 
-/// Four hexadecimal digits, or two such escapes that are a surrogate pair. Returns what follows.
+/// Reads four hexadecimal digits, or two such escapes that are a surrogate pair. Returns the rest.
 fn push_unicode<'t>(rest: &'t str, text: &mut String) -> &'t str {
     let unit = |digits: Option<&str>| digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let Some(first) = unit(rest.get(..4)) else {
@@ -133,11 +133,11 @@ pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> Vec<Block> {
     scanner.blocks
 }
 
-/// An object or array that is open.
+/// An open object or array.
 struct Container {
     is_array: bool,
     num_elements: usize,
-    /// Block of the member or element that is being read.
+    /// Block of the current member or element.
     member: Option<usize>,
 }
 
@@ -181,7 +181,7 @@ impl<'t> Scanner<'_, 't> {
             Token::String(raw) => self.last_string = Some((row, raw)),
             _ => {}
         }
-        // A string with a line feed in it is malformed, and covers its rows all the same.
+        // A string with a line feed is malformed, but still covers its rows.
         let end = if let Token::String(raw) = token { at + raw.len() + 1 } else { at };
         self.last_row = self.lines.row_from(row, end);
     }

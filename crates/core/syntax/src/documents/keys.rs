@@ -1,4 +1,4 @@
-//! Keys of TOML and of the formats around INI, by rows.
+//! Keys of TOML and of the formats around INI, row by row.
 
 use super::blocks::Block;
 use super::inline::shortened;
@@ -6,8 +6,8 @@ use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 120;
 
-/// Tables (`[a.b]`, `[[a]]`), and keys within them or before the first. Multi-line strings and arrays hide what looks
-/// like either.
+/// Tables (`[a.b]`, `[[a]]`), and keys within them or before the first. Rows inside multi-line strings and
+/// arrays are ignored.
 pub(super) fn toml(lines: &Lines<'_>) -> Vec<Block> {
     let mut builder = Builder::default();
     let mut state = Value::default();
@@ -50,12 +50,12 @@ pub(super) fn ini(lines: &Lines<'_>) -> Vec<Block> {
     builder.finish()
 }
 
-/// Builds sections with keys; comments above a block are left between the blocks, where they go with what follows.
+/// Builds sections with keys. Comments above a block stay between the blocks and join the next one.
 #[derive(Default)]
 struct Builder {
     blocks: Vec<Block>,
     section: Option<usize>,
-    /// Row after the last key or section, or what continues it.
+    /// Row after the last key or section and its continuation.
     end: usize,
 }
 
@@ -136,7 +136,8 @@ impl Value {
         }
     }
 
-    /// A string that begins with the first byte of `text`. Returns what follows it, or its first delimiter.
+    /// Reads a string that begins with the first byte of `text`. Returns the text behind it, or behind its
+    /// first delimiter.
     fn string<'t>(&mut self, mark: u8, text: &'t str) -> &'t str {
         let triple = if mark == b'"' { "\"\"\"" } else { "'''" };
         if let Some(after) = text.strip_prefix(triple) {

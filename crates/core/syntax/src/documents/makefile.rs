@@ -4,7 +4,8 @@ use super::blocks::Block;
 use super::inline::shortened;
 use crate::chunker::Lines;
 
-/// A block for each rule, called by its targets, and for each multi-line definition. Assignments stand between them.
+/// A block for each rule, named by its targets, and for each multi-line definition. Assignments are between
+/// them.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_in_rule = false;
@@ -31,7 +32,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Targets of a rule or name of a definition that begins with the row.
+/// Targets of a rule, or name of a definition, that begins with the row.
 fn block_name(text: &str) -> Option<&str> {
     if let Some(name) = text.strip_prefix("define ") {
         return Some(name.trim_end_matches(['=', ' ', ':']));

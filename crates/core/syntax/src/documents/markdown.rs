@@ -1,16 +1,16 @@
-//! Headings of Markdown, by rows: ATX and setext headings and HTML headings, outside of fences, comments and front
-//! matter. The rules are CommonMark's where documents in use agree with it.
+//! Headings of Markdown, row by row: ATX, setext and HTML headings outside of fences, comments and front
+//! matter. The rules follow CommonMark where real documents do.
 
 use super::inline::{fold, plain};
-use super::sections::{Heading, Outline, RowKind};
+use super::outline::{Heading, Outline, RowKind};
 use crate::chunker::{Lines, Rows};
 
-/// A paragraph of more rows that is underlined by `---` is prose before a rule, whatever CommonMark says.
+/// A longer paragraph that is underlined by `---` counts as prose before a rule, unlike in CommonMark.
 const MOST_SETEXT_ROWS: usize = 3;
-/// Rows that an HTML heading may span.
+/// Maximum number of rows of an HTML heading.
 const MOST_HTML_ROWS: usize = 8;
 
-/// The text that a setext underline would make a heading.
+/// The text that a setext underline would turn into a heading.
 #[derive(Clone, Copy)]
 enum Paragraph {
     None,
@@ -33,7 +33,7 @@ impl Paragraph {
     }
 }
 
-/// What hides the rows up to some end.
+/// A construct that hides rows until its end.
 enum Hiding {
     Fence { mark: u8, length: usize },
     Until(&'static str),
@@ -76,7 +76,7 @@ fn indented(row: &str) -> (usize, &str) {
     (leading.map(|byte| if byte == b'\t' { 4 } else { 1 }).sum(), text)
 }
 
-/// Hides front matter and takes title and description from it. Returns the first row after it.
+/// Hides front matter and reads title and description from it. Returns the first row after it.
 fn front_matter(lines: &Lines<'_>, outline: &mut Outline) -> usize {
     let mark = lines.row(0).trim_ascii_end();
     if mark != "---" && mark != "+++" {
@@ -121,7 +121,7 @@ fn ends(hiding: &Hiding, indent: usize, text: &str) -> bool {
     }
 }
 
-/// A heading that begins at the row or ends with it. Returns the row after it.
+/// Adds a heading that begins at the row or ends with it. Returns the row after it.
 fn heading(lines: &Lines<'_>, row: usize, text: &str, paragraph: Paragraph, outline: &mut Outline) -> Option<usize> {
     if let Some((level, title)) = atx(text) {
         outline.headings.push(Heading::new(row, level, title));
@@ -142,7 +142,7 @@ fn heading(lines: &Lines<'_>, row: usize, text: &str, paragraph: Paragraph, outl
     Some(end)
 }
 
-/// `## Title ##`.
+/// Reads `## Title ##`.
 fn atx(text: &str) -> Option<(usize, &str)> {
     let level = text.bytes().take(7).take_while(|&byte| byte == b'#').count();
     let rest = &text[level..];
@@ -164,7 +164,8 @@ fn setext_level(text: &str) -> Option<usize> {
     }
 }
 
-/// `<h1 align="center">Title</h1>`, as at the top of many a README. Level, markup between the tags, row after it.
+/// Reads `<h1 align="center">Title</h1>`, as at the top of many READMEs. Returns level, markup between the
+/// tags, and the row after it.
 fn html_heading<'t>(lines: &Lines<'t>, row: usize, text: &str) -> Option<(usize, &'t str, usize)> {
     let bytes = text.as_bytes();
     let level = match bytes {

@@ -1,17 +1,18 @@
-//! Names in code spans: files and symbols that a document speaks of, and the files that it calls entry points.
+//! Names in code spans: the files and symbols that a document mentions, and the files that it names as entry
+//! points.
 
 use cairn_domain::Mention;
 
 use super::blocks::Block;
 use super::inline::code_spans;
-use super::sections::{Outline, RowKind};
+use super::outline::{Outline, RowKind};
 use crate::chunker::Lines;
 
 const LONGEST_MENTION: usize = 200;
-/// A document that mentions more than this is a listing; the rest of it is left out.
+/// A document with more mentions is a listing. The rest is left out.
 const MOST_MENTIONS: usize = 5_000;
 
-/// Extensions by which a name without a slash is a file rather than a symbol.
+/// Extensions by which a name without a slash is a file and not a symbol.
 const FILE_EXTENSIONS: &[&str] = &[
     "adoc", "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "cxx", "ex", "exs", "go", "gradle",
     "h", "hpp", "hs", "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "kts", "less", "lock", "lua", "md",
@@ -28,7 +29,7 @@ pub(super) struct Mentions {
 /// Names in the code spans of prose and headings, in order.
 pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> Mentions {
     let mut mentions = Mentions::default();
-    let mut sections = sections.iter().filter(|section| speaks_of_entry_points(&section.name)).peekable();
+    let mut sections = sections.iter().filter(|section| mentions_entry_points(&section.name)).peekable();
     let mut introduces_list = false;
     for (row, &kind) in outline.rows.iter().enumerate() {
         while sections.next_if(|section| section.rows.end <= row).is_some() {}
@@ -37,8 +38,8 @@ pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> 
         if kind == RowKind::Hidden || mentions.all.len() >= MOST_MENTIONS {
             continue;
         }
-        let speaks = speaks_of_entry_points(text);
-        introduces_list = (speaks && text.trim_ascii_end().ends_with(':')) || (introduces_list && goes_on(text));
+        let speaks = mentions_entry_points(text);
+        introduces_list = (speaks && text.trim_ascii_end().ends_with(':')) || (introduces_list && continues_list(text));
         let is_beside = speaks || introduces_list;
         for span in code_spans(text) {
             let Some(name) = name_of(span) else { continue };
@@ -52,8 +53,8 @@ pub(super) fn find(lines: &Lines<'_>, outline: &Outline, sections: &[Block]) -> 
     mentions
 }
 
-/// "entry point", "entry points", "entrypoint", "entry-point", in any case.
-fn speaks_of_entry_points(text: &str) -> bool {
+/// Whether the text contains "entry point", "entry points", "entrypoint" or "entry-point", in any case.
+fn mentions_entry_points(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr2_iter(b'e', b'E', bytes).any(|at| {
         let Some(word) = bytes.get(at..at + 5) else { return false };
@@ -64,7 +65,7 @@ fn speaks_of_entry_points(text: &str) -> bool {
 }
 
 /// Whether a row can belong to a list or table that the words introduce.
-fn goes_on(row: &str) -> bool {
+fn continues_list(row: &str) -> bool {
     let text = row.trim_ascii_start();
     text.is_empty()
         || text.len() < row.len()
@@ -73,8 +74,8 @@ fn goes_on(row: &str) -> bool {
             && text.starts_with(|digit: char| digit.is_ascii_digit())
 }
 
-/// The file or symbol that a code span names, without call brackets, `./` and line number; none for commands, options,
-/// URLs, globs, numbers and other text.
+/// The file or symbol that a code span names, without call brackets, `./` and line number. None for commands,
+/// options, URLs, globs, numbers and other text.
 pub(super) fn name_of(span: &str) -> Option<&str> {
     if span.len() > LONGEST_MENTION || span.contains("://") {
         return None;
@@ -96,7 +97,7 @@ pub(super) fn name_of(span: &str) -> Option<&str> {
     (starts_well && has_letter && name.bytes().all(is_name_byte)).then_some(name)
 }
 
-/// Whether a name is that of a file: it has a slash or a known extension, or is one of the files without.
+/// Whether a name is a file: it has a slash or a known extension, or is a known file without extension.
 pub(super) fn is_file(name: &str) -> bool {
     if name.contains('/') {
         return true;
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_that_name_something_are_told_from_others() {
+    fn only_spans_with_a_name_are_mentions() {
         let check = |span, expect| assert_eq!(name_of(span), expect, "{span}");
         check("src/main.rs", Some("src/main.rs"));
         check("./src/main.rs:12", Some("src/main.rs"));
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_symbols() {
+    fn files_differ_from_symbols() {
         assert!(FILE_EXTENSIONS.is_sorted());
         for file in ["main.py", "src/lib", "Dockerfile", "a.b.ts"] {
             assert!(is_file(file), "{file}");

@@ -1,12 +1,11 @@
 //! Documents, configuration and other text without a grammar: their sections, mentions and chunks.
 //!
-//! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the bytes;
-//! [`blocks`] turns the blocks of any format into chunks. The scanners know just enough of a format not to be fooled by
-//! strings, comments and fences, keep their state in counters instead of recursion, and so take hostile bytes as
-//! calmly as others. A text in which a scanner finds nothing is cut into windows.
+//! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the
+//! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner knows only the part of a format
+//! that strings, comments and fences require. It keeps its state in counters and does not recurse, so hostile
+//! bytes cost the same as others. A text without blocks is cut into windows.
 //!
-//! The text of a document is data: it changes ranking through facts, and nothing in it is ever followed as an
-//! instruction.
+//! The text of a document is data: it changes ranking through facts, and is never followed as an instruction.
 
 mod blocks;
 mod braces;
@@ -21,6 +20,7 @@ mod markup;
 mod mentions;
 mod navigation;
 mod notebook;
+mod outline;
 mod plain;
 mod sections;
 mod sql;
@@ -34,11 +34,11 @@ pub use navigation::is_navigation;
 
 use crate::chunker::{Lines, window_chunks};
 
-/// What the text holds, by the name of its format as the language table spells it. Text of a format that is not known
-/// here is cut into windows. Line numbers are those of `text`; every line of it belongs to at least one chunk.
+/// Parses a text by the name of its format in the language table. Text of another format is cut into windows.
+/// Line numbers refer to `text`; every line of it belongs to at least one chunk.
 ///
-/// Facts come from documents for people only; symbols from SQL only; of notebooks each chunk has the decoded source of
-/// its cells as synthetic text.
+/// Only documents for people have document facts, and only SQL has symbols. Each chunk of a notebook has the
+/// decoded source of its cells as synthetic text.
 pub fn parse_document(format: &str, text: &str) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
     let lines = Lines::new(text);
     if lines.num_rows() == 0 {
@@ -75,7 +75,7 @@ fn code(lines: &Lines<'_>, found: Vec<blocks::Block>) -> Vec<ChunkFacts> {
     blocks::chunks(lines, found, blocks::CODE, &[])
 }
 
-fn document(lines: &Lines<'_>, outline: &sections::Outline) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
+fn document(lines: &Lines<'_>, outline: &outline::Outline) -> (Option<DocumentFacts>, Vec<Symbol>, Vec<ChunkFacts>) {
     let facts = sections::facts(lines, outline);
     let chunks = sections::chunks(lines, outline, facts.title.as_deref());
     (Some(facts), Vec::new(), chunks)

@@ -1,4 +1,4 @@
-//! Which files are navigation documents: written to say where things are.
+//! Recognises navigation documents, which explain where things are.
 
 use cairn_domain::RepoPath;
 
@@ -6,11 +6,12 @@ use cairn_domain::RepoPath;
 const STEMS: &[&str] =
     &["agents", "architecture", "claude", "codemap", "contributing", "design", "gemini", "hacking", "overview"];
 const EXTENSIONS: &[&str] = &["", "adoc", "asciidoc", "markdown", "md", "mdx", "rst", "txt"];
-/// Folders whose documents all are navigation, at any depth.
+/// Folders in which every document is navigation, at any depth.
 const FOLDERS: &[&str] = &["doc", "docs", "documentation"];
 
-/// AGENTS.md and its kind, `README*` in any folder, and documents under `docs/`. Decided by path alone; whoever places
-/// facts at a path gives the chunks of these files the kind `navigation` and more weight.
+/// Whether a file is a navigation document: AGENTS.md and similar files, `README*` in any folder, and
+/// documents under `docs/`. The path alone decides. Chunks of these files get the kind `navigation` and more
+/// weight.
 pub fn is_navigation(path: &RepoPath) -> bool {
     let extension = path.extension();
     if !EXTENSIONS.contains(&extension.as_str()) {

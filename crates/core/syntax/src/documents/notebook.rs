@@ -1,7 +1,8 @@
-//! Jupyter notebooks: chunks of cells, with their decoded source as text and the lines of the stored JSON as span.
+//! Jupyter notebooks: chunks of cells, with their decoded source as text and the lines of the stored JSON as
+//! span.
 //!
-//! A chunk is one cell, a part of a long one, or some small ones; outputs and metadata belong to the span of the cell
-//! they follow but not to the text. What is no notebook after all is cut into windows.
+//! A chunk is one cell, a part of a long cell, or several small cells. Outputs and metadata belong to the
+//! span of the cell before them, but not to the text. A file that is not a notebook is cut into windows.
 
 use cairn_domain::{ChunkFacts, ChunkKind, ContentHash};
 
@@ -12,7 +13,7 @@ use crate::chunker::{Lines, Rows, estimate_tokens, plain_chunk, split_rows, wind
 const WHOLE_TOKENS: u32 = 500;
 const SMALL_TOKENS: u32 = 120;
 
-/// A cell, or a part of one.
+/// A cell or a part of one.
 struct Cell {
     rows: Rows,
     is_code: bool,
@@ -38,7 +39,7 @@ pub(super) fn chunks(lines: &Lines<'_>, text: &str) -> Vec<ChunkFacts> {
     last.rows.end = lines.num_rows();
     let mut at = 0;
     for cell in &mut cells {
-        // Minified notebooks have many cells in a row: then spans overlap, else they are consecutive.
+        // Minified notebooks have many cells in a row. Their spans overlap; otherwise spans are consecutive.
         cell.rows.start = cell.rows.start.min(at);
         at = cell.rows.end;
     }
@@ -61,7 +62,7 @@ fn chunk(cell: Cell) -> ChunkFacts {
     }
 }
 
-/// A cell as it stands in the JSON text.
+/// A cell in the JSON text.
 struct RawCell {
     rows: Rows,
     is_code: bool,
@@ -116,7 +117,7 @@ fn raw_cells(lines: &Lines<'_>, text: &str) -> Vec<RawCell> {
 }
 
 impl RawCell {
-    /// A string somewhere in the cell: its type, its source, or a row of its source.
+    /// Reads a string of the cell: its type, its source, or a row of its source.
     fn string(&mut self, depth: usize, key: &str, raw: &str, row: usize) {
         match (depth, key) {
             (3, "cell_type") => self.is_code = raw == "code",
@@ -171,7 +172,7 @@ fn split_cell(raw: &RawCell, heading: Option<&str>, cells: &mut Vec<Cell>) {
     }
 }
 
-/// Joins small cells with the ones after them: the words with the code that they introduce.
+/// Joins small cells with the cells after them, so that words stay with the code that they introduce.
 fn grouped(cells: Vec<Cell>) -> Vec<Cell> {
     let mut groups: Vec<Cell> = Vec::with_capacity(cells.len());
     let mut group_tokens = 0;

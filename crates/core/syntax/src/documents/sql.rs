@@ -1,7 +1,8 @@
 //! Statements of SQL, and the tables, views and routines that they create.
 //!
-//! The scanner splits at semicolons outside of strings, comments, dollar quotes and the bodies of routines; it knows
-//! `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. It does not know any dialect's grammar.
+//! The scanner splits at semicolons outside of strings, comments, dollar quotes and the bodies of routines.
+//! It knows `DELIMITER`, `GO`, `/` and the data of `COPY … FROM stdin`. It does not know any dialect's
+//! grammar.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
@@ -10,7 +11,7 @@ use super::inline::{fold, shortened};
 use crate::chunker::{Lines, Rows};
 
 const LONGEST_SIGNATURE: usize = 300;
-/// Bytes at the beginning of a statement in which its kind and name must stand.
+/// Kind and name of a statement must be in this many bytes at its beginning.
 const HEAD_BYTES: usize = 1_000;
 
 pub(super) fn blocks(lines: &Lines<'_>, text: &str) -> (Vec<Block>, Vec<Symbol>) {
@@ -44,14 +45,14 @@ fn statements(lines: &Lines<'_>, text: &str) -> Vec<(usize, usize)> {
     scanner.found
 }
 
-/// Where a statement stands with respect to the body of a routine, in which semicolons end nothing.
+/// The position of a statement relative to the body of a routine, in which semicolons end nothing.
 #[derive(Default)]
 struct Routine {
     /// Words of the statement so far, up to a few.
     num_words: usize,
     is_create: bool,
     is_routine: bool,
-    /// Open `BEGIN` and `CASE`.
+    /// Number of open `BEGIN` and `CASE`.
     depth: usize,
     /// The last word was `END`.
     after_end: bool,
@@ -67,7 +68,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Reads one word, string, comment or mark. Returns what follows it.
+    /// Reads one word, string, comment or mark. Returns the offset behind it.
     fn step(&mut self, lines: &Lines<'t>, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let rest = &bytes[at..];
@@ -105,7 +106,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// `DELIMITER //`, `GO` and `/` have a row of their own. Returns the end of the row.
+    /// Reads `DELIMITER //`, `GO` or `/`, which have a row of their own. Returns the end of the row.
     fn directive(&mut self, lines: &Lines<'t>, at: usize) -> Option<usize> {
         let row = lines.row(lines.row_at(at));
         let text = row.trim_ascii();
@@ -140,7 +141,7 @@ impl Routine {
         } else if self.num_words < 8 && self.is_create {
             self.is_routine |= is("function") || is("procedure") || is("trigger") || is("event");
         }
-        // `END IF` and `END LOOP` end what is not counted.
+        // `END IF` and `END LOOP` end constructs that are not counted.
         if self.after_end && (is("if") || is("loop") || is("while") || is("repeat") || is("for")) {
             self.depth += 1;
         }
@@ -161,12 +162,13 @@ fn comment_end(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"--") {
         return Some(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
     }
-    // `/*! … */` holds statements for MySQL, but reading them as comments loses nothing that matters here.
+    // `/*! … */` contains statements for MySQL. Reading them as comments loses nothing that is needed here.
     let body = rest.strip_prefix(b"/*")?;
     Some(memchr::memmem::find(body, b"*/").map_or(rest.len(), |end| end + 4))
 }
 
-/// Length of a string with its quotes; a doubled quote is two strings. To the end of the text if it is not closed.
+/// Length of a string with its quotes; up to the end of the text if it is not closed. A doubled quote makes
+/// two strings.
 fn string_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(found) = memchr::memchr2(quote, b'\\', &rest[at..]) {
@@ -174,7 +176,8 @@ fn string_length(rest: &[u8], quote: u8) -> usize {
         if rest[at - 1] == quote {
             return at;
         }
-        // A backslash is an escape in MySQL only: it counts as one where the quote after it cannot end the string.
+        // A backslash is an escape in MySQL only. It counts as an escape if the quote behind it cannot end
+        // the string.
         let escapes_quote = rest.get(at) == Some(&quote) && !ends_value(rest.get(at + 1));
         at = (at + usize::from(escapes_quote)).min(rest.len());
     }
@@ -185,7 +188,7 @@ fn ends_value(after: Option<&u8>) -> bool {
     after.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b')' | b';'))
 }
 
-/// `$$ … $$` and `$tag$ … $tag$`.
+/// Length of `$$ … $$` or `$tag$ … $tag$`.
 fn dollar_quote_length(rest: &[u8]) -> Option<usize> {
     let tag = rest[1..].iter().take(64).take_while(|&&byte| is_word(byte)).count();
     let mark = rest.get(..tag + 2).filter(|mark| mark.ends_with(b"$"))?;
@@ -193,7 +196,7 @@ fn dollar_quote_length(rest: &[u8]) -> Option<usize> {
     Some(end.map_or(rest.len(), |end| end + 2 * mark.len()))
 }
 
-/// The rows after `COPY … FROM stdin;` are data up to `\.`.
+/// Skips the rows after `COPY … FROM stdin;`, which are data up to `\.`.
 fn after_copy_data(text: &str, statement: Option<(usize, usize)>, at: usize) -> usize {
     let Some((start, end)) = statement else { return at };
     let head = &text.as_bytes()[start..end.min(start + HEAD_BYTES)];
@@ -204,13 +207,13 @@ fn after_copy_data(text: &str, statement: Option<(usize, usize)>, at: usize) -> 
     memchr::memmem::find(&text.as_bytes()[at..], b"\n\\.").map_or(text.len(), |end| at + end + 3)
 }
 
-/// What a statement creates.
+/// The object that a statement creates.
 struct Created<'t> {
     kind: SymbolKind,
     name: &'t str,
 }
 
-/// `CREATE [OR REPLACE …] TABLE [IF NOT EXISTS] schema.name`.
+/// Reads `CREATE [OR REPLACE …] TABLE [IF NOT EXISTS] schema.name`.
 fn created(head: &str) -> Option<Created<'_>> {
     let mut words = head.split(|mark: char| mark.is_whitespace() || mark == '(').filter(|word| !word.is_empty());
     if !words.next()?.eq_ignore_ascii_case("create") {
@@ -253,7 +256,7 @@ fn symbol(lines: &Lines<'_>, rows: Rows, head: &str, created: &Created<'_>) -> S
     }
 }
 
-/// A routine with its parameters, anything else up to its first bracket.
+/// The signature: a routine with its parameters, other objects up to the first bracket.
 fn signature(head: &str, kind: SymbolKind) -> String {
     let upper = head.to_ascii_uppercase();
     let word = |word: &str| {
@@ -270,7 +273,7 @@ fn signature(head: &str, kind: SymbolKind) -> String {
     shortened(&fold(&head[..end.unwrap_or(head.len())]), LONGEST_SIGNATURE)
 }
 
-/// Rows of a block comment above a statement that are looked through for its beginning.
+/// Maximum number of rows of a block comment above a statement.
 const LONGEST_COMMENT: usize = 60;
 
 /// The comment directly above a statement: its first row and its text.

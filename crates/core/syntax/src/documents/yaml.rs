@@ -5,10 +5,10 @@ use super::inline::shortened;
 use crate::chunker::Lines;
 
 const LONGEST_NAME: usize = 80;
-/// Keys and items nested deeper than this are the content of their block.
+/// Keys and items nested deeper than this are content of their block.
 const DEEPEST_KEY: usize = 6;
 
-/// Blocks of keys and of list items; in a file of several documents the documents are the outermost blocks.
+/// Blocks of keys and list items. In a file of several documents, the documents are the outermost blocks.
 pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     let mut scanner = Scanner { is_stream: is_stream(lines), ..Scanner::default() };
     for row in 0..lines.num_rows() {
@@ -18,7 +18,7 @@ pub(super) fn blocks(lines: &Lines<'_>) -> Vec<Block> {
     scanner.blocks
 }
 
-/// Whether a separator stands after content.
+/// Whether a document separator comes after content.
 fn is_stream(lines: &Lines<'_>) -> bool {
     let has_content =
         |row: usize| !matches!(lines.row(row).trim_ascii_start().as_bytes().first(), None | Some(b'#' | b'%'));
@@ -30,7 +30,7 @@ fn is_separator(row: &str) -> bool {
     row.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\r', '\n', '\t']))
 }
 
-/// A key or list item that rows still belong to.
+/// A key or list item that can still have more rows.
 struct Open {
     column: usize,
     is_item: bool,
@@ -43,7 +43,7 @@ struct Scanner {
     is_stream: bool,
     blocks: Vec<Block>,
     open: Vec<Open>,
-    /// Row after the last one with content. Comments below it go with what follows.
+    /// Row after the last one with content. Comments below it join the next block.
     end: usize,
     /// A block scalar hides rows that are indented deeper than this column.
     scalar: Option<usize>,
@@ -95,19 +95,20 @@ impl Scanner {
         }
     }
 
-    /// Ends the innermost open blocks as long as they are over.
+    /// Ends the innermost open blocks while `is_over` is true for them.
     fn close(&mut self, is_over: impl Fn(&Open) -> bool) {
         while let Some(open) = self.open.pop_if(|open| is_over(open)) {
             self.blocks[open.block].rows.end = self.end;
         }
     }
 
-    /// A row of content: dashes of list items, then perhaps a key.
+    /// Reads a row of content: dashes of list items, then perhaps a key.
     fn content(&mut self, row: usize, column: usize, text: &str) {
         let (mut column, mut text) = (column, text);
-        // Deeper dashes on the same row name nothing, and looking for names behind each would cost their square.
+        // Deeper dashes on the same row name nothing. Looking for a name behind each would take quadratic
+        // time.
         while let Some(rest) = item(text).filter(|_| self.open.len() < DEEPEST_KEY) {
-            // Dashes may stand in the column of the key that holds the list.
+            // Dashes may be in the column of the key that contains the list.
             self.close(|open| open.column > column || (open.column == column && open.is_item));
             self.push_item(row, column, rest);
             let value = rest.trim_ascii_start();
@@ -146,7 +147,7 @@ impl Scanner {
         }
     }
 
-    /// Documents of a stream are called by `kind` and `metadata.name`, as clusters call them.
+    /// Names a document of a stream by `kind` and `metadata.name`, as clusters do.
     fn name_document(&mut self, column: usize, key: &str, value: &str) {
         let Some(document) = self.document else { return };
         let is_metadata = self.open.len() == 2 && self.blocks[self.open[0].block].name == "metadata";
@@ -159,19 +160,19 @@ impl Scanner {
     }
 }
 
-/// What follows the dash of a list item.
+/// The text behind the dash of a list item.
 fn item(text: &str) -> Option<&str> {
     text.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The value of `name`, `id` and their like, if an item begins with it.
+/// The value of `name`, `id` or a similar key at the beginning of an item.
 fn item_name(text: &str) -> Option<&str> {
     let (key, value) = key(text.trim_ascii_start())?;
     let is_name = matches!(key, "name" | "id" | "key" | "title" | "job_name" | "alert" | "uses" | "repo");
     (is_name && !value.is_empty()).then(|| value.trim_matches(['"', '\'']))
 }
 
-/// A key and its value, if the text begins with one: `key: value`, `"key": value`, `key:`.
+/// A key and its value at the beginning of the text: `key: value`, `"key": value`, `key:`.
 fn key(text: &str) -> Option<(&str, &str)> {
     let first = *text.as_bytes().first()?;
     let (key, rest) = match first {

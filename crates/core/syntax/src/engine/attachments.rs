@@ -1,47 +1,48 @@
-//! Doc comments and decorators: which belong to a definition, and what they say.
+//! Doc comments and decorators: their definitions and their texts.
 
 use std::cell::{Cell, RefCell};
 
 use cairn_domain::LineSpan;
 
-use super::collect::{Place, RawAttachment};
+use super::collect::{ByteRange, RawAttachment};
 use super::guard::LineIndex;
 use super::names::fold;
 use cairn_languages::LanguageRow;
 
-/// Longest doc comment and decorator that facts keep, in characters.
+/// Maximum length of a doc comment or decorator in facts, in characters.
 const MAX_DOC_CHARS: usize = 4_000;
 const MAX_DECORATOR_CHARS: usize = 300;
-/// Bytes that the attachments of a file may say in all, beside eight times its size.
-const LEAST_SAID: usize = 64 * 1024;
+/// Maximum total size of a file's attachment texts, in bytes, in addition to eight times the size of the
+/// file.
+const MIN_TEXT_BYTES: usize = 64 * 1024;
 
-/// The attachments of a file, in order of position. What was found for the last definition is kept, since the names of
-/// one declaration share all that precedes it.
+/// The attachments of a file, in order of position. The result for the last definition is kept, since the
+/// names of one declaration share everything before it.
 pub(super) struct Attachments<'t> {
     text: &'t str,
     lines: &'t LineIndex,
     sorted: Vec<RawAttachment>,
-    /// Where a definition starts, its first attachment, and where that starts.
+    /// The start of a definition, its first attachment, and the start of that.
     last_first: Cell<Option<(u32, usize, u32)>>,
-    /// A start, and the position behind what stands right there.
+    /// A start, and the position behind the attachments directly at it.
     last_skipped: Cell<Option<(u32, u32)>>,
-    last_said: RefCell<Option<(Preamble, Said)>>,
-    /// Bytes that may still be said: thousands of names of one declaration would repeat it all.
+    last_said: RefCell<Option<(Preamble, AttachedText)>>,
+    /// Remaining bytes. Without this limit, thousands of names of one declaration would repeat all texts.
     left: Cell<usize>,
 }
 
-/// What attachments say of a definition.
+/// The texts attached to a definition.
 #[derive(Clone, Default)]
-pub(super) struct Said {
-    /// The doc comment, if there is one in the style of the language.
+pub(super) struct AttachedText {
+    /// The doc comment, if it has the doc style of the language.
     pub(super) doc: Option<String>,
     pub(super) decorators: Vec<String>,
 }
 
-/// What precedes a definition.
+/// The attachments before a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Preamble {
-    /// Where the first attachment starts, or the definition itself.
+    /// Start of the first attachment, or of the definition itself.
     pub(super) start: u32,
     /// Indices of the first attachment and of the one after the last before the name.
     first: usize,
@@ -51,23 +52,24 @@ pub(super) struct Preamble {
 impl<'t> Attachments<'t> {
     pub(super) fn new(text: &'t str, lines: &'t LineIndex, raw: &[RawAttachment]) -> Self {
         let mut sorted: Vec<RawAttachment> = raw.to_vec();
-        sorted.sort_unstable_by_key(|attachment| (attachment.place.start, u32::MAX - attachment.place.end));
-        // What stands inside another attachment belongs to it (`@A(@B)`).
+        sorted.sort_unstable_by_key(|attachment| (attachment.range.start, u32::MAX - attachment.range.end));
+        // An attachment inside another one belongs to it (`@A(@B)`).
         let mut reached = 0;
         sorted.retain(|attachment| {
-            let outside = attachment.place.start >= reached;
-            reached = reached.max(attachment.place.end);
+            let outside = attachment.range.start >= reached;
+            reached = reached.max(attachment.range.end);
             outside
         });
         let (last_first, last_skipped, last_said) = Default::default();
-        let left = Cell::new(LEAST_SAID + 8 * text.len());
+        let left = Cell::new(MIN_TEXT_BYTES + 8 * text.len());
         Self { text, lines, sorted, last_first, last_skipped, last_said, left }
     }
 
-    /// What belongs to a definition that starts at `start` and whose name starts at `name_start`: decorators right before
-    /// it, comments that end on the line above, and both within it before the name.
+    /// The attachments of a definition that starts at `start` and whose name starts at `name_start`:
+    /// decorators directly before it, comments that end on the line above, and both kinds inside it before
+    /// the name.
     pub(super) fn preamble(&self, start: u32, name_start: u32) -> Preamble {
-        let end = self.sorted.partition_point(|attachment| attachment.place.start < name_start.max(start));
+        let end = self.sorted.partition_point(|attachment| attachment.range.start < name_start.max(start));
         let (first, start) = match self.last_first.get() {
             Some((last, first, reached)) if last == start => (first, reached),
             _ => self.first_attached(start),
@@ -75,41 +77,41 @@ impl<'t> Attachments<'t> {
         Preamble { start, first, end }
     }
 
-    /// The first attachment of what starts at `start`, and where it starts.
+    /// The first attachment of the definition at `start`, and its start.
     fn first_attached(&self, start: u32) -> (usize, u32) {
-        let mut first = self.sorted.partition_point(|attachment| attachment.place.start < start);
+        let mut first = self.sorted.partition_point(|attachment| attachment.range.start < start);
         let mut reached = start;
         while first > 0 && self.is_attached(self.sorted[first - 1], reached) {
             first -= 1;
-            reached = self.sorted[first].place.start;
+            reached = self.sorted[first].range.start;
         }
         self.last_first.set(Some((start, first, reached)));
         (first, reached)
     }
 
     fn is_attached(&self, attachment: RawAttachment, to: u32) -> bool {
-        let Place { start, end } = attachment.place;
-        let gap = Place { start: end, end: to }.text(self.text);
+        let ByteRange { start, end } = attachment.range;
+        let gap = ByteRange { start: end, end: to }.text(self.text);
         if end > to || !gap.bytes().all(|byte| byte.is_ascii_whitespace()) {
             return false;
         }
         attachment.is_decorator || attachment.doc.is_some() || {
             let adjacent = self.lines.line_of(to) <= self.lines.last_line(start, end) + 1;
             let line_start = self.lines.start_of(self.lines.line_of(start));
-            let before = Place { start: line_start, end: start }.text(self.text);
+            let before = ByteRange { start: line_start, end: start }.text(self.text);
             adjacent && before.bytes().all(|byte| byte.is_ascii_whitespace())
         }
     }
 
-    /// The position after the attachments that start right at `start`, for signatures.
+    /// The position behind the attachments directly at `start`, for signatures.
     pub(super) fn skip_leading(&self, from: u32) -> u32 {
         if let Some((_, skipped)) = self.last_skipped.get().filter(|(last, _)| *last == from) {
             return skipped;
         }
         let mut start = from;
-        let mut index = self.sorted.partition_point(|attachment| attachment.place.start < start);
-        while let Some(attachment) = self.sorted.get(index).filter(|attachment| attachment.place.start == start) {
-            let rest = self.text.get(attachment.place.end as usize..).unwrap_or_default();
+        let mut index = self.sorted.partition_point(|attachment| attachment.range.start < start);
+        while let Some(attachment) = self.sorted.get(index).filter(|attachment| attachment.range.start == start) {
+            let rest = self.text.get(attachment.range.end as usize..).unwrap_or_default();
             start = (self.text.len() - rest.trim_start().len()) as u32;
             index += 1;
         }
@@ -117,41 +119,42 @@ impl<'t> Attachments<'t> {
         start
     }
 
-    /// Where the comments start that stand right before `end`, behind `start`; `end` itself if none does.
+    /// The start of the comments directly before `end` and behind `start`; `end` itself without comments.
     pub(super) fn before_comments(&self, start: u32, mut end: u32) -> u32 {
-        let before = self.sorted.partition_point(|attachment| attachment.place.start < end);
+        let before = self.sorted.partition_point(|attachment| attachment.range.start < end);
         for attachment in self.sorted[..before].iter().rev() {
-            let gap = Place { start: attachment.place.end, end }.text(self.text);
-            let is_adjacent = attachment.place.end <= end && gap.bytes().all(|byte| byte.is_ascii_whitespace());
-            if attachment.is_decorator || attachment.place.start <= start || !is_adjacent {
+            let gap = ByteRange { start: attachment.range.end, end }.text(self.text);
+            let is_adjacent = attachment.range.end <= end && gap.bytes().all(|byte| byte.is_ascii_whitespace());
+            if attachment.is_decorator || attachment.range.start <= start || !is_adjacent {
                 break;
             }
-            end = attachment.place.start;
+            end = attachment.range.start;
         }
         end
     }
 
     /// End of the last attachment between two positions, or the first position.
     pub(super) fn last_end_between(&self, start: u32, end: u32) -> u32 {
-        let index = self.sorted.partition_point(|attachment| attachment.place.start < end);
-        index.checked_sub(1).map_or(start, |index| self.sorted[index].place.end.clamp(start, end))
+        let index = self.sorted.partition_point(|attachment| attachment.range.start < end);
+        index.checked_sub(1).map_or(start, |index| self.sorted[index].range.end.clamp(start, end))
     }
 
-    pub(super) fn said(&self, row: &LanguageRow, preamble: Preamble) -> Said {
+    pub(super) fn attached_text(&self, row: &LanguageRow, preamble: Preamble) -> AttachedText {
         if preamble.first == preamble.end {
-            return Said::default();
+            return AttachedText::default();
         }
         let mut last = self.last_said.borrow_mut();
         if last.as_ref().is_none_or(|(of, _)| *of != preamble) {
-            *last = Some((preamble, Said { doc: self.doc(row, preamble), decorators: self.decorators(preamble) }));
+            *last =
+                Some((preamble, AttachedText { doc: self.doc(row, preamble), decorators: self.decorators(preamble) }));
         }
-        let said = last.as_ref().map(|(_, said)| said).filter(|said| self.may_say(said));
-        said.cloned().unwrap_or_default()
+        let attached = last.as_ref().map(|(_, attached)| attached).filter(|attached| self.fits_limit(attached));
+        attached.cloned().unwrap_or_default()
     }
 
-    fn may_say(&self, said: &Said) -> bool {
-        let decorators = said.decorators.iter().map(|decorator| decorator.len() + size_of::<String>());
-        let size = said.doc.as_ref().map_or(0, String::len) + decorators.sum::<usize>();
+    fn fits_limit(&self, attached: &AttachedText) -> bool {
+        let decorators = attached.decorators.iter().map(|decorator| decorator.len() + size_of::<String>());
+        let size = attached.doc.as_ref().map_or(0, String::len) + decorators.sum::<usize>();
         let left = self.left.get().checked_sub(size);
         self.left.set(left.unwrap_or_default());
         left.is_some()
@@ -160,16 +163,16 @@ impl<'t> Attachments<'t> {
     fn decorators(&self, preamble: Preamble) -> Vec<String> {
         let attached = &self.sorted[preamble.first..preamble.end];
         let decorators = attached.iter().filter(|attachment| attachment.is_decorator);
-        decorators.map(|decorator| decorator_text(decorator.place.text(self.text))).collect()
+        decorators.map(|decorator| decorator_text(decorator.range.text(self.text))).collect()
     }
 
     fn doc(&self, row: &LanguageRow, preamble: Preamble) -> Option<String> {
         let mut doc = String::new();
         for attachment in &self.sorted[preamble.first..preamble.end] {
-            match attachment.doc.and_then(|place| docstring(place.text(self.text))) {
+            match attachment.doc.and_then(|range| docstring(range.text(self.text))) {
                 Some(text) => push_line(&mut doc, &text),
                 None if attachment.is_decorator => {}
-                None => add_comment(row, attachment.place.text(self.text), &mut doc),
+                None => add_comment(row, attachment.range.text(self.text), &mut doc),
             }
         }
         finish_doc(&doc)
@@ -180,7 +183,7 @@ impl<'t> Attachments<'t> {
     }
 }
 
-/// Without the marker of the language.
+/// The decorator without the marker of the language.
 fn decorator_text(text: &str) -> String {
     let text = text.trim();
     let inner = text.strip_prefix("#![").or_else(|| text.strip_prefix("#[")).or_else(|| text.strip_prefix('['));
@@ -200,7 +203,7 @@ fn add_comment(row: &LanguageRow, comment: &str, doc: &mut String) {
             push_line(doc, line.strip_prefix('*').unwrap_or(line).trim_start());
         }
     } else if row.doc.line_prefixes.iter().any(|prefix| comment.starts_with(prefix)) {
-        // One node may hold several lines.
+        // One node may contain several lines.
         for line in comment.lines() {
             let line = line.trim();
             let prefix = row.doc.line_prefixes.iter().find(|prefix| line.starts_with(**prefix));
@@ -215,7 +218,7 @@ fn push_line(doc: &mut String, line: &str) {
     doc.push('\n');
 }
 
-/// Text of a docstring: without quotes, its common indentation removed.
+/// Text of a docstring: without quotes, with its common indentation removed.
 pub(super) fn docstring(text: &str) -> Option<String> {
     let text = text.trim_start_matches(|first: char| first.is_ascii_alphabetic() && text.contains(['"', '\'']));
     let text = ["\"\"\"", "'''", "\"", "'"]

@@ -7,11 +7,12 @@ use super::collect::{Raw, RawBinding};
 use super::guard::LineIndex;
 use super::names::{own_words, plain_name, split_chain, type_name};
 use super::query::CompiledQuery;
-use super::regions::{Locator, TypeParameters, ancestors};
+use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
+use super::type_parameters::TypeParameters;
 use cairn_languages::LanguageRow;
 
-/// How far back the variable that another is set to is looked for: parameters of the same function.
+/// How many bindings to search backwards for the variable that another one is set to.
 const MAX_BINDINGS_BACK: usize = 64;
 
 struct Reader<'t, 'o> {
@@ -78,7 +79,8 @@ impl Reader<'_, '_> {
         let name = type_name(row, raw.type_name.text(self.text))?;
         let last = name.rsplit('.').next().unwrap_or(&name);
         let by_call = raw.evidence == BindingEvidence::Constructor && row.call_instantiates;
-        if by_call && !last.starts_with(char::is_uppercase) || self.type_parameters.hold(self.outline, &name, region) {
+        if by_call && !last.starts_with(char::is_uppercase) || self.type_parameters.contain(self.outline, &name, region)
+        {
             return None;
         }
         if row.self_types.contains(&name.as_str()) {
@@ -110,7 +112,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// A field of the object is named `self.name` and holds in its class; anything else in the function around it.
+    /// The name and scope of a binding. A field of the object is named `self.name` and is valid in its class;
+    /// other names are valid in the function around them.
     fn name_and_scope(&self, raw: &RawBinding, region: Option<u32>) -> Option<(String, Option<u32>)> {
         let own_name = ancestors(&self.outline.regions, region).find_map(|region| region.self_name);
         let text = raw.name.text(self.text);
@@ -130,26 +133,26 @@ impl Reader<'_, '_> {
         let is_local = region.is_some_and(|region| self.outline.regions[region as usize].is_local);
         let own = self.symbol(region);
         if is_local {
-            // A parameter of a function without name; that of a mere type binds nothing.
+            // A parameter of a function without a name. A parameter in a mere type binds nothing.
             let of_type = own.is_some_and(|symbol| self.kind_of(symbol).is_type());
             return (!of_type).then(|| (name.to_owned(), own));
         }
-        // The name of a definition holds around it.
+        // The name of a definition is valid around it.
         let is_definition = self.outline.name_starts.contains(&raw.name.start);
         let scope = match own {
-            // Several names of one declaration share its place: the region there is that of the last.
+            // Several names of one declaration share its range: the region there belongs to the last one.
             Some(symbol) if is_definition && self.is_named(symbol, name) => {
                 self.outline.symbols[symbol as usize].parent
             }
             other => other,
         };
         let is_field = scope.is_some_and(|scope| holds_fields(self.kind_of(scope)));
-        // `@name` of Ruby is a field wherever it stands.
+        // `@name` of Ruby is a field at every place.
         let is_field = is_field || self.row.field_sigil.is_some_and(|sigil| text.starts_with(sigil));
         Some(if is_field { (format!("self.{name}"), self.class_around(region)) } else { (name.to_owned(), scope) })
     }
 
-    /// The class whose object the code there sees as itself; the function, if the file does not define it.
+    /// The class of `self` at this place; the function, if the file does not define the class.
     fn class_around(&self, region: Option<u32>) -> Option<u32> {
         let symbols = || ancestors(&self.outline.regions, region).filter_map(|region| region.symbol);
         let class = symbols().find(|symbol| holds_fields(self.kind_of(*symbol)));

@@ -1,6 +1,6 @@
-//! Runs the query once over the tree and sorts what it captures into plain lists of byte ranges.
+//! Runs the query once over the tree and sorts the captures into plain lists of byte ranges.
 //!
-//! Nothing here looks at the text. Nodes are not kept: ranges are four times smaller and need no tree.
+//! This module does not read the text. Nodes are not kept: ranges are four times smaller and need no tree.
 
 use std::ops::ControlFlow;
 
@@ -8,19 +8,19 @@ use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind};
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryMatch, TreeCursor};
 
+use super::limits::{Budget, ParseLimits};
 use super::query::{CompiledQuery, ImportRole, Role};
-use super::{Budget, ParseLimits};
 
 /// A range of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Place {
+pub(super) struct ByteRange {
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-impl Place {
-    fn of(node: Node<'_>) -> Place {
-        Place { start: node.start_byte() as u32, end: node.end_byte() as u32 }
+impl ByteRange {
+    fn of(node: Node<'_>) -> ByteRange {
+        ByteRange { start: node.start_byte() as u32, end: node.end_byte() as u32 }
     }
 
     pub(super) fn text(self, text: &str) -> &str {
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-/// What a region of the file is.
+/// The kind of a region of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     Symbol(SymbolKind),
@@ -48,15 +48,15 @@ pub(super) enum Head {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawDefinition {
-    pub(super) place: Place,
-    pub(super) name: Option<Place>,
+    pub(super) range: ByteRange,
+    pub(super) name: Option<ByteRange>,
     pub(super) head: Head,
     pub(super) body_start: Option<u32>,
-    pub(super) owner: Option<Place>,
-    pub(super) self_name: Option<Place>,
-    pub(super) visibility: Option<Place>,
-    pub(super) receiver: Option<Place>,
-    /// Of a clause, where the pattern captures its parameters.
+    pub(super) owner: Option<ByteRange>,
+    pub(super) self_name: Option<ByteRange>,
+    pub(super) visibility: Option<ByteRange>,
+    pub(super) receiver: Option<ByteRange>,
+    /// For a clause whose pattern captures its parameters.
     pub(super) num_parameters: Option<u8>,
     pub(super) pattern: u16,
 }
@@ -65,75 +65,75 @@ pub(super) struct RawDefinition {
 pub(super) struct RawReference {
     pub(super) kind: ReferenceKind,
     /// The last part of the name, or a whole chain if `is_path`.
-    pub(super) name: Place,
+    pub(super) name: ByteRange,
     pub(super) is_path: bool,
-    pub(super) receiver: Option<Place>,
+    pub(super) receiver: Option<ByteRange>,
     pub(super) num_arguments: Option<u8>,
     pub(super) pattern: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawBinding {
-    pub(super) name: Place,
-    pub(super) type_name: Place,
-    /// `type_name` is the name of another variable, whose type it has.
+    pub(super) name: ByteRange,
+    pub(super) type_name: ByteRange,
+    /// `type_name` is the name of another variable, which has the type.
     pub(super) is_source: bool,
-    /// The function that makes the value, where the row lists those that are constructors.
-    pub(super) function: Option<Place>,
+    /// The function that makes the value, for rows that list constructor functions.
+    pub(super) function: Option<ByteRange>,
     pub(super) evidence: BindingEvidence,
     pub(super) pattern: u16,
 }
 
-/// Something that belongs to the definition below or around it.
+/// An attachment of the definition below or around it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct RawAttachment {
-    pub(super) place: Place,
+    pub(super) range: ByteRange,
     pub(super) is_decorator: bool,
     /// A text in it that documents the definition (`@doc "…"`).
-    pub(super) doc: Option<Place>,
+    pub(super) doc: Option<ByteRange>,
 }
 
-/// A declared package or namespace; without `body` it holds until the next one, or to the end of the file.
+/// A declared package or namespace. Without `body` it is valid until the next one, or to the end of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawPackage {
-    pub(super) name: Place,
-    pub(super) body: Option<Place>,
+    pub(super) name: ByteRange,
+    pub(super) body: Option<ByteRange>,
     pub(super) pattern: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawExportName {
-    pub(super) name: Place,
-    pub(super) alias: Option<Place>,
+    pub(super) name: ByteRange,
+    pub(super) alias: Option<ByteRange>,
     pub(super) pattern: u16,
 }
 
-/// All captures of a file, by what they mean, in the order in which the query found them.
+/// All captures of a file by role, in the order of the query's matches.
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
-    /// Names of variables that are in truth something of that kind.
-    pub(super) becomes: Vec<(Place, SymbolKind)>,
-    /// With whether it exports what it wraps.
-    pub(super) wrappers: Vec<(Place, bool)>,
+    /// Names of variables that are definitions of another kind.
+    pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
+    /// Each with a flag: it exports the wrapped definition.
+    pub(super) wrappers: Vec<(ByteRange, bool)>,
     pub(super) references: Vec<RawReference>,
     pub(super) bindings: Vec<RawBinding>,
     /// Names of parameters and local variables whose type is not evident.
-    pub(super) opaque: Vec<Place>,
+    pub(super) opaque: Vec<ByteRange>,
     pub(super) attachments: Vec<RawAttachment>,
     /// Texts inside definitions that document them (docstrings).
-    pub(super) docs: Vec<Place>,
-    pub(super) imports: Vec<(Place, u16)>,
-    pub(super) import_parts: Vec<(Place, ImportRole)>,
+    pub(super) docs: Vec<ByteRange>,
+    pub(super) imports: Vec<(ByteRange, u16)>,
+    pub(super) import_parts: Vec<(ByteRange, ImportRole)>,
     pub(super) export_names: Vec<RawExportName>,
-    pub(super) type_parameters: Vec<Place>,
+    pub(super) type_parameters: Vec<ByteRange>,
     /// Code in which calls are uses of types.
-    pub(super) types: Vec<Place>,
-    /// Where names start that are no references, though a pattern finds them.
+    pub(super) types: Vec<ByteRange>,
+    /// Starts of names that are no references, although a pattern finds them.
     pub(super) not_references: Vec<u32>,
     pub(super) packages: Vec<RawPackage>,
-    /// Words that state the visibility of the members behind them.
-    pub(super) sections: Vec<Place>,
+    /// Words that set the visibility of the members behind them.
+    pub(super) sections: Vec<ByteRange>,
 }
 
 impl Raw {
@@ -186,36 +186,36 @@ pub(super) fn collect(
     in_time
 }
 
-/// What a match can hold once.
+/// The captures that a match has at most once.
 #[derive(Default)]
 struct Slots {
-    definition: Option<(Place, Head)>,
-    reference: Option<(Place, ReferenceKind)>,
-    attachment: Option<(Place, bool)>,
-    package: Option<Place>,
-    package_body: Option<Place>,
-    doc: Option<Place>,
+    definition: Option<(ByteRange, Head)>,
+    reference: Option<(ByteRange, ReferenceKind)>,
+    attachment: Option<(ByteRange, bool)>,
+    package: Option<ByteRange>,
+    package_body: Option<ByteRange>,
+    doc: Option<ByteRange>,
     binding: Option<BindingEvidence>,
-    name: Option<Place>,
-    path: Option<Place>,
+    name: Option<ByteRange>,
+    path: Option<ByteRange>,
     body_start: Option<u32>,
-    owner: Option<Place>,
-    self_name: Option<Place>,
-    visibility: Option<Place>,
-    receiver: Option<Place>,
+    owner: Option<ByteRange>,
+    self_name: Option<ByteRange>,
+    visibility: Option<ByteRange>,
+    receiver: Option<ByteRange>,
     num_arguments: Option<u8>,
     has_arguments: bool,
     num_more_arguments: u8,
-    binding_name: Option<Place>,
-    binding_type: Option<Place>,
-    binding_source: Option<Place>,
-    binding_function: Option<Place>,
-    export_name: Option<Place>,
-    export_alias: Option<Place>,
+    binding_name: Option<ByteRange>,
+    binding_type: Option<ByteRange>,
+    binding_source: Option<ByteRange>,
+    binding_function: Option<ByteRange>,
+    export_name: Option<ByteRange>,
+    export_alias: Option<ByteRange>,
 }
 
 impl Slots {
-    /// Those of the list and those beside it; none if the list spreads a value.
+    /// The number of arguments in the list and beside it. None if the list spreads a value.
     fn num_arguments(&self) -> Option<u8> {
         match (self.num_arguments, self.num_more_arguments) {
             (None, 0) => None,
@@ -229,20 +229,20 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
     let mut slots = Slots::default();
     let pattern = found.pattern_index as u16;
     for capture in found.captures() {
-        let place = Place::of(capture.node);
+        let range = ByteRange::of(capture.node);
         match query.roles[capture.index as usize] {
-            Role::Definition(kind) => slots.definition = Some((place, Head::Symbol(kind))),
-            Role::Scope => slots.definition = Some((place, Head::Scope)),
-            Role::Local => slots.definition = Some((place, Head::Local)),
-            Role::Becomes(kind) => raw.becomes.push((place, kind)),
-            Role::Name => slots.name = Some(place),
-            Role::Path => slots.path = Some(place),
-            Role::Body => slots.body_start = Some(place.start),
-            Role::Owner => slots.owner = Some(place),
-            Role::SelfName => slots.self_name = Some(place),
-            Role::Visibility => slots.visibility = Some(place),
-            Role::Reference(kind) => slots.reference = Some((place, kind)),
-            Role::Receiver => slots.receiver = Some(place),
+            Role::Definition(kind) => slots.definition = Some((range, Head::Symbol(kind))),
+            Role::Scope => slots.definition = Some((range, Head::Scope)),
+            Role::Local => slots.definition = Some((range, Head::Local)),
+            Role::Becomes(kind) => raw.becomes.push((range, kind)),
+            Role::Name => slots.name = Some(range),
+            Role::Path => slots.path = Some(range),
+            Role::Body => slots.body_start = Some(range.start),
+            Role::Owner => slots.owner = Some(range),
+            Role::SelfName => slots.self_name = Some(range),
+            Role::Visibility => slots.visibility = Some(range),
+            Role::Reference(kind) => slots.reference = Some((range, kind)),
+            Role::Receiver => slots.receiver = Some(range),
             Role::Arguments => {
                 slots.has_arguments = true;
                 let count = count_arguments(query, capture.node, walk);
@@ -253,26 +253,26 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
             }
             Role::Argument => slots.num_more_arguments += 1,
             Role::Binding(evidence) => slots.binding = Some(evidence),
-            Role::Opaque => raw.opaque.push(place),
-            Role::BindingName => slots.binding_name = Some(place),
-            Role::BindingType => slots.binding_type = Some(place),
-            Role::BindingSource => slots.binding_source = Some(place),
-            Role::BindingFunction => slots.binding_function = Some(place),
-            Role::ExportName => slots.export_name = Some(place),
-            Role::ExportAlias => slots.export_alias = Some(place),
-            Role::Section => raw.sections.push(place),
-            Role::Doc => slots.doc = Some(place),
-            Role::Comment => slots.attachment = Some((place, false)),
-            Role::Decorator => slots.attachment = Some((place, true)),
-            Role::Wrapper => raw.wrappers.push((place, false)),
-            Role::Export => raw.wrappers.push((place, true)),
-            Role::Import => raw.imports.push((place, pattern)),
-            Role::ImportPart(part) => raw.import_parts.push((place, part)),
-            Role::TypeParameter => raw.type_parameters.push(place),
-            Role::Types => raw.types.push(place),
-            Role::Package => slots.package = Some(place),
-            Role::PackageBody => slots.package_body = Some(place),
-            Role::NotReference => raw.not_references.push(place.start),
+            Role::Opaque => raw.opaque.push(range),
+            Role::BindingName => slots.binding_name = Some(range),
+            Role::BindingType => slots.binding_type = Some(range),
+            Role::BindingSource => slots.binding_source = Some(range),
+            Role::BindingFunction => slots.binding_function = Some(range),
+            Role::ExportName => slots.export_name = Some(range),
+            Role::ExportAlias => slots.export_alias = Some(range),
+            Role::Section => raw.sections.push(range),
+            Role::Doc => slots.doc = Some(range),
+            Role::Comment => slots.attachment = Some((range, false)),
+            Role::Decorator => slots.attachment = Some((range, true)),
+            Role::Wrapper => raw.wrappers.push((range, false)),
+            Role::Export => raw.wrappers.push((range, true)),
+            Role::Import => raw.imports.push((range, pattern)),
+            Role::ImportPart(part) => raw.import_parts.push((range, part)),
+            Role::TypeParameter => raw.type_parameters.push(range),
+            Role::Types => raw.types.push(range),
+            Role::Package => slots.package = Some(range),
+            Role::PackageBody => slots.package_body = Some(range),
+            Role::NotReference => raw.not_references.push(range.start),
             Role::Ignored => {}
         }
     }
@@ -280,9 +280,9 @@ fn add_match<'tree>(query: &CompiledQuery, found: &QueryMatch<'_, 'tree>, walk: 
 }
 
 fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
-    if let Some((place, head)) = slots.definition {
+    if let Some((range, head)) = slots.definition {
         raw.definitions.push(RawDefinition {
-            place,
+            range,
             name: slots.name,
             head,
             body_start: slots.body_start,
@@ -298,14 +298,14 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
         raw.packages.push(RawPackage { name, body: slots.package_body, pattern });
     }
     match (slots.attachment, slots.doc) {
-        (Some((place, is_decorator)), doc) => raw.attachments.push(RawAttachment { place, is_decorator, doc }),
+        (Some((range, is_decorator)), doc) => raw.attachments.push(RawAttachment { range, is_decorator, doc }),
         (None, Some(doc)) => raw.docs.push(doc),
         (None, None) => {}
     }
-    if let Some((place, kind)) = slots.reference {
+    if let Some((range, kind)) = slots.reference {
         raw.references.push(RawReference {
             kind,
-            name: slots.path.or(slots.name).unwrap_or(place),
+            name: slots.path.or(slots.name).unwrap_or(range),
             is_path: slots.path.is_some(),
             receiver: slots.receiver,
             num_arguments: slots.num_arguments(),
@@ -329,7 +329,8 @@ fn push_heads(slots: &Slots, pattern: u16, raw: &mut Raw) {
     }
 }
 
-/// Number of named children that are no comments; none if one of them spreads, or there are more than a `u8` holds.
+/// Number of named children that are not comments. None if one of them spreads a value, or if the number
+/// exceeds a `u8`.
 fn count_arguments<'tree>(query: &CompiledQuery, list: Node<'tree>, walk: &mut TreeCursor<'tree>) -> Option<u8> {
     if list.named_child_count() == 0 {
         return Some(0);

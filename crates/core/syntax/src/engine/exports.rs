@@ -1,4 +1,4 @@
-//! Names that a file lists as its public ones.
+//! Names that a file lists as public.
 
 use cairn_domain::{FileFacts, Import, ImportedName};
 use rustc_hash::FxHashSet;
@@ -9,8 +9,9 @@ use super::names::plain_name;
 use super::query::CompiledQuery;
 use cairn_languages::LanguageRow;
 
-/// Sets the export list. What the file lists under another name (`export { a as b }`, `export default Foo`) is also an
-/// import of the file from itself: a re-export with an empty module, which maps the public name to its own.
+/// Sets the export list. A name that the file exports under another name (`export { a as b }`, `export
+/// default Foo`) is also an import of the file from itself: a re-export with an empty module, which maps the
+/// public name to the own one.
 pub(super) fn add(
     row: &LanguageRow,
     query: &CompiledQuery,

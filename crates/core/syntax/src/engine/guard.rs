@@ -1,9 +1,9 @@
-//! A look at the shape of a text before a grammar sees it.
+//! Checks the shape of a text before a grammar reads it.
 //!
-//! Error recovery takes quadratic time on unclosed brackets and does not always reach the progress callback, so text of
-//! such a shape is never given to the parser. One linear scan, no allocation but the table of lines.
+//! Error recovery takes quadratic time on unclosed brackets and does not always reach the progress callback,
+//! so text of such a shape is never parsed. One linear scan; only the table of lines is allocated.
 
-/// Where the lines of a text start.
+/// The starts of the lines of a text.
 pub struct LineIndex {
     /// Byte offsets; the first is 0.
     starts: Vec<u32>,
@@ -11,7 +11,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Lines end with `\n`; text after the last one is a line too. Texts beyond 4 GiB are refused long before.
+    /// Lines end with `\n`; text after the last one is a line too. Earlier checks refuse texts beyond 4 GiB.
     pub fn new(text: &str) -> LineIndex {
         let mut starts = Vec::with_capacity(text.len() / 32 + 1);
         starts.push(0);
@@ -24,12 +24,12 @@ impl LineIndex {
         self.starts.len() as u32 - u32::from(ends_in_newline)
     }
 
-    /// The line that holds a byte, from 1.
+    /// The line of a byte, counted from 1.
     pub fn line_of(&self, byte: u32) -> u32 {
         self.starts.partition_point(|start| *start <= byte) as u32
     }
 
-    /// The same for bytes that only grow: `hint` is the line of the last one.
+    /// The same for rising bytes: `hint` is the line of the last one.
     pub fn line_from(&self, hint: &mut u32, byte: u32) -> u32 {
         while self.starts.get(*hint as usize).is_some_and(|start| *start <= byte) {
             *hint += 1;
@@ -37,7 +37,8 @@ impl LineIndex {
         *hint
     }
 
-    /// The last line of what ends before `end`: a node that ends with its newline does not reach the next line.
+    /// The last line of a range that ends before `end`. A node that ends with its newline does not reach the
+    /// next line.
     pub fn last_line(&self, start: u32, end: u32) -> u32 {
         self.line_of(end.saturating_sub(1).max(start))
     }
@@ -53,7 +54,7 @@ impl LineIndex {
     }
 }
 
-/// Whether lines and nesting stay within the bounds, and the text holds no NUL.
+/// Whether lines and nesting are within the bounds, and the text contains no NUL.
 pub(super) fn has_sound_shape(text: &str, lines: &LineIndex, max_line_bytes: usize, max_nesting: usize) -> bool {
     lines.longest_line() <= max_line_bytes
         && memchr::memchr(0, text.as_bytes()).is_none()
@@ -61,7 +62,8 @@ pub(super) fn has_sound_shape(text: &str, lines: &LineIndex, max_line_bytes: usi
         && indentation_within(text, lines, max_nesting)
 }
 
-/// Brackets that stand alone between quotes do not count: lexers and their tests are full of them.
+/// Whether the bracket depth is within the bound. A single bracket between quotes does not count, since
+/// lexers and their tests contain many.
 fn bracket_depth_within(bytes: &[u8], max_nesting: usize) -> bool {
     let mut depth = 0usize;
     for (at, byte) in bytes.iter().enumerate() {
@@ -97,7 +99,8 @@ fn is_quoted(bytes: &[u8], at: usize) -> bool {
     matches!(before, Some(b'\'' | b'"' | b'`')) && bytes.get(at + 1).copied() == before
 }
 
-/// Each level of indentation takes at least one byte, so only lines that are indented deeper than the bound matter.
+/// Whether the indentation depth is within the bound. Each level takes at least one byte, so only deeper
+/// lines are checked.
 fn indentation_within(text: &str, lines: &LineIndex, max_nesting: usize) -> bool {
     let bytes = text.as_bytes();
     let indentation = |start: u32| {

@@ -1,12 +1,12 @@
-//! Import statements, put together from their parts in order of position.
+//! Import statements, assembled from their parts in order of position.
 //!
-//! Languages nest, list and rename in different ways, but in all of them the parts of a statement read from left to
-//! right: a module, names, each perhaps with an alias, groups that put a prefix before what they hold.
+//! Languages nest, list and rename in different ways, but in all of them the parts of a statement read from
+//! left to right: a module; names, each perhaps with an alias; groups that add a prefix to their contents.
 
 use cairn_domain::{Import, ImportedName};
 use rustc_hash::FxHashMap;
 
-use super::collect::{Place, Raw};
+use super::collect::{ByteRange, Raw};
 use super::guard::LineIndex;
 use super::names::{plain_name, split_chain};
 use super::query::{CompiledQuery, ImportRole};
@@ -22,27 +22,27 @@ pub(super) fn imports(
     raw: &mut Raw,
     outline: &Outline<'_>,
 ) -> Vec<Import> {
-    raw.imports.sort_unstable_by_key(|(place, pattern)| (place.start, u32::MAX - place.end, *pattern));
-    // One that stands inside another is part of it.
+    raw.imports.sort_unstable_by_key(|(range, pattern)| (range.start, u32::MAX - range.end, *pattern));
+    // An import inside another one is part of it.
     let mut reached = 0;
-    raw.imports.retain(|(place, _)| {
-        let outside = place.start >= reached;
-        reached = reached.max(place.end);
+    raw.imports.retain(|(range, _)| {
+        let outside = range.start >= reached;
+        reached = reached.max(range.end);
         outside
     });
-    raw.import_parts.sort_unstable_by_key(|(place, role)| (place.start, u32::MAX - place.end, order(*role)));
+    raw.import_parts.sort_unstable_by_key(|(range, role)| (range.start, u32::MAX - range.end, order(*role)));
     raw.import_parts.dedup();
     let mut locator = Locator::new(&outline.regions);
     let mut imports = Vec::new();
     let mut parts = raw.import_parts.as_slice();
-    for (place, pattern) in &raw.imports {
-        let skip = parts.partition_point(|(part, _)| part.start < place.start);
-        let own = parts[skip..].partition_point(|(part, _)| part.start < place.end);
+    for (range, pattern) in &raw.imports {
+        let skip = parts.partition_point(|(part, _)| part.start < range.start);
+        let own = parts[skip..].partition_point(|(part, _)| part.start < range.end);
         let mut statement = Statement::new(row, text);
-        parts[skip..skip + own].iter().for_each(|(place, role)| statement.add(*place, *role));
+        parts[skip..skip + own].iter().for_each(|(range, role)| statement.add(*range, *role));
         parts = &parts[skip + own..];
-        let enclosing = locator.locate(place.start).and_then(|region| outline.regions[region as usize].symbol);
-        let line = lines.line_of(place.start);
+        let enclosing = locator.locate(range.start).and_then(|region| outline.regions[region as usize].symbol);
+        let line = lines.line_of(range.start);
         let wildcard = query.properties[*pattern as usize].wildcard;
         imports.extend(statement.finish().map(|import| Import {
             line,
@@ -54,7 +54,7 @@ pub(super) fn imports(
     imports
 }
 
-/// Of parts that share a node: what holds comes before what it holds.
+/// The order of parts that share a node: containers first.
 fn order(role: ImportRole) -> u8 {
     match role {
         ImportRole::Reexport => 0,
@@ -72,7 +72,7 @@ fn order(role: ImportRole) -> u8 {
     }
 }
 
-/// What the next alias renames.
+/// The item that the next alias renames.
 #[derive(Clone, Copy)]
 enum AliasTarget {
     Module,
@@ -84,16 +84,16 @@ struct Statement<'t> {
     row: &'t LanguageRow,
     text: &'t str,
     imports: Vec<Import>,
-    /// An import of each module: the first, or the one that names of it join.
+    /// The import of each module: the first one, or the one that its names join.
     by_module: FxHashMap<String, usize>,
-    /// The last import still waits for its module: names or a wildcard stood before it.
+    /// The last import has no module yet: its names or wildcard came first.
     is_pending: bool,
     alias_target: AliasTarget,
-    /// End of each open group and the prefix up to and with it.
+    /// End of each open group, and the prefix including it.
     groups: Vec<(u32, String)>,
-    /// A path that the grammar gives in parts, as far as it has been read.
-    path: Option<Place>,
-    /// What the statement binds, wherever that stands.
+    /// A path that the grammar gives in parts, as read so far.
+    path: Option<ByteRange>,
+    /// The name that the statement binds, anywhere in the statement.
     bound: Option<&'t str>,
     reexport: bool,
 }
@@ -114,21 +114,21 @@ impl<'t> Statement<'t> {
         }
     }
 
-    fn add(&mut self, place: Place, role: ImportRole) {
-        while self.groups.last().is_some_and(|(end, _)| *end <= place.start) {
+    fn add(&mut self, range: ByteRange, role: ImportRole) {
+        while self.groups.last().is_some_and(|(end, _)| *end <= range.start) {
             self.groups.pop();
         }
-        let text = place.text(self.text).trim();
+        let text = range.text(self.text).trim();
         match role {
-            ImportRole::Part => return self.add_part(place),
-            // Names and wildcards are members of what the path names.
+            ImportRole::Part => return self.add_part(range),
+            // Names and wildcards are members of the path.
             ImportRole::Name | ImportRole::Wildcard => self.end_path(true),
             _ => self.end_path(false),
         }
         match role {
             ImportRole::Part => {}
             ImportRole::Reexport => self.reexport = true,
-            ImportRole::Group => self.groups.push((place.end, self.prefix())),
+            ImportRole::Group => self.groups.push((range.end, self.prefix())),
             ImportRole::Prefix => {
                 let outer = self.groups.iter().rev().nth(1).map(|(_, prefix)| prefix.clone()).unwrap_or_default();
                 let prefix = join(outer, &self.module_text(text));
@@ -139,7 +139,7 @@ impl<'t> Statement<'t> {
             ImportRole::Wildcard => self.add_wildcard(),
             ImportRole::Module => self.add_module(text),
             ImportRole::Path => self.add_path(text),
-            ImportRole::Name => self.add_name(place.text(self.text), None),
+            ImportRole::Name => self.add_name(range.text(self.text), None),
             ImportRole::Default => self.add_name("default", Some(plain_name(self.row, text).to_owned())),
             ImportRole::Namespace => self.current().alias = Some(plain_name(self.row, text).to_owned()),
             ImportRole::Bound => self.bound = Some(plain_name(self.row, text)),
@@ -147,14 +147,14 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// Parts of one path have nothing but its separator between them.
-    fn add_part(&mut self, place: Place) {
-        let before = self.path.map(|path| Place { start: path.end, end: place.start }.text(self.text).trim());
+    /// Parts of one path have only its separator between them.
+    fn add_part(&mut self, range: ByteRange) {
+        let before = self.path.map(|path| ByteRange { start: path.end, end: range.start }.text(self.text).trim());
         if before.is_some_and(|before| self.row.separators.contains(&before)) {
-            self.path = self.path.map(|path| Place { end: place.end, ..path });
+            self.path = self.path.map(|path| ByteRange { end: range.end, ..path });
         } else {
             self.end_path(false);
-            self.path = Some(place);
+            self.path = Some(range);
         }
     }
 
@@ -210,7 +210,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// The import that names belong to: the last one, or one whose module comes later.
+    /// The import that names belong to: the last one, or a new one whose module comes later.
     fn current(&mut self) -> &mut Import {
         if self.imports.is_empty() {
             self.is_pending = true;
@@ -222,7 +222,7 @@ impl<'t> Statement<'t> {
 
     fn add_wildcard(&mut self) {
         if !self.groups.is_empty() {
-            // Its own module may still follow; the prefix of the group is the module otherwise.
+            // Its own module may still follow. Otherwise the module is the prefix of the group.
             let prefix = self.prefix();
             self.push(prefix).wildcard = true;
             self.is_pending = true;
@@ -248,7 +248,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// A path whose last part is the name; `self` at its end names the path before it.
+    /// Adds a path whose last part is the name. `self` at its end names the path before it.
     fn add_path(&mut self, text: &str) {
         self.is_pending = false;
         let mut path = join(self.prefix(), &self.module_text(text));
@@ -287,7 +287,7 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// The name taken from the module is called `bound`, or the module itself if none is taken.
+/// Binds the name taken from the module, or the module itself if no name is taken, to `bound`.
 fn bind(import: &mut Import, bound: Option<&str>) {
     match (bound, import.names.last_mut()) {
         (Some(bound), Some(name)) if name.name != bound => name.alias = Some(bound.to_owned()),

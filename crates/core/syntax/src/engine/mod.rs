@@ -1,25 +1,31 @@
-//! One engine for all languages: a parse, one query over the tree, a sweep over what it captured.
+//! One engine for all languages: a parse, one query over the tree, a sweep over its captures.
 //!
-//! What a language means stands in its query file and its row; `LANGUAGES.md` documents the vocabulary of captures. The
-//! engine knows no language. What holds, whatever the bytes are: it never panics, never recurses along the depth of a
-//! tree, and stops at the limits that it is given. What it cannot bound is a single step of the grammar's error recovery:
-//! there are texts of 100 kB for which one takes minutes and gigabytes. Untrusted files are parsed in a process with limits
-//! of its own.
+//! The query file and the row of a language define its meaning; `LANGUAGES.md` of `cairn-languages` documents
+//! the captures. The engine knows no language. Invariants for all input: it never panics, never recurses
+//! along the depth of a tree, and stops at the given limits. It cannot bound a single step of the grammar's
+//! error recovery: there are texts of 100 kB for which one step takes minutes and gigabytes. Therefore
+//! untrusted files are parsed in a process with limits of its own.
 
 mod attachments;
 mod bindings;
 mod collect;
+mod definitions;
 mod exports;
 mod guard;
 mod imports;
+mod kinds;
+mod limits;
 mod names;
+mod new_symbol;
 mod opaque;
+mod owners;
 mod packages;
 mod preprocessor;
 mod query;
 mod references;
 mod regions;
 mod symbols;
+mod type_parameters;
 mod visibility;
 mod wrappers;
 
@@ -33,72 +39,31 @@ use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
 use self::collect::Raw;
 pub use self::guard::LineIndex;
+use self::limits::Budget;
+pub use self::limits::ParseLimits;
 use self::query::CompiledQuery;
 use crate::{chunker, documents};
 use cairn_languages::LanguageRow;
 
-/// Version of the engine: another number makes other facts keys.
+/// Version of the engine. Another number makes other facts keys.
 pub(crate) const ENGINE_VERSION: u64 = 5;
 
-/// States of the query that may be open at once. Ours hold a few dozen; more is a tree built to exhaust them.
+/// Maximum number of open states of the query. Our queries need a few dozen; more means a tree built to
+/// exhaust them.
 const MAX_OPEN_MATCHES: u32 = 8_192;
 
-/// Bounds on one file.
-#[derive(Clone, Copy)]
-pub struct ParseLimits<'a> {
-    /// Asked every few microseconds; false stops the parse (`ParseStatus::Timeout`). The core has no clock: callers
-    /// pass one that turns false after their deadline, 2 s by default.
-    pub keep_going: &'a dyn Fn() -> bool,
-    /// Steps of parser and query, in hundreds of operations. Real files take at most 40 per kilobyte, so that this
-    /// bound, ten times that for the largest file, ends a runaway at the same place on every machine.
-    pub max_steps: u64,
-    pub max_line_bytes: usize,
-    /// Depth of brackets and of indentation.
-    pub max_nesting: usize,
-    pub max_symbols: usize,
-    pub max_references: usize,
-}
-
-const ALWAYS: fn() -> bool = || true;
-
-impl Default for ParseLimits<'_> {
-    fn default() -> Self {
-        Self {
-            keep_going: &ALWAYS,
-            max_steps: 400_000,
-            max_line_bytes: 20_000,
-            max_nesting: 500,
-            max_symbols: 50_000,
-            max_references: 200_000,
-        }
-    }
-}
-
-/// What is left of the limits on time.
-struct Budget<'a> {
-    keep_going: &'a dyn Fn() -> bool,
-    steps: u64,
-}
-
-impl Budget<'_> {
-    fn spend(&mut self) -> bool {
-        self.steps = self.steps.saturating_sub(1);
-        self.steps > 0 && (self.keep_going)()
-    }
-}
-
-/// Parser, cursor and lists, kept from file to file.
-struct Workshop {
+/// Parser, cursor and lists, reused from file to file.
+struct ParserState {
     parser: Parser,
     cursor: QueryCursor,
     raw: Raw,
 }
 
 thread_local! {
-    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop::new());
+    static WORKSHOP: RefCell<ParserState> = RefCell::new(ParserState::new());
 }
 
-impl Workshop {
+impl ParserState {
     fn new() -> Self {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MAX_OPEN_MATCHES);
@@ -106,10 +71,10 @@ impl Workshop {
     }
 }
 
-/// Facts of one file. Whatever goes wrong, the result holds text windows and the status that says why.
+/// Facts of one file. After any failure, the result contains text windows and a status with the reason.
 ///
-/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content. Blank
-/// lines alone make no chunk: there is nothing to embed, and nothing that a question could ask for.
+/// `language` is a name of the table; an unknown one is treated as text. `text` is the redacted content.
+/// Blank lines alone make no chunk: nothing could be embedded or searched.
 pub fn parse_file(language: &str, facts_key: FactsKey, text: &str, limits: &ParseLimits<'_>) -> FileFacts {
     let mut facts = facts_of(language, facts_key, text, limits);
     let nothing = ContentHash::of("");
@@ -165,7 +130,7 @@ fn parse_code(
     text: &str,
     lines: &LineIndex,
     limits: &ParseLimits<'_>,
-    workshop: &mut Workshop,
+    workshop: &mut ParserState,
     facts: &mut FileFacts,
 ) {
     let mut budget = Budget { keep_going: limits.keep_going, steps: limits.max_steps };
@@ -179,7 +144,7 @@ fn parse_code(
     if facts.status == ParseStatus::Unparsable {
         return;
     }
-    let Workshop { cursor, raw, .. } = workshop;
+    let ParserState { cursor, raw, .. } = workshop;
     if !collect::collect(query, cursor, root, text, limits, &mut budget, raw) {
         facts.status = ParseStatus::Timeout;
         return;
@@ -212,7 +177,7 @@ fn fill(
 
 /// None if the budget ran out.
 fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &mut Budget<'_>) -> Option<Tree> {
-    // Left over from a file that ran out of time, the parser would go on with that file.
+    // Without a reset, the parser would continue with a file that ran out of time.
     parser.reset();
     parser.set_language(&query.language).ok()?;
     let bytes = text.as_bytes();
@@ -221,7 +186,8 @@ fn parse_tree(parser: &mut Parser, query: &CompiledQuery, text: &str, budget: &m
     parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
 }
 
-/// By the share of bytes inside errors: macros put an error somewhere into most C files, and the rest is sound.
+/// The status by the share of bytes inside errors. Macros put an error into most C files, and the rest is
+/// sound.
 fn judge_errors(root: Node<'_>) -> ParseStatus {
     if !root.has_error() {
         return ParseStatus::Parsed;
@@ -237,7 +203,7 @@ fn judge_errors(root: Node<'_>) -> ParseStatus {
     }
 }
 
-/// Bytes inside the outermost error nodes, and whether there is any error or missing node.
+/// Bytes inside the outermost error nodes, and whether any error or missing node exists.
 fn error_bytes(root: Node<'_>) -> (usize, bool) {
     let mut cursor = root.walk();
     let (mut num_bytes, mut found_any) = (0, false);
@@ -264,7 +230,7 @@ fn compiled(row: &'static LanguageRow) -> Option<&'static CompiledQuery> {
     static COMPILED: OnceLock<Vec<OnceLock<Option<CompiledQuery>>>> = OnceLock::new();
     let all = COMPILED.get_or_init(|| cairn_languages::languages().iter().map(|_| OnceLock::new()).collect());
     let index = cairn_languages::languages().iter().position(|other| std::ptr::eq(other, row))?;
-    // A query that does not compile is caught by `every_query_compiles`.
+    // `every_query_compiles` catches a query that does not compile.
     all[index].get_or_init(|| CompiledQuery::compile(row).ok().flatten()).as_ref()
 }
 

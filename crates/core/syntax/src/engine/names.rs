@@ -1,17 +1,17 @@
-//! Reading names out of text: chains such as `a.b::c<T>`, receivers, types.
+//! Reads names from text: chains such as `a.b::c<T>`, receivers, types.
 //!
-//! The text of a node is scanned instead of its children: one pass over a few bytes, no walk, no allocation for plain
-//! names. What is no chain of names (a call, an index, a literal) yields none.
+//! The text of a node is scanned instead of its children: one pass over a few bytes, no walk, no allocation
+//! for plain names. A text that is no chain of names (a call, an index, a literal) yields none.
 
 use cairn_languages::LanguageRow;
 
 /// A chain of names, split before its last part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Chain<'t> {
-    /// The parts before the last, joined with `.`; empty if there is one part only.
+    /// The parts before the last, joined with `.`; empty if the chain has one part.
     pub(super) prefix: String,
     pub(super) last: &'t str,
-    /// Where `last` starts in the text.
+    /// Start of `last` in the text.
     pub(super) last_start: usize,
 }
 
@@ -27,7 +27,7 @@ impl Chain<'_> {
     }
 }
 
-/// Bytes of names in any of the languages: letters, digits, `_`, sigils, and everything beyond ASCII.
+/// Bytes of names in any language: letters, digits, `_`, sigils, and everything beyond ASCII.
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'@' | b'#') || byte >= 0x80
 }
@@ -72,7 +72,7 @@ pub(super) fn split_chain<'t>(row: &LanguageRow, text: &'t str) -> Option<Chain<
     }
 }
 
-/// Ruby and Elixir let a name end with `?` or `!`, TypeScript a value with `!`.
+/// Whether a name may end with this mark: `?` or `!` in Ruby and Elixir, `!` behind a value in TypeScript.
 fn is_name_suffix(bytes: &[u8], at: usize) -> bool {
     // Not the separators `?.`, `!!.` and `?->`.
     let is_last = || !matches!(bytes.get(at + 1), Some(b'.' | b'!' | b'-'));
@@ -105,7 +105,8 @@ fn skip_separator(row: &LanguageRow, text: &str, at: usize) -> Option<usize> {
     Some(skip_blank(text.as_bytes(), at + separator.len()))
 }
 
-/// The position after a balanced `<…>` or `[…]`, if the language writes type arguments so. None if it does not end.
+/// The position after a balanced `<…>` or `[…]`, if the language writes type arguments this way. None if it
+/// does not end.
 fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     let Some(open) = bytes.get(at).filter(|byte| row.generic_brackets.contains(byte)) else { return Some(at) };
     let close = match open {
@@ -128,27 +129,28 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// What follows the mark of the global namespace, if the name is written with one.
+/// The text behind the mark of the global namespace, if the name has one.
 pub(super) fn after_root<'t>(row: &LanguageRow, text: &'t str) -> Option<&'t str> {
     row.root_marks.iter().find_map(|mark| text.trim_start().strip_prefix(mark))
 }
 
-/// The receiver of a name that stands behind `prefix` in the global namespace.
+/// The receiver of a name behind `prefix` in the global namespace.
 pub(super) fn rooted(prefix: &str) -> String {
     if prefix.is_empty() { ROOT.to_owned() } else { format!("{ROOT}.{prefix}") }
 }
 
-/// Stands for the global namespace.
+/// The receiver for the global namespace.
 pub(super) const ROOT: &str = "<root>";
 
-/// A receiver as the facts say it: parts joined with `.`, `self` and `super` whatever the language calls them, `<expr>`
-/// for what is no chain. `own_name` is what the enclosing method calls its object, if the language lets it choose.
+/// A receiver in the form of facts: parts joined with `.`, `self` and `super` in every language, `<expr>` for
+/// other expressions. `own_name` is the name of the enclosing method for its object, in languages that let it
+/// choose one.
 pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) -> String {
     if let Some(chain) = after_root(row, text).and_then(|text| split_chain(row, text)) {
         return rooted(&chain.joined());
     }
-    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value; Zig's grammar reads `!a.b()` as a member
-    // of `!a`.
+    // `value!!` of Kotlin and `value!` of Swift and TypeScript are the value. Zig's grammar reads `!a.b()` as
+    // a member of `!a`.
     let text = text.trim_start_matches('!');
     let is_asserted = text.ends_with("!!") || row.separators.contains(&"!.");
     match split_chain(row, if is_asserted { text.trim_end_matches('!') } else { text }) {
@@ -157,7 +159,7 @@ pub(super) fn receiver(row: &LanguageRow, text: &str, own_name: Option<&str>) ->
     }
 }
 
-/// Replaces the first part by `self` or `super` where it is the language's word for it.
+/// Replaces the first part by `self` or `super` if it is the language's word for it.
 pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str>) -> String {
     let (first, rest) = match joined.find('.') {
         Some(dot) => joined.split_at(dot),
@@ -177,8 +179,8 @@ pub(super) fn own_words(row: &LanguageRow, joined: String, own_name: Option<&str
     if first == word { joined } else { format!("{word}{rest}") }
 }
 
-/// The chain of names that ends right before `end`, for calls whose receiver has no node of its own (token trees of
-/// macros). None if a name does not follow a separator there.
+/// The chain of names that ends directly before `end`, for calls whose receiver has no node of its own (token
+/// trees of macros). None if no name with a separator is there.
 pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let separator_before = |at: usize| {
@@ -193,7 +195,7 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
             name_start -= 1;
         }
         if name_start == name_end {
-            // A separator after something that is no name: the receiver is an expression.
+            // A separator behind something that is no name: the receiver is an expression.
             return Some(&text[name_end..name_end]);
         }
         start = Some((name_start, name_end.max(start.map_or(0, |(_, end)| end))));
@@ -202,8 +204,8 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
     start.map(|(start, end)| &text[start..end])
 }
 
-/// The name of a type in an annotation or constructor, without references, modifiers and type arguments; what
-/// transparent types hold stands for them.
+/// The name of a type in an annotation or constructor, without references, modifiers and type arguments. The
+/// content of a transparent type replaces it.
 pub(super) fn type_name(row: &LanguageRow, text: &str) -> Option<String> {
     let text = strip_modifiers(row, text);
     if let Some(open) = text.bytes().position(|byte| row.generic_brackets.contains(&byte)) {
@@ -272,8 +274,8 @@ pub(super) fn plain_name<'t>(row: &LanguageRow, text: &'t str) -> &'t str {
     text.trim_start_matches(row.sigils)
 }
 
-/// White space folded to single spaces, none inside brackets, no comma before a closing one; at most `limit`
-/// characters.
+/// The text with white space folded to single spaces, none inside brackets, and no comma before a closing
+/// one; at most `limit` characters.
 pub(super) fn fold(text: &str, limit: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(limit));
     let mut num_chars = 0;
@@ -300,4 +302,15 @@ pub(super) fn fold(text: &str, limit: usize) -> String {
         num_chars += 1;
     }
     folded
+}
+/// Maximum length of a qualified name, in bytes. Each member of a class repeats the names of everything
+/// around it.
+pub(super) const MAX_QUALIFIED_BYTES: usize = 1_000;
+
+/// The qualified name, or the name alone if the whole would be too long.
+pub(super) fn qualify(prefix: Option<&str>, name: &str) -> String {
+    match prefix.filter(|prefix| prefix.len() + name.len() < MAX_QUALIFIED_BYTES) {
+        Some(prefix) => format!("{prefix}.{name}"),
+        None => name.to_owned(),
+    }
 }

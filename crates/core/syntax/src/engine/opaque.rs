@@ -1,4 +1,4 @@
-//! Parameters and local variables without an evident type: they hide what is called the same outside.
+//! Parameters and local variables without an evident type. They hide outer names.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, Reference};
 use rustc_hash::FxHashSet;
@@ -10,8 +10,9 @@ use super::regions::Locator;
 use super::symbols::Outline;
 use cairn_languages::LanguageRow;
 
-/// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols, and names
-/// that imports bind, are known already; at the top of a file only functions without a name have parameters.
+/// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols,
+/// and names that imports bind, are known already. At the top of a file only functions without a name have
+/// parameters.
 pub(super) fn add(
     row: &'static LanguageRow,
     text: &str,
@@ -22,25 +23,25 @@ pub(super) fn add(
 ) {
     raw.opaque.sort_unstable();
     let used: FxHashSet<&str> = facts.references.iter().map(first_name).collect();
-    let mut imports = raw.imports.iter().map(|(place, _)| *place).peekable();
+    let mut imports = raw.imports.iter().map(|(range, _)| *range).peekable();
     let mut locator = Locator::new(&outline.regions);
     let mut line = 1;
     let mut known: FxHashSet<(Option<u32>, &str)> = FxHashSet::default();
     let mut hidden = Vec::new();
-    for place in &raw.opaque {
-        let name = plain_name(row, place.text(text));
-        while imports.next_if(|import| import.end <= place.start).is_some() {}
-        let is_import = imports.peek().is_some_and(|import| import.contains(place.start));
+    for range in &raw.opaque {
+        let name = plain_name(row, range.text(text));
+        while imports.next_if(|import| import.end <= range.start).is_some() {}
+        let is_import = imports.peek().is_some_and(|import| import.contains(range.start));
         let is_own_object = row.self_words.contains(&name);
-        if is_own_object || !used.contains(name) || is_import || outline.name_starts.contains(&place.start) {
+        if is_own_object || !used.contains(name) || is_import || outline.name_starts.contains(&range.start) {
             continue;
         }
-        let region = locator.locate(place.start).map(|region| &outline.regions[region as usize]);
+        let region = locator.locate(range.start).map(|region| &outline.regions[region as usize]);
         let scope = region.and_then(|region| region.symbol);
         let holds = |symbol: u32| !outline.symbols[symbol as usize].kind.is_container();
         let is_local = region.is_some_and(|region| region.is_local) || scope.is_some_and(holds);
         if is_local && known.insert((scope, name)) {
-            let line = lines.line_from(&mut line, place.start);
+            let line = lines.line_from(&mut line, range.start);
             let (name, type_name) = (name.to_owned(), String::new());
             hidden.push(Binding { name, type_name, evidence: BindingEvidence::Opaque, scope, line });
         }

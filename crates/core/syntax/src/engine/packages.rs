@@ -1,24 +1,25 @@
-//! The package or namespace that a file declares; where there are several, each is a module that holds what stands in it.
+//! The package or namespace that a file declares. If it declares several, each is a module around its
+//! contents.
 
 use cairn_domain::SymbolKind;
 
-use super::collect::{Head, Place, Raw, RawDefinition, RawPackage};
+use super::collect::{ByteRange, Head, Raw, RawDefinition, RawPackage};
 use super::names::split_chain;
 use super::query::CompiledQuery;
 use cairn_languages::LanguageRow;
 
-/// The package of the whole file. Namespaces that hold a part of it only become definitions.
+/// The package of the whole file. Namespaces of a part of the file become definitions.
 pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {
     raw.packages.sort_unstable_by_key(|package| package.name.start);
     let name = |package: &RawPackage| Some(split_chain(row, package.name.text(text))?.joined());
-    // Clauses without a block name the file's package part by part where they nest.
+    // Clauses without a block name the file's package part by part, in languages where they nest.
     let nests = |package: &RawPackage| query.properties[package.pattern as usize].nested && package.body.is_none();
     let parts: Vec<String> = raw.packages.iter().filter(|package| nests(package)).filter_map(name).collect();
     let mut others: Vec<RawPackage> = raw.packages.iter().filter(|package| !nests(package)).copied().collect();
     if parts.is_empty() && have_one_name(&others, text) {
         return others.first().and_then(name);
     }
-    // Without a block, a package ends with the line before the next.
+    // Without a block, a package ends on the line before the next one.
     let line_start = |next: &RawPackage| text[..next.name.start as usize].rfind('\n').map_or(0, |at| at as u32 + 1);
     let ends: Vec<u32> = others.iter().skip(1).map(line_start).chain([text.len() as u32]).collect();
     for (package, next) in others.drain(..).zip(ends) {
@@ -28,7 +29,7 @@ pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw:
     (!parts.is_empty()).then(|| parts.join("."))
 }
 
-/// Whether all say the same, none inside another.
+/// Whether all have the same name, none inside another.
 fn have_one_name(packages: &[RawPackage], text: &str) -> bool {
     packages.windows(2).all(|pair| {
         let is_inside = pair[0].body.is_some_and(|body| body.contains(pair[1].name.start));
@@ -38,7 +39,7 @@ fn have_one_name(packages: &[RawPackage], text: &str) -> bool {
 
 fn module(package: RawPackage, end: u32) -> RawDefinition {
     RawDefinition {
-        place: Place { start: package.name.start, end },
+        range: ByteRange { start: package.name.start, end },
         name: Some(package.name),
         head: Head::Symbol(SymbolKind::Module),
         body_start: Some(package.body.map_or(package.name.end, |body| body.start)),

@@ -1,13 +1,14 @@
-//! What the C preprocessor would take away, blanked before the parse.
+//! Blanks macros that the C preprocessor would remove, before the parse.
 //!
-//! A grammar sees the text before the preprocessor does, and macros of a few shapes put errors around most declarations
-//! of a header: `extern "C" {` for C++ only, `__BEGIN_DECLS` on a line of its own, `API_EXPORT int f(void);`. They are
-//! written in capital letters and stand where no other name can, so that they are told by their shape alone. Blanks are
-//! as long as what they replace: positions hold, and facts are read from the text itself.
+//! A grammar sees the text before the preprocessor does. Macros of a few shapes then cause errors around most
+//! declarations of a header: `extern "C" {` for C++ only, `__BEGIN_DECLS` on a line of its own, `API_EXPORT
+//! int f(void);`. They are written in capital letters at places where no other name can be, so their shape
+//! alone identifies them. Blanks have the length of the text that they replace: positions stay valid, and
+//! facts are read from the original text.
 
 use std::borrow::Cow;
 
-/// Words that a type or its name does not begin with.
+/// Words that do not begin a type or its name.
 const SPECIFIERS: &[&str] = &[
     "static",
     "extern",
@@ -115,7 +116,7 @@ fn is_cpp_guard(code: &str) -> bool {
     code.starts_with("#if") && code.contains("__cplusplus") && !code.contains('>') && !code.starts_with("#ifndef")
 }
 
-/// The end of the line of the `#endif`, if nothing but the opening or closing of `extern "C"` stands before it.
+/// The end of the line of the `#endif`, if only the opening or closing of `extern "C"` comes before it.
 fn end_of_guarded_linkage(mut lines: Lines<'_>) -> Option<usize> {
     loop {
         let (start, line) = lines.next()?;
@@ -131,7 +132,8 @@ fn end_of_guarded_linkage(mut lines: Lines<'_>) -> Option<usize> {
     }
 }
 
-/// `__BEGIN_DECLS`, `Q_OBJECT`: capital letters, digits and underscores, at least four.
+/// Whether the word is `__BEGIN_DECLS`, `Q_OBJECT` or similar: capital letters, digits and underscores, at
+/// least four.
 fn is_macro_name(word: &str) -> bool {
     word.len() >= 4
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
@@ -144,8 +146,8 @@ fn ends_statement(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.ends_with([';', '{', '}', ':']) || line.ends_with("*/")
 }
 
-/// Whether the next line with anything on it begins a declaration of its own: not a name with parameters, whose type
-/// the macro might be, nor the end of a list that the macro might be a part of.
+/// Whether the next non-empty line begins a declaration of its own. It does not if it is a name with
+/// parameters, whose type the macro might be, or the end of a list that may contain the macro.
 fn starts_statement(lines: Lines<'_>) -> bool {
     let Some((_, line)) = lines.into_iter().find(|(_, line)| !line.trim().is_empty()) else { return true };
     let code = line.trim_start();
@@ -156,7 +158,8 @@ fn starts_statement(lines: Lines<'_>) -> bool {
     }
 }
 
-/// Macros within the words that open a declaration: before its type, before its name, before the name of a class.
+/// Adds macros within the words that open a declaration: before its type, before its name, before the name of
+/// a class.
 fn add_modifiers(start: usize, line: &str, blanks: &mut Vec<(usize, usize)>) {
     let mut code = line.trim_start();
     let mut push = |word: &str| {

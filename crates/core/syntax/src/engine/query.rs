@@ -1,4 +1,4 @@
-//! A query file, compiled: captures as roles, properties of patterns as values.
+//! A compiled query file: captures as roles, properties of patterns as values.
 
 use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind, Visibility};
 use rustc_hash::FxHashSet;
@@ -6,11 +6,11 @@ use tree_sitter::{Language, Query};
 
 use cairn_languages::LanguageRow;
 
-/// What a capture stands for. The names are documented in `LANGUAGES.md`.
+/// The role of a capture. `LANGUAGES.md` of `cairn-languages` documents the names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Definition(SymbolKind),
-    /// The name of a variable that is in truth something of that kind.
+    /// The name of a variable that is a definition of this kind.
     Becomes(SymbolKind),
     Name,
     Path,
@@ -50,7 +50,7 @@ pub(super) enum Role {
     Ignored,
 }
 
-/// What a capture inside an import stands for.
+/// The role of a capture inside an import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImportRole {
     Module,
@@ -141,7 +141,7 @@ impl ImportRole {
     }
 }
 
-/// What `#set!` fixes for a pattern.
+/// The values that `#set!` fixes for a pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Properties {
     /// Visibility of the definition.
@@ -154,27 +154,27 @@ pub(super) struct Properties {
     pub(super) signature: Option<String>,
     pub(super) exported: bool,
     pub(super) test: bool,
-    /// Kept also inside functions, where variables are left out otherwise.
+    /// Kept also inside functions, where other variables are left out.
     pub(super) keep_local: bool,
-    /// The receiver is not captured: it is the chain of names that ends before the name, read backwards in the text.
+    /// The receiver is not captured: it is the chain of names before the name, read backwards in the text.
     pub(super) receiver_before: bool,
-    /// A field of the class around the method in which it is declared.
+    /// A field of the class around the method that declares it.
     pub(super) of_object: bool,
-    /// Public name of what an `@export.name` lists.
+    /// Public name of the `@export.name`.
     pub(super) export_as: Option<String>,
-    /// The import makes everything visible.
+    /// The import makes all names visible.
     pub(super) wildcard: bool,
     /// A reference only if the name starts with a capital letter.
     pub(super) capitalized: bool,
-    /// Only announces what is defined elsewhere.
+    /// Only declares something that is defined elsewhere.
     pub(super) declaration: bool,
-    /// May declare or only set what is declared already.
+    /// May declare a variable, or only set a declared one.
     pub(super) assigned: bool,
-    /// Left out inside functions, as variables are.
+    /// Left out inside functions, like variables.
     pub(super) not_local: bool,
-    /// Of a scope: what the function around it is, since that is what it returns.
+    /// On a scope: the kind of the function around it, since the function returns the scope.
     pub(super) becomes: Option<SymbolKind>,
-    /// Of a package without a block: it stands inside the one before it.
+    /// On a package without a block: it is inside the package before it.
     pub(super) nested: bool,
     /// One of several clauses that define a function together.
     pub(super) clause: bool,
@@ -182,7 +182,7 @@ pub(super) struct Properties {
     pub(super) dotted: bool,
     /// Wins over all other patterns that find a reference at the same name.
     pub(super) preferred: bool,
-    /// The node captured as `@arguments` also holds what is called.
+    /// The node captured as `@arguments` also contains the callee.
     pub(super) holds_callee: bool,
 }
 
@@ -233,7 +233,8 @@ impl CompiledQuery {
     /// None for a row without grammar.
     ///
     /// # Errors
-    /// What is wrong with the query file; a test runs this for every row.
+    ///
+    /// Returns the error in the query file. A test runs this for every row.
     pub(super) fn compile(row: &LanguageRow) -> Result<Option<CompiledQuery>, String> {
         let Some(grammar) = row.grammar else { return Ok(None) };
         let language = (grammar.load)();

@@ -1,17 +1,18 @@
-//! Uses of names: one per place, the most telling kind of those that patterns found there.
+//! Uses of names: one per place, with the most specific kind that the patterns found there.
 
 use cairn_domain::{Import, Reference, ReferenceKind, Symbol, SymbolKind};
 use rustc_hash::FxHashSet;
 
-use super::collect::{Place, Raw, RawReference};
+use super::collect::{ByteRange, Raw, RawReference};
 use super::guard::LineIndex;
 use super::names::{ROOT, after_root, chain_before, own_words, plain_name, receiver, rooted, split_chain};
 use super::query::CompiledQuery;
-use super::regions::{Locator, TypeParameters, ancestors};
+use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
+use super::type_parameters::TypeParameters;
 use cairn_languages::LanguageRow;
 
-/// Whether a list of parameters holds the name other than as a default value.
+/// Whether a parameter list contains the name other than as a default value.
 fn declares(parameters: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     parameters.match_indices(name).any(|(at, _)| {
@@ -20,10 +21,10 @@ fn declares(parameters: &str, name: &str) -> bool {
     })
 }
 
-/// What may stand before the first letter of a name.
+/// Marks that may precede the first letter of a name.
 const NAME_MARKS: [char; 4] = ['_', '#', '$', '@'];
 
-/// Where a reference stands, and which of several at one place wins (the least).
+/// The position of a reference, and its priority among several at one place (the lowest wins).
 type Site = (u32, u8, u32);
 
 fn rank(kind: ReferenceKind) -> u8 {
@@ -38,7 +39,7 @@ fn rank(kind: ReferenceKind) -> u8 {
     }
 }
 
-/// What deciding on a reference needs to see.
+/// The data that a decision on a reference needs.
 struct Builder<'t, 'o> {
     row: &'static LanguageRow,
     query: &'o CompiledQuery,
@@ -75,9 +76,9 @@ pub(super) fn references<'t>(
     let mut types = raw.types.iter().peekable();
     for (start, _, index) in sites {
         let region = locator.locate(start);
-        while types.next_if(|place| place.end <= start).is_some() {}
+        while types.next_if(|range| range.end <= start).is_some() {}
         let mut found = raw.references[index as usize];
-        if found.kind == ReferenceKind::Call && types.peek().is_some_and(|place| place.contains(start)) {
+        if found.kind == ReferenceKind::Call && types.peek().is_some_and(|range| range.contains(start)) {
             found.kind = ReferenceKind::TypeUse;
         }
         if let Some(mut reference) = builder.build(&found, start, region) {
@@ -96,7 +97,8 @@ fn bound_names(import: &Import) -> impl Iterator<Item = &str> {
     names.chain(module)
 }
 
-/// One site per place, in order of position, without names of definitions and what stands in imports.
+/// One site per place, in order of position, without names of definitions and without the contents of
+/// imports.
 fn sites(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw, outline: &Outline<'_>) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::with_capacity(raw.references.len());
     for (index, reference) in raw.references.iter().enumerate() {
@@ -123,21 +125,22 @@ fn sites(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw, ou
         }
         same
     });
-    let mut imports = raw.imports.iter().map(|(place, _)| *place).peekable();
+    let mut imports = raw.imports.iter().map(|(range, _)| *range).peekable();
     raw.not_references.sort_unstable();
     sites.retain(|(start, ..)| {
-        while imports.next_if(|place| place.end <= *start).is_some() {}
-        let in_import = imports.peek().is_some_and(|place| place.contains(*start));
+        while imports.next_if(|range| range.end <= *start).is_some() {}
+        let in_import = imports.peek().is_some_and(|range| range.contains(*start));
         !in_import && !outline.name_starts.contains(start) && raw.not_references.binary_search(start).is_err()
     });
     sites
 }
 
-/// A decorator that is called, for example, is found as both; the call knows the number of arguments.
+/// Joins the captures at one place. For example, a called decorator is found as both kinds, and the call has
+/// the number of arguments.
 fn complete(references: &mut [RawReference], winner: usize, loser: usize) {
     let RawReference { receiver, num_arguments, is_path, .. } = references[loser];
     let winner = &mut references[winner];
-    // The larger number is that of the whole call: `run(a) { … }` holds the call `run(a)`.
+    // The larger number belongs to the whole call: `run(a) { … }` contains the call `run(a)`.
     winner.num_arguments = winner.num_arguments.max(num_arguments);
     if !winner.is_path && !is_path {
         winner.receiver = winner.receiver.or(receiver);
@@ -149,7 +152,7 @@ impl Builder<'_, '_> {
         let (name, receiver) = self.name_and_receiver(raw, start, region)?;
         let name = plain_name(self.row, name);
         let first = name.trim_start_matches(NAME_MARKS).chars().next().unwrap_or('_');
-        // Operators are recorded where the file defines or imports them.
+        // Operators are recorded if the file defines or imports them.
         let is_name = first.is_alphanumeric() || name.starts_with('$') || first != '_' && self.known.contains(name);
         if !is_name {
             return None;
@@ -199,7 +202,7 @@ impl Builder<'_, '_> {
         if raw.kind == ReferenceKind::Call && !constructor.is_empty() && self.row.super_words.contains(&name) {
             return Some((constructor, Some("super".to_owned())));
         }
-        let text = raw.receiver.map(|place: Place| place.text(self.text)).filter(|text| !text.is_empty());
+        let text = raw.receiver.map(|range: ByteRange| range.text(self.text)).filter(|text| !text.is_empty());
         Some((name, text.map(|text| receiver(self.row, text, own_name()))))
     }
 
@@ -208,7 +211,8 @@ impl Builder<'_, '_> {
         if kind == ReferenceKind::Call && makes_one { ReferenceKind::Instantiate } else { kind }
     }
 
-    /// Builtin names and type parameters say nothing about other code.
+    /// Whether the name belongs to the language: a builtin name or a type parameter, which refers to no other
+    /// code.
     fn is_of_language(&self, name: &str, kind: ReferenceKind, region: Option<u32>) -> bool {
         if matches!(kind, ReferenceKind::Extend | ReferenceKind::Implement) {
             return false;
@@ -219,10 +223,11 @@ impl Builder<'_, '_> {
         if kind == ReferenceKind::Call {
             return false;
         }
-        self.type_parameters.hold(self.outline, name, region)
+        self.type_parameters.contain(self.outline, name, region)
     }
 
-    /// Values are recorded where the file itself shows that they name a function or type: not every local variable.
+    /// Whether to record a value: only if the file itself shows that it names a function or type. Otherwise
+    /// every local variable would count.
     fn is_known_value(&self, name: &str, receiver: Option<&str>, region: Option<u32>) -> bool {
         match receiver {
             None => self.known.contains(name) && !self.is_parameter(name, region),
@@ -234,7 +239,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Whether a function around the region declares the name in its signature, and so hides the one outside.
+    /// Whether a function around the region declares the name in its signature, and so hides the outer one.
     fn is_parameter(&self, name: &str, region: Option<u32>) -> bool {
         let symbols = ancestors(&self.outline.regions, region).filter_map(|region| region.symbol);
         let mut functions =
@@ -250,7 +255,7 @@ impl Builder<'_, '_> {
         if !self.row.self_types.contains(&name) {
             return None;
         }
-        // `__MODULE__` is the word for the object itself as well.
+        // `__MODULE__` is also the word for the object itself.
         let is_module_word = self.row.self_words.contains(&name);
         ancestors(&self.outline.regions, region).find_map(|region| {
             let symbol = region.symbol.map(|symbol| &self.outline.symbols[symbol as usize]);

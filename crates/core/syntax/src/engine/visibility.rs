@@ -1,10 +1,10 @@
-//! Who can name a symbol, by the rule of its language.
+//! The visibility of a symbol, by the rule of its language.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
 
 use cairn_languages::{LanguageRow, VisibilityRule};
 
-/// What the rules look at, beside what the declaration states.
+/// The input of the rules, beside the words of the declaration.
 pub(super) struct Declaration<'s> {
     pub(super) name: &'s str,
     pub(super) parent: Option<&'s Symbol>,
@@ -12,7 +12,7 @@ pub(super) struct Declaration<'s> {
     pub(super) has_owner: bool,
     /// Defined inside a function, where no other file can name it.
     pub(super) in_function: bool,
-    /// Stands in an export statement.
+    /// Is part of an export statement.
     pub(super) exported: bool,
 }
 

@@ -1,18 +1,19 @@
-//! Wrappers: nodes around a definition that belong to it (`export …`, `template <…>`, the `const` of a declaration).
+//! Wrappers: nodes around a definition that belong to it (`export …`, `template <…>`, the `const` of a
+//! declaration).
 
 use super::attachments::Attachments;
-use super::collect::{Place, Raw, RawDefinition};
+use super::collect::{ByteRange, Raw, RawDefinition};
 
-/// What the wrappers directly around a definition say of it.
+/// The properties that the wrappers directly around a definition add to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wrapped {
-    /// The definition with those wrappers that hold nothing else.
-    pub(super) place: Place,
+    /// The definition with the wrappers that contain nothing else.
+    pub(super) range: ByteRange,
     pub(super) exported: bool,
 }
 
 struct Wrapper {
-    place: Place,
+    range: ByteRange,
     exports: bool,
     outer: Option<usize>,
     num_definitions: u32,
@@ -25,7 +26,7 @@ pub(super) fn resolve(
     definitions: &[RawDefinition],
     attachments: &Attachments<'_>,
 ) -> Vec<Wrapped> {
-    let plain = |definition: &RawDefinition| Wrapped { place: definition.place, exported: false };
+    let plain = |definition: &RawDefinition| Wrapped { range: definition.range, exported: false };
     if raw.wrappers.is_empty() {
         return definitions.iter().map(plain).collect();
     }
@@ -36,11 +37,11 @@ pub(super) fn resolve(
         while let Some(wrapper) = next.map(|index| &wrappers[index]) {
             next = wrapper.outer;
             wrapped.exported |= wrapper.exports;
-            let words_start = attachments.last_end_between(wrapper.place.start, definition.place.start);
-            let words = Place { start: words_start, end: definition.place.start }.text(text);
+            let words_start = attachments.last_end_between(wrapper.range.start, definition.range.start);
+            let words = ByteRange { start: words_start, end: definition.range.start }.text(text);
             if wrapper.num_definitions == 1 && !words.contains(['{', '(']) {
-                wrapped.place.start = wrapped.place.start.min(wrapper.place.start);
-                wrapped.place.end = wrapped.place.end.max(wrapper.place.end);
+                wrapped.range.start = wrapped.range.start.min(wrapper.range.start);
+                wrapped.range.end = wrapped.range.end.max(wrapper.range.end);
             }
         }
         wrapped
@@ -48,19 +49,19 @@ pub(super) fn resolve(
     definitions.iter().zip(&innermost).map(resolve_one).collect()
 }
 
-/// The wrappers with what they hold, and for each definition the innermost wrapper directly around it.
+/// The wrappers with their contents, and for each definition the innermost wrapper directly around it.
 fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<usize>>) {
     let mut sorted = raw.wrappers.clone();
-    sorted.sort_unstable_by_key(|(place, _)| (place.start, u32::MAX - place.end));
-    let new = |(place, exports): (Place, bool)| Wrapper { place, exports, outer: None, num_definitions: 0 };
+    sorted.sort_unstable_by_key(|(range, _)| (range.start, u32::MAX - range.end));
+    let new = |(range, exports): (ByteRange, bool)| Wrapper { range, exports, outer: None, num_definitions: 0 };
     let mut wrappers: Vec<Wrapper> = sorted.into_iter().map(new).collect();
     let mut innermost = Vec::with_capacity(definitions.len());
-    // Ends of the ranges that are open, with the wrapper that each is; none for definitions.
+    // Ends of the open ranges, each with its wrapper; none for definitions.
     let mut stack: Vec<(u32, Option<usize>)> = Vec::new();
     let mut next = 0;
     for definition in definitions {
-        let Place { start, end } = definition.place;
-        while next < wrappers.len() && encloses(wrappers[next].place, definition.place) {
+        let ByteRange { start, end } = definition.range;
+        while next < wrappers.len() && encloses(wrappers[next].range, definition.range) {
             open(&mut stack, &mut wrappers, next);
             next += 1;
         }
@@ -77,13 +78,13 @@ fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<u
     (wrappers, innermost)
 }
 
-/// Whether the wrapper starts before the definition, or with it and reaches as far.
-fn encloses(wrapper: Place, definition: Place) -> bool {
+/// Whether the wrapper starts before the definition, or starts with it and ends at or behind its end.
+fn encloses(wrapper: ByteRange, definition: ByteRange) -> bool {
     wrapper.start < definition.start || (wrapper.start == definition.start && wrapper.end >= definition.end)
 }
 
 fn open(stack: &mut Vec<(u32, Option<usize>)>, wrappers: &mut [Wrapper], index: usize) {
-    let Place { start, end } = wrappers[index].place;
+    let ByteRange { start, end } = wrappers[index].range;
     leave(stack, start);
     wrappers[index].outer = stack.last().and_then(|(_, wrapper)| *wrapper);
     stack.push((end, Some(index)));

@@ -1,0 +1,29 @@
+//! The content of a future chunk.
+
+use cairn_domain::{ChunkKind, SymbolKind};
+
+use super::lines::Rows;
+
+/// The content of a future chunk.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) rows: Rows,
+    pub(super) kind: ChunkKind,
+    pub(super) symbol: Option<u32>,
+    /// The definition around it, for the header, if `symbol` does not name it.
+    pub(super) enclosing: Option<u32>,
+    /// For the head of an opened class: the members that are in other chunks.
+    pub(super) members: Vec<u32>,
+    pub(super) part: Option<(u16, u16)>,
+    pub(super) is_test: bool,
+}
+
+/// The kind of a chunk that shows one definition.
+pub(super) fn kind_of(kind: SymbolKind) -> ChunkKind {
+    match kind {
+        SymbolKind::Function | SymbolKind::Macro => ChunkKind::Function,
+        SymbolKind::Method => ChunkKind::Method,
+        SymbolKind::Module | SymbolKind::Constant | SymbolKind::Variable | SymbolKind::Field => ChunkKind::Group,
+        _ => ChunkKind::Class,
+    }
+}
