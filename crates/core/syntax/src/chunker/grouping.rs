@@ -1,7 +1,7 @@
 //! Groups small neighbouring pieces of a file, so that a chunk contains enough to be found and read on its
 //! own.
 
-use cairn_domain::{ChunkKind, Symbol, SymbolKind};
+use cairn_domain::{ChunkKind, Symbol};
 
 use super::group::{Group, kind_of};
 use super::lines::{Lines, Rows};

@@ -5,6 +5,7 @@ use cairn_domain::{
 };
 use proptest::prelude::*;
 
+use super::sizes::WHOLE_TOKENS;
 use super::*;
 
 fn symbol(name: &str, kind: SymbolKind, span: (u32, u32), parent: Option<u32>) -> Symbol {

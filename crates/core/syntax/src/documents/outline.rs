@@ -55,7 +55,7 @@ impl Outline {
     }
 
     /// Blocks of the sections. The title heading encloses no other heading, so it is part of no path.
-    fn blocks(&self, num_rows: usize) -> Vec<Block> {
+    pub(super) fn blocks(&self, num_rows: usize) -> Vec<Block> {
         let title = self.title_heading();
         let highest = title.map_or(1, |title| title.level + 1);
         let mut blocks: Vec<Block> = Vec::with_capacity(self.headings.len());

@@ -168,7 +168,7 @@ impl<'t> Builder<'t, '_> {
         None
     }
 
-    fn symbol_of(&self, region: Option<u32>) -> Option<u32> {
+    pub(super) fn symbol_of(&self, region: Option<u32>) -> Option<u32> {
         self.outline.regions[region? as usize].symbol
     }
 
@@ -191,7 +191,7 @@ impl<'t> Builder<'t, '_> {
     }
 
     /// Qualified name of the owner at this range.
-    fn owner_name(&self, range: ByteRange, around: Option<u32>) -> Option<String> {
+    pub(super) fn owner_name(&self, range: ByteRange, around: Option<u32>) -> Option<String> {
         let chain = split_chain(self.row, range.text(self.text)).filter(|_| range.len() <= MAX_QUALIFIED_BYTES)?;
         let prefix = self.qualified_prefix(around);
         if self.row.dotted_owners && !chain.prefix.is_empty() {
