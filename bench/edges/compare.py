@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares all edges of a folder of Go or TypeScript with what the type checker of the language says.
+"""Compares all edges of a folder of Go or TypeScript with the type checker of the language.
 
     (cd bench/edges/typecheck && go run . FOLDER) > USES    or    node bench/edges/typecheck/typescript.js FOLDER > USES
     bench/edges/compare.py READ_EDGES FOLDER USES
@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 
 EDGE = re.compile(r"(\S+)  .* (CALLS|REFERENCES|EXTENDS|IMPLEMENTS) (\S+)$")
 TARGET = re.compile(r"    -> (\S+):(\d+)")
-# The span of a definition starts at its comment, the checker names the line of the name.
+# The span of a definition starts at its comment; the checker reports the line of the name.
 LONGEST_COMMENT = 140
 
 

@@ -23,7 +23,7 @@ PACKAGES = [
     ("rxjs", "typescript", "rxjs", "7.8.1"),
 ]
 
-# Name of the draw, class, kinds (none: all that the class has), what is added to the seed so that no row comes twice.
+# Name of the draw, class, kinds (none: all kinds of the class), offset of the seed against repeated rows.
 REFERENCES = ("calls", "references", "extends", "implements")
 DRAWS = [
     ("exact", "exact", (), 0),
@@ -48,7 +48,7 @@ def fetch(language, package, version, folder):
     elif language == "typescript":
         run("npm", "pack", "--silent", f"{package}@{version}", cwd=scratch)
         unpack(next(scratch.glob("*.tgz")), folder)
-        # What is built stands beside what it is built from.
+        # Build output is beside its sources.
         shutil.rmtree(folder / "dist", ignore_errors=True)
     elif language == "go":
         found = json.loads(run("go", "mod", "download", "-json", f"{package}@{version}", cwd=scratch))
@@ -58,7 +58,7 @@ def fetch(language, package, version, folder):
 
 
 def unpack(archive, folder):
-    """The one folder that the archive holds becomes `folder`."""
+    """Renames the only folder of the archive to `folder`."""
     target = archive.with_suffix(".d")
     with tarfile.open(archive) as packed:
         packed.extractall(target, filter="data")
@@ -113,7 +113,7 @@ def main():
     work = arguments.work.resolve()
     cairn = str(Path(arguments.cairn).resolve())
     os.environ["CAIRN_HOME"] = str(work / "home")
-    # The index is made anew, so that its result tells all counts.
+    # The index is built again, so that its result contains all counts.
     shutil.rmtree(work / "home", ignore_errors=True)
     drawn, counts = [], []
     for name, language, package, version in PACKAGES:

@@ -1,1 +1,1 @@
-"""Real and odd source trees, and what is checked of their index."""
+"""Real and odd source trees, and the checks of their index."""

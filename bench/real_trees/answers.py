@@ -1,4 +1,4 @@
-"""Whether answers are true: definitions and callers, held against a plain text search."""
+"""Compares answers about definitions and callers with a plain text search."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from .program import Cairn
 from .sources import Form
 
-# What a definition looks like, by extension. Group 1 is the name.
+# Patterns of definitions, by extension. Group 1 is the name.
 DEFINITIONS = {
     "py": r"^\s*(?:async )?(?:def|class) ([A-Za-z_]\w{7,})",
     "go": r"^func (?:\([^)]*\) )?([A-Za-z_]\w{7,})[\[(]",
@@ -17,12 +17,12 @@ DEFINITIONS = {
     "js": r"^\s*(?:export )?(?:default )?(?:async )?(?:function\*?|class) ([A-Za-z_]\w{7,})",
     "c": r"^(?:[A-Za-z_][\w*]* +)+\*?([a-z_]\w{7,})\([^;]*$",
 }
-# What stands for the name of a class in the class itself.
+# Words for the name of a class in the class itself.
 OWN_NAME = re.compile(r"\b(Self|self|cls|this|super)\b")
-# Names of a tree that are asked for, and those of them whose callers are.
+# Number of requested names per tree, and of names whose callers are requested.
 NUM_ASKED = 40
 NUM_CALLERS = 15
-# Of the names that are asked for, the definition must be the first hit for so many of a hundred.
+# The definition must be the first hit for this percentage of the requested names.
 LEAST_PERCENT = 85
 
 
@@ -73,7 +73,7 @@ def finds(cairn: Cairn, texts: Texts, name: str) -> bool:
 
 
 def is_call(texts: Texts, edge: dict, name: str) -> bool:
-    """The line of the site, or one of the three after it, has the name, or the word that stands for it."""
+    """The line of the site, or one of the three after it, has the name, or the word for it."""
     site = edge["site"]
     if site is None or site["path"] not in texts.lines:
         return site is None

@@ -1,4 +1,4 @@
-"""What git or `find` lists, and what `cairn coverage` lists."""
+"""Compares the files that git or `find` lists with those that `cairn coverage` lists."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def listed(form: Form) -> set[str]:
     else:
         tracked = git(form.path, "ls-tree", "-r", "-z", "--name-only", "HEAD").split(b"\0")
         names = [*tracked, *git(form.path, "ls-files", "-z", "--others", "--exclude-standard").split(b"\0")]
-    # Git names a repository inside that it does not track by its folder.
+    # Git lists an untracked inner repository by its folder.
     return {escaped(name.removesuffix(b"/")) for name in names if name}
 
 

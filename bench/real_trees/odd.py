@@ -1,4 +1,4 @@
-"""The odd tree: everything that makes a walk, a decoder or a parser stumble, made of parts of the real trees."""
+"""The odd tree: cases that break walks, decoders or parsers, built from parts of the real trees."""
 
 import os
 import random
@@ -10,7 +10,7 @@ from .program import Cairn
 from .sources import Form, folder, git, tree
 
 SEED = 20240101
-# Of each real tree, files that are broken.
+# Number of files per real tree that are broken.
 NUM_BROKEN = 150
 NUM_WIDE = 3_000
 DEPTH = 150
@@ -64,7 +64,7 @@ def write(root: Path, path: str | bytes, data: bytes) -> None:
 
 
 def broken(root: Path, chance: random.Random) -> None:
-    """Real sources that are cut, have bytes changed, lines repeated or brackets gone."""
+    """Real sources that are cut, have bytes changed, lines repeated or brackets removed."""
     for name, extension in (("cargo", "rs"), ("guava", "java"), ("three", "js"), ("openssl", "c"), ("django", "py")):
         sources = sorted(tree(name).path.rglob(f"*.{extension}"))
         for number, source in enumerate(chance.sample(sources, min(NUM_BROKEN, len(sources)))):
@@ -158,7 +158,7 @@ def noise(chance: random.Random, length: int) -> str:
 
 
 def secrets(chance: random.Random) -> dict[str, str]:
-    """Secrets by the line that holds them; put together here, so that no scanner of sources takes them for real."""
+    """Secrets by the line that contains them; joined here, so that no scanner of sources reports them."""
     return {
         "token = \"{}\"": "gh" + "p_" + noise(chance, 36),
         "remote = https://oauth2:{}@git.example.org/a.git": "glp" + "at-" + noise(chance, 20),
@@ -184,12 +184,12 @@ def planted(chance: random.Random) -> dict[str, bytes]:
     return files
 
 
-# Path and secret of what is planted, once the tree is built.
+# Path and text of each planted secret, once the tree is built.
 SECRETS: dict[str, str] = {}
 
 
 def secrets_shown(cairn: Cairn) -> list[str]:
-    """Planted secrets that the program shows in a file, a list or an answer, and those that it does not list."""
+    """Planted secrets that the program shows in a file, a list or an answer, and those that its list lacks."""
     shown = [cairn.run("show", "tree", path)[1] for path in SECRETS]
     shown += [cairn.run("search", words, "--repo", "tree", "--limit", "100", "--max-tokens", "100000")[1] for words in ("password", "token", "api key", "connect")]
     shown.append(cairn.run("secrets", "tree")[1])

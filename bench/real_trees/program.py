@@ -12,7 +12,7 @@ from pathlib import Path
 from .sources import Form
 
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target") / "release"
-"""Where cargo puts what it builds."""
+"""The target folder of cargo."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def unpack(archive: Path, target: Path) -> None:
 
 
 def root_of(unpacked: Path) -> Path:
-    """Below the folders that hold nothing but one folder: archives have the package's name on top."""
+    """The content below folders that contain one folder only: archives have the package's name on top."""
     while len(entries := list(unpacked.iterdir())) == 1 and entries[0].is_dir():
         unpacked = entries[0]
     return unpacked

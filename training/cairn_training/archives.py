@@ -11,7 +11,7 @@ from .exclusions import is_vendored
 from .languages import EXTENSIONS
 from .mine import MAX_FILE_BYTES
 
-# Tests, generated and minified code teach names that nobody asks for.
+# Tests, generated and minified code teach names that no question contains.
 SKIPPED = re.compile(
     r"(^|/)(tests?|testing|testdata|__tests__|spec|specs|node_modules|dist/min|umd|locale|locales|i18n|fixtures|_vendor|vendor|third_party)(/|$)|"
     r"\.min\.|\.d\.ts$|_pb2|\.spec\.|\.test\.|_test\.go$|zz_generated|\.pb\.go$|\.d\.mts$|_test\.rb$|_spec\.rb$", re.I
@@ -48,7 +48,7 @@ def inner_path(archive: Path, path: str) -> str:
 
 
 def sources(archive: Path, held_out: bool = False) -> Iterator[tuple[str, bytes]]:
-    """The source files worth mining. A held-out package's own folder carries an excluded name, so nothing is taken for vendored there."""
+    """The source files worth mining. A held-out package's own folder carries an excluded name, so no file there counts as vendored."""
     for path, data in members(archive):
         inner = inner_path(archive, path)
         if wanted(inner) and (held_out or not is_vendored(inner)):

@@ -1,4 +1,4 @@
-"""Mines every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` of the cache; what is there is not mined again."""
+"""Mines every pinned package into `mined/<ecosystem>/<package>.jsonl.gz` of the cache; existing files are kept."""
 
 import gzip
 import hashlib
@@ -15,7 +15,7 @@ from .locate import archives_of
 from .mine import definitions
 from .packages import ECOSYSTEMS, Package, cache, read, read_held_out
 
-# More of one package teaches its house style rather than the language's words.
+# More definitions of one package would teach its style instead of the words of the language.
 MAX_DOCUMENTED = 5_000
 MAX_UNDOCUMENTED = 1_500
 MINER_VERSION = 1

@@ -1,4 +1,4 @@
-"""From a doc comment to the sentence that a programmer could have asked with."""
+"""Extracts from a doc comment the sentence that a programmer could ask."""
 
 import re
 
@@ -12,7 +12,7 @@ MARKERS = re.compile(r"^(/\*\*?!?<?|\*/|\*|///?!?<?|//!?|#+!?|---?)\s?")
 
 
 def description_tag(comment: str) -> str:
-    """The text of JSDoc's `@description` or `@summary`, where there is one."""
+    """The text of JSDoc's `@description` or `@summary`, if present."""
     summary = re.search(r"@summary\s+(.*?)(?=\n\s*\*\s*(@|\n)|\Z)", comment, re.S)
     description = re.search(r"@description\s+(.*?)(?=\n\s*\*\s*(@|\n)|\Z)", comment, re.S)
     if description and (not summary or len(description.group(1)) > 20):

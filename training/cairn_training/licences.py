@@ -1,4 +1,4 @@
-"""Which licences a package may be mined under, read from its own metadata and licence texts.
+"""Licences under which a package may be mined, read from its own metadata and licence texts.
 
 Only permissive licences count: weights are a work of statistics over the mined code, and a permissive licence leaves
 no doubt that they may be shipped. What is not understood is refused.
@@ -12,7 +12,7 @@ PERMISSIVE = {
     "PostgreSQL", "curl", "libpng-2.0", "MulanPSL-2.0",
 }
 
-# What packages write by hand instead of an SPDX identifier.
+# Hand-written names that packages use instead of an SPDX identifier.
 SPELLINGS = [
     (r"(the )?mit([ -]?(x11|expat))?( licen[sc]e)?|expat|mit licen[sc]ed?|licen[sc]e :: osi approved :: mit licen[sc]e", "MIT"),
     (r"(the )?apache([ -]|,)?( software)?( licen[sc]e)?,?[ -]*(version)?[ -]?v?(2|2\.0)?( licen[sc]e)?|licen[sc]e :: osi approved :: apache software licen[sc]e|asl[ -]?2\.0|apl2", "Apache-2.0"),

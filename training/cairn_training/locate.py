@@ -1,4 +1,4 @@
-"""Where a downloaded package lies in the cache, and what it says about its licence."""
+"""Finds a downloaded package in the cache, and its declared licence."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def wheel_is(path: Path, stem: str, version: str) -> bool:
 
 
 def licence_of(package: Package, archives: list[Path]) -> str | None:
-    """The permissive licence by the package's metadata, else by its licence file; None if neither says so."""
+    """The permissive licence by the package's metadata, else by its licence file; None if neither is permissive."""
     found = {"pypi": licence_of_wheel, "npm": licence_of_npm, "crates": licence_of_crate, "go": licence_of_go, "maven": licence_of_maven, "debian": licence_of_debian}
     return found[package.ecosystem](package, archives[0])
 

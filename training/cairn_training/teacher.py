@@ -1,4 +1,4 @@
-"""Where training starts: each word of the vocabulary as MiniLM sees it alone, reduced to the model's dimensions.
+"""The start of training: the embedding of each word of the vocabulary by MiniLM, reduced to the model's dimensions.
 
 A sentence model knows that `fetch` is near `download` before it has seen any code; a random start has to find that
 out from co-occurrence and never does for rare words.

@@ -22,7 +22,7 @@ DAMPED = np.concatenate([[0], 1 + np.log(np.arange(1, 256))]).astype(np.float32)
 
 
 class Data:
-    """The prepared lists with offsets, and which definitions are for what."""
+    """The prepared lists with offsets, and the use of each definition."""
 
     def __init__(self) -> None:
         arrays = np.load(cache() / "prepared.npz")

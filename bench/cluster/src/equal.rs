@@ -1,4 +1,4 @@
-//! Real repositories: the cluster's index has to be that of local mode.
+//! Real repositories: the cluster's index must equal that of local mode.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -36,7 +36,7 @@ pub(crate) async fn run(repositories: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Indexes what is new both ways, and prints what it took.
+/// Indexes the changes both ways, and prints the times.
 async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) -> Result<()> {
     let started = Instant::now();
     let asked = ask(ground, name, path).await?;

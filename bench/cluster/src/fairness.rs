@@ -32,7 +32,7 @@ pub(crate) async fn run(num_repositories: usize, num_files: usize) -> Result<()>
     Ok(())
 }
 
-/// Seconds that the small ones wait, sorted.
+/// Seconds that the small repositories wait, sorted.
 async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>) -> Result<Vec<f64>> {
     let mut ground = field.cluster().await?;
     let mut asked = Vec::new();
@@ -58,7 +58,7 @@ async fn waits(field: &Field, small: &[(String, Mutation)], huge: Option<&Path>)
     Ok(waits)
 }
 
-/// The value below which a share of the sorted values lies.
+/// The value at a share of the sorted values.
 fn at(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()

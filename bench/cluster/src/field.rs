@@ -11,10 +11,10 @@ use cairn_testkit::Mutation;
 use tempfile::TempDir;
 use toml::Table;
 
-/// Longer than anything that is measured takes.
+/// Longer than any measurement takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3 * 3600);
 
-/// Servers that nobody else uses.
+/// Servers for this process only.
 pub(crate) struct Field {
     _fleet: Fleet,
     servers: Servers,
@@ -30,7 +30,7 @@ impl Field {
         Ok(Self { _fleet: fleet, servers: Servers::read(&lines)?, directory })
     }
 
-    /// Where a server keeps its data.
+    /// The data folder of a server.
     pub(crate) fn data(&self, server: &str) -> PathBuf {
         self.directory.path().join(server)
     }
@@ -44,7 +44,7 @@ impl Field {
     }
 }
 
-/// Asks for the sync of a repository, as background work.
+/// Requests the sync of a repository, as background work.
 pub(crate) async fn ask(ground: &Ground, name: &str, path: &Path) -> Result<(RepositoryId, u64)> {
     let source = Source::Url { url: url(path) };
     ground.inside.enqueue(name, source, Lane::Bulk).await

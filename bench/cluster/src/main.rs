@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Starts servers and services of its own, measures, prints a table, and ends them. Programs lie beside this one, or in the
-/// folder that CAIRN_PROGRAMS names.
+/// Starts servers and services of its own, measures, prints a table, and ends them. Programs are beside this
+/// one, or in the folder that CAIRN_PROGRAMS names.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -21,13 +21,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Indexes real repositories both ways: are the fingerprints equal, and how long does each take?
+    /// Indexes real repositories both ways and compares fingerprints and times.
     Equal {
         /// Folders of git repositories.
         #[arg(required = true)]
         repositories: Vec<PathBuf>,
     },
-    /// Repositories and lines per minute, messages per repository, stored bytes per line, memory of each service.
+    /// Measures repositories and lines per minute, messages per repository, stored bytes per line, and memory
+    /// of each service.
     Throughput {
         #[arg(long, default_value_t = 200)]
         repositories: usize,
@@ -35,7 +36,7 @@ enum Bench {
         #[arg(long, default_value_t = 20)]
         files: usize,
     },
-    /// How long small repositories wait with a huge one enqueued before them, and without.
+    /// Measures how long small repositories wait, with a huge one enqueued before them and without.
     Fairness {
         #[arg(long, default_value_t = 2_000)]
         repositories: usize,

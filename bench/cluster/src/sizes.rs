@@ -1,4 +1,4 @@
-//! What services and servers take: memory, messages, bytes.
+//! The use of memory, messages and bytes by services and servers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tokio::time::sleep;
 const EVERY: Duration = Duration::from_millis(100);
 const PAGE_BYTES: u64 = 4096;
 
-/// The most memory that each service took, with the processes that it started, seen every 100 ms.
+/// The peak memory of each service, including the processes that it started, sampled every 100 ms.
 pub(crate) struct Memory {
     is_over: Arc<AtomicBool>,
     watching: JoinHandle<BTreeMap<u32, u64>>,
@@ -67,7 +67,8 @@ fn resident(groups: &[u32]) -> BTreeMap<u32, u64> {
     resident
 }
 
-/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted behind the name, which may hold anything.
+/// Group and resident bytes of a process: fields 5 and 24 of its `stat`, counted behind the name, which may
+/// contain anything.
 fn process(folder: &Path) -> Option<(u32, u64)> {
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -75,7 +76,7 @@ fn process(folder: &Path) -> Option<(u32, u64)> {
     Some((fields.get(2)?.parse().ok()?, pages * PAGE_BYTES))
 }
 
-/// Messages that were published in the cluster's vhost.
+/// Messages published in the cluster's vhost.
 pub(crate) async fn num_messages(ground: &Ground) -> Result<u64> {
     let vhost = ground.space.vhost.as_ref().context("a vhost")?;
     let said: Value = serde_json::from_str(&vhost.request("GET", &format!("/api/vhosts/{}", vhost.name()), "").await?)?;

@@ -1,4 +1,4 @@
-//! The program starts, and says what it measures.
+//! The program starts, and prints its measurements.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The names and modules that a language brings along.
+//! The names and modules that come with a language.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use std::fmt;
 pub struct Builtins {
     /// Names that the parser and the linker know.
     pub shared: &'static [&'static str],
-    /// Names that only the parser knows: it records no reference to them where they are used alone, unless
+    /// Names that only the parser knows. It records no reference to them where they are used alone, unless
     /// the file defines or imports them.
     pub parser: &'static [&'static str],
-    /// Names that only the linker knows: they are references, but never to a definition of the repository
-    /// that nothing binds.
+    /// Names that only the linker knows. They are references, but an unbound one never links to the
+    /// repository.
     pub linker: &'static [&'static str],
 }
 
 impl Builtins {
     pub const NONE: Builtins = Builtins { shared: &[], parser: &[], linker: &[] };
 
-    /// Names that the parser records no reference to.
+    /// Names to which the parser records no reference.
     pub fn parser_names(&self) -> impl Iterator<Item = &'static str> {
         words(self.shared).chain(words(self.parser))
     }
 
-    /// Names that the linker takes as defined by the language.
+    /// Names that the linker treats as part of the language.
     pub fn linker_names(&self) -> impl Iterator<Item = &'static str> {
         words(self.shared).chain(words(self.linker))
     }
 }
 
 impl fmt::Debug for Builtins {
-    /// The names of the parser only: they are part of the version of its facts.
+    /// Prints the names of the parser only, since they are part of the version of its facts.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names: Vec<&str> = self.parser_names().collect();
         names.sort_unstable();
@@ -43,7 +43,8 @@ impl fmt::Debug for Builtins {
 pub enum StandardModules {
     /// No module is known to come with the language.
     None,
-    /// Every module does that the repository neither holds nor declares as a dependency.
+    /// Every module comes with the language, unless the repository contains it or declares it as a
+    /// dependency.
     Any,
     /// The first part of the module's name is one of these words.
     FirstPart(&'static str),
@@ -67,7 +68,8 @@ impl StandardModules {
 }
 
 impl fmt::Debug for StandardModules {
-    /// Nothing: only the linker reads these, and the version of the parser's facts does not depend on them.
+    /// Prints no module: only the linker reads these, and the version of the parser's facts does not depend
+    /// on them.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("StandardModules")
     }

@@ -1,5 +1,5 @@
-//! Which language a file is in: by its name, its extension, its first line, and its text where those leave it
-//! open.
+//! Detects the language of a file: by its name, its extension, its first line, and its text if those do not
+//! decide.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::row::LanguageRow;
 use crate::table::{by_name, languages};
 
-/// Name → row, for whole file names and for extensions. The first row that claims a name has it.
+/// Maps whole file names and extensions to rows. The first row that claims a name has it.
 struct Index {
     file_names: FxHashMap<&'static str, &'static LanguageRow>,
     extensions: FxHashMap<&'static str, &'static LanguageRow>,
@@ -30,8 +30,8 @@ fn index() -> &'static Index {
     })
 }
 
-/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is looked at only
-/// where the name does not decide. None for files of no known language.
+/// The language of a file. `head` is the beginning of its content, a few kilobytes; it is read only if the
+/// name does not decide. None for files of no known language.
 pub fn language_of(path: &RepoPath, head: &[u8]) -> Option<&'static LanguageRow> {
     let name = path.file_name();
     if let Some(row) = index().file_names.get(name) {
@@ -59,7 +59,7 @@ fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
         "h" if has_any(CPP_MARKS) => by_name("cpp"),
         "m" if has_any(OBJECTIVE_C_MARKS) || has_any(&["#import", "#include"]) => by_name("objective-c"),
         "m" => by_name("matlab"),
-        // Translations of Qt.
+        // Translation files of Qt.
         "ts" if starts_with_any(&["<?xml", "<!DOCTYPE TS", "<TS"]) => by_name("xml"),
         "inc" if starts_with_any(&["<?php"]) => by_name("php"),
         "v" if has_any(&["endmodule", "`timescale"]) => by_name("verilog"),
@@ -70,7 +70,7 @@ fn by_content(extension: &str, head: &[u8]) -> Option<&'static LanguageRow> {
 
 const OBJECTIVE_C_MARKS: &[&str] = &["@interface", "@implementation", "@protocol", "@property", "@import "];
 
-/// What no C header holds outside of `#ifdef __cplusplus`, which C headers guard with `extern "C"`.
+/// Text that no C header contains outside of `#ifdef __cplusplus`, which C headers guard with `extern "C"`.
 const CPP_MARKS: &[&str] = &[
     "\nclass ",
     "\nnamespace ",

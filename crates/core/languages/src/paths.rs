@@ -1,4 +1,4 @@
-//! What a path says: whether it holds tests, and which module it is.
+//! Reads from a path whether it contains tests, and its module.
 
 use cairn_domain::RepoPath;
 
@@ -15,8 +15,8 @@ pub fn is_test_path(language: &str, path: &RepoPath) -> bool {
     in_directory || by_name(path.file_name()) || by_stem(path.stem())
 }
 
-/// The module that a file is, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`.
-/// Empty for the module of the root itself, and where the language has no module paths.
+/// The module of a file, parts joined with `.`: `fisio/fisio/imports/aws.py` is `fisio.imports.aws`. Empty
+/// for the module of the root itself, and for languages without module paths.
 pub fn module_path(language: &str, path: &RepoPath) -> String {
     let Some(rules) = by_name(language).map(|row| row.modules).filter(|rules| rules.enabled) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! What the environment asks for.
+//! Faults that the environment of the process requests.
 
 use std::collections::BTreeSet;
 use std::fmt::Arguments;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// What an injected failure says, so that a test sees in the logs that it happened.
+/// The text of an injected failure, so that a test finds it in the logs.
 const INJECTED: &str = "injected fault";
 
 static LOG: OnceLock<Mutex<Log>> = OnceLock::new();
@@ -22,7 +22,7 @@ struct Log {
     passed: BTreeSet<String>,
 }
 
-/// What happens at a point.
+/// The effect of a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     Kill,
@@ -31,7 +31,8 @@ enum Fault {
     Sleep { ms: u64 },
 }
 
-/// Arms what the environment asks for. Panics on what it cannot read: a fault that never comes would prove nothing.
+/// Arms the requested faults. Panics on an unreadable request, since a fault that never happens would prove
+/// nothing.
 pub fn arm() {
     if let Ok(path) = std::env::var("CAIRN_POINTS_LOG") {
         let file = OpenOptions::new().create(true).append(true).open(&path);
@@ -51,17 +52,17 @@ pub fn arm() {
     }
 }
 
-/// Notes the first passage of a point.
+/// Records the first passage of a point.
 pub fn passed(point: &str) {
     let Some(log) = LOG.get() else { return };
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     if log.passed.insert(point.to_owned()) {
-        // One write each, so that processes that share the file do not mix their lines.
+        // One write per line, so that processes that share the file do not mix their lines.
         log.file.write_all(format!("{point}\n").as_bytes()).expect("the log of points can be written");
     }
 }
 
-/// Overflows the stack if this is the work that is poison.
+/// Overflows the stack if this work is the poison.
 pub fn taste(work: Arguments) {
     if POISON.get().is_some_and(|poison| *poison == work.to_string()) {
         black_box(overflow(0));
@@ -74,7 +75,7 @@ fn overflow(depth: u64) -> u64 {
     depth + black_box(overflow(black_box(depth) + 1))
 }
 
-/// The grace that a test asks for, in milliseconds.
+/// The grace period that a test requests, in milliseconds.
 pub fn sweep_grace_ms() -> Option<i64> {
     std::env::var("CAIRN_SWEEP_GRACE_MS").ok()?.parse().ok()
 }
@@ -109,10 +110,10 @@ fn set((point, count, fault): (&str, u64, Fault)) {
     armed.expect("a fail point can be armed");
 }
 
-/// The passage stands still, and nothing else: a thread of a runtime that slept would keep from running what waits for it.
+/// Blocks only this passage. A sleeping thread of a runtime would also block the tasks that wait for it.
 fn sleep(lasts: Duration) {
     use tokio::runtime::{Handle, RuntimeFlavor};
-    #[expect(clippy::disallowed_methods, reason = "standing still is what is asked for")]
+    #[expect(clippy::disallowed_methods, reason = "the test requests a blocked thread")]
     let still = || std::thread::sleep(lasts);
     let is_shared = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
     if is_shared { tokio::task::block_in_place(still) } else { still() }

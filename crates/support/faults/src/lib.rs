@@ -1,17 +1,18 @@
 //! Faults on demand, for tests: points in the code at which a process fails, sleeps, aborts or is killed.
 //!
-//! The environment of the process says where; each variable names a point and how often it is passed before:
+//! The environment of the process selects them. A variable names a point and the number of passages before
+//! the fault:
 //!
-//! - `CAIRN_KILL_AT=point:n` kills the process there, as if its machine were gone.
-//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` makes it stand still for so many
-//!   milliseconds; `point:n:abort` ends the process as a bug in C code would.
-//! - `CAIRN_POISON=WORK` overflows the stack of whoever begins that work, each time: what a poison message does. Work is
-//!   named as logs name it: `parse/0 of run 7`.
-//! - `CAIRN_POINTS_LOG=FILE` gets a line for each point that the process passes, at its first passage: a bench proves
-//!   with it that it reached every point.
+//! - `CAIRN_KILL_AT=point:n` kills the process there, as a lost machine would.
+//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` blocks it for so many
+//!   milliseconds; `point:n:abort` ends the process like a bug in C code.
+//! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
+//!   Logs name the work in the same way: `parse/0 of run 7`.
+//! - `CAIRN_POINTS_LOG=FILE` gets a line for each point at its first passage in the process. With it a test
+//!   proves that it reached every point.
 //! - `CAIRN_SWEEP_GRACE_MS=n` sweeps generations after that time.
 //!
-//! All of this is there with the feature `failpoints` only; without it a point is no code at all.
+//! All of this exists with the feature `failpoints` only. Without it a point is no code at all.
 
 #[cfg(feature = "failpoints")]
 mod armed;
@@ -22,32 +23,34 @@ pub use armed::{arm, passed, sweep_grace_ms, taste};
 #[doc(hidden)]
 pub use fail;
 
-/// The points in a cluster's way, by the folder of the crate that passes them. A test holds the list against the sources.
+/// The points of a cluster, by the folder of the crate that passes them. A test compares the list with the
+/// sources.
 ///
-/// Where nothing can fail (`pipeline::delivered`, `handled`, `acked`) a failure that is asked for is a panic.
+/// At a point where nothing can fail (`pipeline::delivered`, `handled`, `acked`), a requested failure is a
+/// panic.
 pub const POINTS: &[(&str, &[&str])] = &[
     (
         "crates/pipeline",
         &[
-            // A job came; nothing is done yet.
+            // A job arrived; nothing is done yet.
             "pipeline::delivered",
-            // The part is found open; its stage is called.
+            // The part is open; its stage is called next.
             "pipeline::before_work",
-            // All that the stage writes is written; the part is open.
+            // The stage has written everything; the part is open.
             "pipeline::worked",
-            // The part is ended; what follows is not published.
+            // The part has ended; the next jobs are not published.
             "pipeline::ended",
             "pipeline::before_sync",
             // The run exists; its first parts are not published.
             "pipeline::synced",
-            // What follows is published, and stands in the outbox still.
+            // The next jobs are published, and still in the outbox.
             "pipeline::published",
-            // Everything is done but the answer to the broker.
+            // Everything is done except the reply to the broker.
             "pipeline::handled",
             "pipeline::acked",
-            // The coordinator published what stood in the outbox, where it stands still.
+            // The coordinator published the jobs in the outbox, which still contains them.
             "coordinator::relayed",
-            // Syncs are marked as handed out, and not published.
+            // Syncs are marked as dispatched, and not published.
             "coordinator::dispatched",
         ],
     ),
@@ -65,7 +68,7 @@ pub const POINTS: &[(&str, &[&str])] = &[
             "sync::leased",
             // The final manifest is written; readers see the old generation.
             "publish::before_switch",
-            // Readers see the new generation; nobody was told.
+            // Readers see the new generation; no notification was sent.
             "publish::switched",
         ],
     ),
@@ -73,25 +76,26 @@ pub const POINTS: &[(&str, &[&str])] = &[
     ("crates/adapters/vectors", &["vectors::written"]),
 ];
 
-/// A point: `fail_point!("name")`, or `fail_point!("name", |said| Err(…))`, which returns that from the function that
-/// stands around it when the point is made to fail.
+/// A point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. The second form returns the
+/// closure's value from the enclosing function when the point fails.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{
         $crate::passed($name);
-        $crate::fail::fail_point!($name $(, |said: Option<String>| ($failure)(said.unwrap_or_default()))?);
+        $crate::fail::fail_point!($name $(, |message: Option<String>| ($failure)(message.unwrap_or_default()))?);
     }};
 }
 
-/// A point that is no code: the feature `failpoints` is off.
+/// A point is no code while the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! fail_point {
     ($name:expr $(, $failure:expr)?) => {{}};
 }
 
-/// Where work begins: `poison_point!("{part} of run {run}")` names it. Ends the process if that is the poison.
+/// The start of some work, named by `poison_point!("{part} of run {run}")`. Ends the process if this work is
+/// the poison.
 #[cfg(feature = "failpoints")]
 #[macro_export]
 macro_rules! poison_point {
@@ -100,18 +104,18 @@ macro_rules! poison_point {
     };
 }
 
-/// Work that is no poison: the feature `failpoints` is off.
+/// Work is never poison while the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! poison_point {
     ($($work:tt)+) => {{}};
 }
 
-/// Does nothing: the feature `failpoints` is off.
+/// Does nothing while the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 pub fn arm() {}
 
-/// Always none: the feature `failpoints` is off.
+/// Always none while the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 pub fn sweep_grace_ms() -> Option<i64> {
     None

@@ -1,4 +1,5 @@
-//! Logs and metrics. Logs are lines on standard error, so that standard output stays free for results and for MCP.
+//! Logs and metrics. Logs are lines on standard error, so that standard output stays free for results and for
+//! MCP.
 
 pub mod metrics;
 
@@ -6,22 +7,22 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 progress, 2 details; the variable `CAIRN_LOG` overrules it
-/// (`cairn_pipeline=debug`). A second call changes nothing.
+/// Starts the logs of the command line. `verbose` 0 shows warnings, 1 progress, 2 details; the variable
+/// `CAIRN_LOG` takes precedence (`cairn_pipeline=debug`). A second call changes nothing.
 pub fn init(verbose: u8) {
     let level = match verbose {
-        // What a command meets at a broker it tells itself; these two tell of each attempt and each channel.
+        // A command reports the broker's errors itself; these two would log each attempt and each channel.
         0 => "warn,lapin=off,cairn_rabbitmq=error",
         1 => "info",
         _ => "debug",
     };
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(std::io::stderr);
     let subscriber = subscriber.with_ansi(std::io::stderr().is_terminal()).with_target(false);
-    // Someone else's subscriber stays.
+    // A subscriber that is already set stays.
     let _ = subscriber.try_init();
 }
 
-/// Starts the logs of a service: progress, one JSON object a line, with the fields of the spans around it.
+/// Starts the logs of a service: progress, one JSON object per line, with the fields of the enclosing spans.
 pub fn init_service() {
     let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false);
     let subscriber = subscriber.with_env_filter(filter("info")).with_writer(std::io::stderr);

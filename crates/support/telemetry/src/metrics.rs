@@ -1,7 +1,7 @@
 //! Metrics of a process, in Prometheus' text form.
 //!
-//! A service makes its series when it starts, at zero, and not when something first happens: a rate or an alert needs a series
-//! to look at. Whoever counts touches the labels that it will use.
+//! A service creates its series at start, with value zero, and not at the first event, because rates and
+//! alerts need an existing series. Each counting module touches the labels that it will use.
 
 use std::sync::LazyLock;
 
@@ -11,32 +11,33 @@ use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec, TextEncoder};
 pub use prometheus::{IntCounter, IntGauge};
 use prometheus::{register_histogram_vec, register_int_counter_vec, register_int_gauge, register_int_gauge_vec};
 
-/// Jobs by stage and by the answer that the broker got.
+/// Jobs by stage and by the reply to the broker.
 pub static JOBS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let counter = register_int_counter_vec!("cairn_jobs_total", "Jobs worked on.", &["stage", "answer"]);
     counter.expect("registered once")
 });
 
-/// How long a job was worked on, by stage.
+/// Working time of a job, by stage.
 pub static JOB_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = vec![0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0, 300.0];
     register_histogram_vec!("cairn_job_seconds", "Time from delivery to answer.", &["stage"], buckets)
         .expect("registered once")
 });
 
-/// Jobs in hand, by stage.
+/// Jobs in progress, by stage.
 pub static JOBS_IN_HAND: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     register_int_gauge_vec!("cairn_jobs_in_hand", "Jobs being worked on.", &["stage"]).expect("registered once")
 });
 
-/// Keys that this process owns: of providers, or the coordinator's.
+/// Keys that this process owns: keys of providers, or the coordinator's key.
 pub static OWNED_KEYS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_owned_keys", "Keys of providers that this process owns.").expect("registered once")
 });
 
-/// What the coordinator did, by kind: relayed jobs, dispatched syncs, stalled and reaped runs, swept generations.
+/// Actions of the coordinator, by kind: relayed jobs, dispatched syncs, stalled and reaped runs, swept
+/// generations.
 pub static COORDINATED: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    register_int_counter_vec!("cairn_coordinated_total", "What the coordinator did.", &["what"])
+    register_int_counter_vec!("cairn_coordinated_total", "Actions of the coordinator.", &["what"])
         .expect("registered once")
 });
 
@@ -46,7 +47,7 @@ pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
         .expect("registered once")
 });
 
-/// How long an answer took, by route.
+/// Time to answer, by route.
 pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = vec![0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
     register_histogram_vec!(
@@ -58,25 +59,26 @@ pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     .expect("registered once")
 });
 
-/// Requests that have no answer yet.
+/// Requests without an answer yet.
 pub static REQUESTS_IN_HAND: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_requests_in_hand", "Requests being answered.").expect("registered once")
 });
 
-/// Connections of callers that are open; `max_connections` of the query service bounds them.
+/// Open connections of callers; `max_connections` of the query service bounds them.
 pub static CONNECTIONS: LazyLock<IntGauge> = LazyLock::new(|| {
     register_int_gauge!("cairn_connections", "Connections of callers that are open.").expect("registered once")
 });
 
-/// What happened between this process and the broker, by kind: messages published, returned (no queue takes them: an alert belongs
-/// on it), refused (the queue is full), unconfirmed (published again), delivered; connections and consumers that were attached.
+/// Events between this process and the broker, by kind: messages published, returned (no queue accepts them;
+/// set an alert on it), refused (the queue is full), unconfirmed (published again), delivered; connections
+/// and consumers attached.
 pub static BROKER: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("cairn_broker_total", "What happened between this process and the broker.", &["what"])
         .expect("registered once")
 });
 
-/// How this process stands with the broker: both connections, an alarm that stops publishing (an alert belongs on it), and the
-/// consumers that it has beside those that it wants.
+/// The state of the connection to the broker: both connections, an alarm that stops publishing (set an alert
+/// on it), and the attached and wanted consumers.
 pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_connected", "1 while both connections to the broker are up.", Kind::Gauge),
     ("cairn_broker_blocked", "1 while an alarm of the broker stops publishing.", Kind::Gauge),
@@ -84,20 +86,20 @@ pub const BROKER_GAUGES: [Reading; 4] = [
     ("cairn_broker_consumers_wanted", "Consumers that should be attached.", Kind::Gauge),
 ];
 
-/// How a number of somebody else's is to be read.
+/// How to read a number that another component counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// It only grows.
     Counter,
-    /// It says how things stand now.
+    /// It is a current value.
     Gauge,
 }
 
-/// A number that is counted elsewhere, with its name, its meaning and its kind.
+/// A number that another component counts, with its name, its meaning and its kind.
 pub type Reading = (&'static str, &'static str, Kind);
 
-/// Exports numbers that are counted elsewhere: `read` gives the values in the order of the readings whenever somebody looks.
-/// A process has one source of each name; the first stays.
+/// Exports numbers that another component counts. At each scrape, `read` returns the values in the order of
+/// the readings. A process has one source per name; the first one stays.
 pub fn export(readings: &[Reading], read: impl Fn() -> Vec<u64> + Send + Sync + 'static) {
     let metrics = readings.iter().filter_map(|(name, help, kind)| match kind {
         Kind::Counter => IntCounter::new(*name, *help).ok().map(Exported::Counter),
@@ -146,9 +148,9 @@ impl Collector for Readings {
     }
 }
 
-/// Everything that was registered, as text.
+/// All registered metrics, as text.
 pub fn text() -> String {
-    // Metrics of ours are sound; an unreadable one would be left out.
+    // Our metrics are always encodable; an unreadable one would be left out.
     TextEncoder::new().encode_to_string(&prometheus::gather()).unwrap_or_default()
 }
 

@@ -35,8 +35,8 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// Words of the language and of its freestanding headers. Library functions are not listed, so that a
-/// question such as "who calls malloc" has an answer.
+/// Words of the language and of its freestanding headers. Library functions are not listed, so that callers
+/// of `malloc` can be found.
 const BUILTINS: Builtins = Builtins { parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 pub(super) const PARSER_NAMES: &str = "

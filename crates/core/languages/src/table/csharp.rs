@@ -38,7 +38,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     separators: &["?.", "::", "."],
     root_marks: &["global::"],
     super_words: &["base"],
-    // `: this(…)` makes what its class makes.
+    // `: this(…)` calls a constructor of the same class.
     self_types: &["this"],
     constructor_method: "constructor",
     builtins: BUILTINS,

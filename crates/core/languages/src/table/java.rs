@@ -18,7 +18,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     tests: JAVA_TESTS,
     modules: JVM_MODULES,
     separators: &["::", "."],
-    // `this(…)` makes what its class makes.
+    // `this(…)` calls a constructor of the same class.
     self_types: &["this"],
     constructor_method: "constructor",
     upper_case_constants: true,
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// What `java.lang` makes visible everywhere.
+/// The names that `java.lang` makes visible everywhere.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], linker: &[LINKER_NAMES] };
 
 const SHARED_NAMES: &str = "

@@ -1,4 +1,4 @@
-//! JavaScript, and what TypeScript shares with it.
+//! JavaScript, and the data that TypeScript shares with it.
 
 use cairn_domain::Visibility::{Private, Protected, Public};
 
@@ -7,7 +7,7 @@ use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
 use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, TestRules, VisibilityRule};
 
-/// What JavaScript and its dialects share.
+/// The common row of JavaScript and its dialects.
 pub(super) const SCRIPT: LanguageRow = LanguageRow {
     class: LanguageClass::Code,
     doc: DocStyle { line_prefixes: &["//"], block_prefixes: &["/**", "/*"] },

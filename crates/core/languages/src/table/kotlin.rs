@@ -18,7 +18,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     tests: JAVA_TESTS,
     modules: JVM_MODULES,
     separators: &["?.", "!!.", "::", "."],
-    // `this(…)` makes what its class makes.
+    // `this(…)` calls a constructor of the same class.
     self_types: &["this"],
     constructor_method: "constructor",
     call_instantiates: true,
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// What the packages `kotlin.*` make visible everywhere.
+/// The names that the packages `kotlin.*` make visible everywhere.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const SHARED_NAMES: &str = "

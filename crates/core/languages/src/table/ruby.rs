@@ -22,7 +22,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
             ("private", Private),
             ("protected", Protected),
             ("public", Public),
-            // Copies for callers of the module; the methods themselves are private.
+            // Makes copies for callers of the module; the methods themselves are private.
             ("module_function", Public),
         ],
         default: Public,

@@ -24,7 +24,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     modules: JVM_MODULES,
     generic_brackets: b"[",
     call_instantiates: true,
-    // `this(…)` makes what its class makes.
+    // `this(…)` calls a constructor of the same class.
     self_types: &["this"],
     upper_case_constants: true,
     builtins: BUILTINS,
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     ..BASE
 }];
 
-/// What `scala` and `scala.Predef` make visible everywhere.
+/// The names that `scala` and `scala.Predef` make visible everywhere.
 const BUILTINS: Builtins = Builtins { shared: &[SHARED_NAMES], parser: &[PARSER_NAMES], ..Builtins::NONE };
 
 const SHARED_NAMES: &str = "

@@ -1,4 +1,4 @@
-//! What several languages share. A row states only what differs from [`BASE`].
+//! Data that several languages share. A row states only its differences from [`BASE`].
 
 use cairn_domain::Visibility;
 use cairn_domain::Visibility::{Internal, Private, Protected, Public};
@@ -7,7 +7,7 @@ use crate::builtins::{Builtins, StandardModules};
 use crate::family::Family;
 use crate::row::{DocStyle, LanguageClass, LanguageRow, ModuleRules, RelativeImports, TestRules, VisibilityRule};
 
-/// What most languages share.
+/// The common values of most languages.
 pub(super) const BASE: LanguageRow = LanguageRow {
     name: "",
     family: Family::Other,
@@ -64,7 +64,7 @@ pub(super) const NO_MODULES: ModuleRules =
 /// The path without `src` is the module.
 pub(super) const PATH_MODULES: ModuleRules = ModuleRules { enabled: true, drop_inner: &["src"], ..NO_MODULES };
 
-/// As Maven and its kind lay sources out.
+/// The layout of sources in Maven and similar tools.
 pub(super) const JVM_MODULES: ModuleRules = ModuleRules {
     enabled: true,
     drop_leading: &[

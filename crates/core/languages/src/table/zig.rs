@@ -14,7 +14,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     grammar: grammar!("tree-sitter-zig", "1.1.2", tree_sitter_zig::LANGUAGE),
     query: include_str!("zig.scm"),
     extensions: &["zig", "zon"],
-    // `//!` documents the file, not what follows.
+    // `//!` documents the file, not the next definition.
     doc: DocStyle { line_prefixes: &["///"], block_prefixes: &[] },
     visibility: VisibilityRule::Keyword {
         words: &[("pub", Public), ("export", Public)],
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[LanguageRow] = &[LanguageRow {
     tests: TestRules { stem_suffixes: &["_test", "_tests"], file_prefixes: &["test_", "test.", "tests."], ..NO_TESTS },
     modules: PATH_MODULES,
     generic_brackets: b"",
-    // `Self` is a name as any other: that of the type which declares it.
+    // `Self` is an ordinary name: the type declares it.
     self_words: &["self"],
     super_words: &[],
     constructor_functions: &["init", "initCapacity", "create"],

@@ -1,4 +1,4 @@
-//! Points as a process passes them, and the list of points against the sources.
+//! Tests of points in a process, and of the list of points against the sources.
 
 #[cfg(feature = "failpoints")]
 mod process;

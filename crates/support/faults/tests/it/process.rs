@@ -1,4 +1,4 @@
-//! What the variables do to a process: this program runs itself with them.
+//! The effect of the variables on a process: this program runs itself with them.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -7,7 +7,8 @@ use cairn_faults::{fail_point, poison_point};
 
 const CHILD: &str = "CAIRN_TEST_CHILD";
 
-/// Passes `first` and `second` three times, each a work of its own, and says after each `first` what came of it.
+/// Passes `first` and `second` three times, each as work of its own, and prints the result after each
+/// `first`.
 fn pass_points() {
     for number in 0..3 {
         poison_point!("work {number}");
@@ -104,10 +105,10 @@ fn each_point_is_noted_once() {
 }
 
 #[test]
-fn what_cannot_be_read_ends_the_process() {
+fn unreadable_variable_ends_the_process() {
     if is_child() {
         return;
     }
-    let output = child("process::what_cannot_be_read_ends_the_process", "CAIRN_KILL_AT", "test::first");
+    let output = child("process::unreadable_variable_ends_the_process", "CAIRN_KILL_AT", "test::first");
     assert!(!output.status.success() && outcomes(&output).is_empty(), "{output:?}");
 }

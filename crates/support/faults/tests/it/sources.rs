@@ -1,4 +1,4 @@
-//! The list names every point, and only those.
+//! The list contains exactly the points in the sources.
 
 use std::collections::BTreeSet;
 use std::fs;
