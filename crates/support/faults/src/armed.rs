@@ -114,9 +114,9 @@ fn set((point, count, fault): (&str, u64, Fault)) {
 fn sleep(lasts: Duration) {
     use tokio::runtime::{Handle, RuntimeFlavor};
     #[expect(clippy::disallowed_methods, reason = "the test requests a blocked thread")]
-    let still = || std::thread::sleep(lasts);
+    let block = || std::thread::sleep(lasts);
     let is_shared = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if is_shared { tokio::task::block_in_place(still) } else { still() }
+    if is_shared { tokio::task::block_in_place(block) } else { block() }
 }
 
 fn call_at(point: &str, count: u64, end: impl Fn() + Send + Sync + 'static) -> Result<(), String> {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_read() {
+    fn requested_faults_are_parsed() {
         assert_eq!(wanted("s3::before_put:2"), Some(("s3::before_put", 2, Fault::Fail)));
         assert_eq!(wanted("s3::before_put:0:abort"), Some(("s3::before_put", 0, Fault::Abort)));
         assert_eq!(wanted("s3::before_put:1:sleep=70"), Some(("s3::before_put", 1, Fault::Sleep { ms: 70 })));
