@@ -11,6 +11,8 @@ use crate::suite::PlantedFault;
 enum Fault {
     Store(StoreFault),
     LosesSymbols,
+    LosesSpans,
+    LosesChunks,
     LosesFiles,
     LosesReplacements,
     ReversesSymbols,
@@ -23,8 +25,10 @@ enum Fault {
     LosesPages,
 }
 
-const ALL: [(&str, Fault); 11] = [
+const ALL: [(&str, Fault); 13] = [
     ("loses a symbol", Fault::LosesSymbols),
+    ("loses the spans of symbols", Fault::LosesSpans),
+    ("loses the chunks of symbols", Fault::LosesChunks),
     ("loses a file", Fault::LosesFiles),
     ("loses replacements", Fault::LosesReplacements),
     ("answers symbols backwards", Fault::ReversesSymbols),
@@ -61,6 +65,8 @@ impl Names for Faulty<dyn Names, Fault> {
     async fn stage(&self, tenant: &Tenant, run: RunId, mut staged: StagedNames) -> Result<(), NamesError> {
         match self.fault {
             Fault::LosesSymbols => drop(staged.symbols.pop()),
+            Fault::LosesSpans => staged.symbols.iter_mut().for_each(|symbol| symbol.span.end = symbol.span.start),
+            Fault::LosesChunks => staged.symbols.iter_mut().for_each(|symbol| symbol.chunk = None),
             Fault::LosesFiles => drop(staged.files.pop()),
             Fault::LosesReplacements => staged.replaced.clear(),
             _ => {}

@@ -258,6 +258,12 @@ pub(super) async fn symbols_are_read_as_written(store: &dyn Names) -> Result<()>
     let symbols: Vec<SymbolEntry> = SymbolKind::ALL.iter().enumerate().map(symbol).collect();
     let staged = StagedNames { symbols: symbols.clone(), files: vec![odd.clone()], ..StagedNames::default() };
     index.stage(1, staged).await?;
+    let by_node = |mut symbols: Vec<SymbolEntry>| {
+        symbols.sort_by_key(|symbol| symbol.node);
+        symbols
+    };
+    let scrolled = index.scroll(&view(2, &[]), &index.case.scope()).await?;
+    expect_eq!(by_node(scrolled), by_node(symbols.clone()));
     for symbol in symbols {
         let hits = look_up(&index, &symbol.qualified_name, EXACT).await?;
         let expected = SymbolHit { repository: index.r(), symbol, matched: Exact, score: 100 };
