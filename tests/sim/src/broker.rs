@@ -1,18 +1,14 @@
 //! A broker with faults: jobs arrive late, in any order, more than once, or never if they were not confirmed.
-//!
-//! The pipeline's own `settlement` decides how a failed job is settled.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use cairn_domain::Lane;
-use cairn_pipeline::{RetryLadder, StageError, settlement};
 use cairn_ports::{BrokerError, Delivery, ErrorKind, Settlement};
 use cairn_wire::Job;
 
+use crate::mutants::Mutant;
 use crate::world::World;
-use crate::{cloner, worker};
 
 /// Publishes jobs. After an error, some of them may have been published.
 pub async fn publish(world: &Arc<World>, jobs: Vec<Job>) -> Result<(), BrokerError> {
@@ -68,7 +64,7 @@ impl Unanswered {
         self.world.schedule().trace(|| format!("{}: {settlement:?}", delivery.job));
         let attempts = delivery.num_failed_attempts;
         match settlement {
-            Settlement::Ack => worker::check_acknowledged(&self.world, &delivery.job),
+            Settlement::Ack => check_acknowledged(&self.world, &delivery.job),
             Settlement::Retry { after } => enqueue(&self.world, delivery.job, attempts + 1, after.as_millis() as u64),
             Settlement::Requeue { after } => enqueue(&self.world, delivery.job, attempts, after.as_millis() as u64),
         }
@@ -84,37 +80,22 @@ impl Drop for Unanswered {
     }
 }
 
-/// The runner's order for a delivery: work, then answer.
+/// Hands a delivery to the runner, and settles it as the runner says.
 async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     let Some(delivery) = unanswered.delivery.clone() else { return };
-    if world.environment.has(crate::Mutant::AckBeforeWrite) {
+    if world.environment.has(Mutant::AckBeforeWrite) {
         unanswered.answer(&Settlement::Ack);
     }
-    world.schedule().trace(|| format!("takes {}", delivery.job));
-    let began_at_ms = world.now();
-    let worked = match &delivery.job {
-        Job::Sync(job) => cloner::sync(world, job).await,
-        Job::Part(job) => worker::work(world, job).await,
-    };
-    let settlement = match worked {
-        Ok(()) => Settlement::Ack,
-        Err(error) => settle(world, &delivery, &error, began_at_ms).await,
-    };
-    world.schedule().step().await;
+    let settlement = (world.runner)(Arc::clone(world), delivery).await;
     unanswered.answer(&settlement);
 }
 
-async fn settle(world: &Arc<World>, delivery: &Delivery, error: &StageError, began_at_ms: i64) -> Settlement {
-    world.schedule().trace(|| format!("{} fails: {}", delivery.job, error.chain()));
-    if error.class == cairn_ports::ErrorClass::Cancelled {
-        return Settlement::Ack;
+/// An acknowledged job needs no further delivery: its part or its run has ended.
+fn check_acknowledged(world: &World, job: &Job) {
+    let Job::Part(job) = job else { return };
+    let Some(run) = world.environment.memory.run(job.run) else { return };
+    let is_open = run.ledger.stages.get(&job.part.stage).is_some_and(|stage| stage.open().contains(job.part.number));
+    if is_open && !run.ledger.state.is_finished() {
+        world.schedule().violate(format!("the job of {} of {} is acknowledged, its part is open", job.part, job.run));
     }
-    if let Some(answer) = settlement(error, delivery, &RetryLadder::cluster()) {
-        return answer;
-    }
-    let recorded = match &delivery.job {
-        Job::Sync(job) => cloner::failed(world, job, error.code, began_at_ms).await.map_err(StageError::from),
-        Job::Part(job) => worker::failed(world, job, error.code.to_owned(), error.chain()).await,
-    };
-    if recorded.is_ok() { Settlement::Ack } else { Settlement::Requeue { after: Duration::from_secs(5) } }
 }

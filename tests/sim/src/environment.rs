@@ -11,7 +11,7 @@ use cairn_testkit::MemoryRuns;
 
 use crate::history::History;
 use crate::mutants::Mutant;
-use crate::records::{Records, Rows};
+use crate::rows::Rows;
 use crate::schedule::Schedule;
 use crate::source::Content;
 
@@ -32,10 +32,6 @@ impl Environment {
 
     pub fn has(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
-    }
-
-    pub fn store(self: &Arc<Self>, number: usize) -> Records {
-        Records { environment: Arc::clone(self), number }
     }
 
     pub fn history(&self) -> MutexGuard<'_, History> {

@@ -21,6 +21,9 @@ mod mutants;
 mod quota;
 mod reader;
 mod records;
+mod rows;
+mod run;
+mod runner;
 mod schedule;
 mod scheduler;
 mod source;
@@ -29,7 +32,7 @@ mod worker;
 mod world;
 
 pub use mutants::Mutant;
-pub use world::{Outcome, run};
+pub use run::{Outcome, run};
 
 /// The first seed that shows a violation, and the violation.
 pub fn first_violation(seeds: impl IntoIterator<Item = u64>, mutant: Option<Mutant>) -> Option<(u64, String)> {

@@ -22,6 +22,7 @@ use cairn_wire::Job;
 use crate::broker;
 use crate::environment::Remote;
 use crate::mutants::Mutant;
+use crate::records::Records;
 use crate::schedule::SimulatedClock;
 use crate::world::World;
 
@@ -98,7 +99,8 @@ async fn reap(world: Arc<World>) {
 }
 
 async fn sweep(world: Arc<World>) {
-    let stores = (0..2).map(|number| Arc::new(world.environment.store(number)) as Arc<dyn Generations>).collect();
+    let stores =
+        (0..2).map(|number| Arc::new(Records::new(&world.environment, number)) as Arc<dyn Generations>).collect();
     let no_patterns = Arc::new(FakeIndex::empty());
     let sweep = Sweep {
         artifacts: Artifacts::new(Arc::clone(&world.blobs) as Arc<_>),

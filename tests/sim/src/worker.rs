@@ -16,7 +16,7 @@ use cairn_wire::{Job, PartJob, RunResult};
 
 use crate::broker;
 use crate::mutants::Mutant;
-use crate::records::Write;
+use crate::records::{Records, Write};
 use crate::source::{Manifest, Plan, artifact};
 use crate::world::World;
 
@@ -84,16 +84,6 @@ async fn end(world: &Arc<World>, job: &PartJob, end: PartEnd) -> Result<(), Stag
     Ok(())
 }
 
-/// An acknowledged job needs no further delivery: its part or its run has ended.
-pub fn check_acknowledged(world: &World, job: &Job) {
-    let Job::Part(job) = job else { return };
-    let Some(run) = world.environment.memory.run(job.run) else { return };
-    let is_open = run.ledger.stages.get(&job.part.stage).is_some_and(|stage| stage.open().contains(job.part.number));
-    if is_open && !run.ledger.state.is_finished() {
-        world.schedule().violate(format!("the job of {} of {} is acknowledged, its part is open", job.part, job.run));
-    }
-}
-
 struct Part<'a> {
     world: &'a Arc<World>,
     plan: Plan,
@@ -155,7 +145,8 @@ impl Part<'_> {
         let schedule = self.world.schedule();
         schedule.step().await;
         let way_ms = schedule.random(if schedule.random(20) == 0 { LONGEST_WAY_MS } else { 50 });
-        let (records, staging, own) = (self.world.environment.store(store), self.task.staging(), Arc::clone(schedule));
+        let (records, staging, own) =
+            (Records::new(&self.world.environment, store), self.task.staging(), Arc::clone(schedule));
         schedule.spawn(async move {
             own.sleep(way_ms).await;
             records.write(&staging, write);
