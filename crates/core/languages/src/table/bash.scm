@@ -1,6 +1,6 @@
-; Bash and its relatives.
+; Bash and other shells.
 ;
-; Variables and functions have namespaces of their own: a local variable hides no function, so none is opaque.
+; Variables and functions have separate namespaces: a local variable hides no function, so none is opaque.
 
 ; --- Definitions
 
@@ -21,7 +21,7 @@
 ((declaration_command "export" (variable_assignment name: (variable_name) @name) @definition.variable)
   (#set! signature "export") (#set! assigned "true"))
 
-; An assignment declares what is not declared before.
+; An assignment declares a name that is not declared before.
 ((program (variable_assignment name: (variable_name) @name) @definition.variable) (#set! assigned "true"))
 ((variable_assignments (variable_assignment name: (variable_name) @name) @definition.variable) (#set! assigned "true"))
 ((if_statement (variable_assignment name: (variable_name) @name) @definition.variable) (#set! assigned "true"))
@@ -30,7 +30,7 @@
 ((case_item (variable_assignment name: (variable_name) @name) @definition.variable) (#set! assigned "true"))
 ((list (variable_assignment name: (variable_name) @name) @definition.variable) (#set! assigned "true"))
 
-; Tests of bats. Its blocks are no blocks to the grammar.
+; Tests of bats. The grammar does not see their blocks.
 ((command name: (command_name (word) @_test) . argument: [(string (string_content) @name) (raw_string) @name]) @definition.function
   (#eq? @_test "@test") (#set! test "true"))
 
@@ -47,7 +47,7 @@
 ; --- References
 
 ((command_name (word) @reference.call) (#not-match? @reference.call "/"))
-; Commands that are run by another one, and functions that are handed over.
+; Commands that another command runs, and functions that are passed on.
 ((command name: (command_name (word) @_run) . argument: (word) @reference.call) (#any-of? @_run "run" "time"))
 ((command name: (command_name) . argument: (word) @reference.value) (#match? @reference.value "[a-z0-9](_|::)[a-z]"))
 ((command name: (command_name (word) @_command) argument: (word) @reference.value)

@@ -1,7 +1,7 @@
 ; C.
 ;
-; A prototype is a symbol of its own, for it is the public face of a header and carries the doc comment. Its signature ends
-; with `;` (property `declaration`), by which linking prefers the definition that stands elsewhere.
+; A prototype is a symbol of its own, since it is the public face of a header and carries the doc comment. Its
+; signature ends with `;` (property `declaration`), so linking prefers the definition elsewhere.
 
 ; --- Definitions
 
@@ -21,7 +21,7 @@
   (attributed_declarator (function_declarator declarator: (identifier) @name))
   ]) @definition.function (#set! declaration "true"))
 
-; Types with a name in a `typedef`: the public name has the members, the tag is another name for it.
+; Types with a name in a `typedef`: the public name has the members, the tag is another name for the type.
 (type_definition type: [(struct_specifier body: (_) @body) (union_specifier body: (_) @body)]
   declarator: (type_identifier) @name) @definition.struct
 (type_definition type: (enum_specifier body: (_) @body) declarator: (type_identifier) @name) @definition.enum
@@ -60,7 +60,7 @@
   (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name))))
   ]) @definition.field
 
-; Variables at the top; those of functions are left out. `int a;` beside a body of a type stands for itself.
+; Variables at the top; variables of functions are left out. `int a;` beside the body of a type is a variable.
 ((declaration (storage_class_specifier "extern") declarator: [
   (identifier) @name
   (pointer_declarator declarator: (identifier) @name)
@@ -89,7 +89,7 @@
   (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name))))
   (init_declarator declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))) value: (initializer_list)? @body)
   ]) @definition.variable
-; A body without a name is the variable's own; one with a name stands beside it.
+; A body without a name belongs to the variable; a body with a name is a type of its own.
 (declaration (storage_class_specifier "static")? @visibility
   type: [(struct_specifier !name body: (_) @body) (union_specifier !name body: (_) @body)] declarator: [
   (identifier) @name
@@ -107,7 +107,7 @@
   (init_declarator declarator: (array_declarator declarator: (identifier) @name) value: (initializer_list)? @body)
   ] @definition.variable)
 
-; What is defined as nothing is a switch or the guard of a header.
+; An empty macro is a switch or the guard of a header.
 (preproc_def name: (_) @name value: (_)) @definition.constant
 (preproc_function_def name: (_) @name) @definition.macro
 
@@ -134,7 +134,7 @@
   (union_specifier name: (_) @reference.instantiate)]))
 
 (type_identifier) @reference.type_use
-; `struct foo;` says that there is one.
+; `struct foo;` only declares the type.
 (translation_unit (struct_specifier name: (_) @not_reference !body))
 (preproc_ifdef (struct_specifier name: (_) @not_reference !body))
 (preproc_if (struct_specifier name: (_) @not_reference !body))

@@ -1,7 +1,7 @@
 ; C++.
 ;
-; As in C, a prototype (and a method that a class only declares) is a symbol whose signature ends with `;`: linking prefers the
-; definition that stands elsewhere. Pure virtual methods have none and are definitions.
+; As in C, a prototype (and a method that a class only declares) is a symbol whose signature ends with `;`:
+; linking prefers the definition elsewhere. Pure virtual methods are definitions, since no other one exists.
 
 ; --- Definitions
 
@@ -72,7 +72,7 @@
 (namespace_definition name: (namespace_identifier) @name body: (_) @body) @definition.module
 (namespace_definition name: (nested_namespace_specifier . (namespace_identifier) @owner . (namespace_identifier) @name .) body: (_) @body) @definition.module
 (namespace_definition name: (nested_namespace_specifier (nested_namespace_specifier . (namespace_identifier) @owner . (namespace_identifier) @name .)) body: (_) @body) @definition.module
-; What stands in a namespace without name is for its file alone.
+; The contents of a namespace without name are visible in their file only.
 (namespace_definition !name "namespace" @visibility body: (declaration_list (function_definition declarator: [
   (function_declarator declarator: (identifier) @name)
   (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
@@ -204,7 +204,7 @@
   (reference_declarator (field_identifier) @binding.name)]) @binding.annotation
 (declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @binding.name (pointer_declarator declarator: (identifier) @binding.name)]
   value: (new_expression type: (_) @binding.type))) @binding.constructor
-; `Foo()` makes a `Foo`, by its capital letter; functions that begin with one are told apart where names are resolved.
+; `Foo()` makes a `Foo`, by its capital letter. Linking recognises functions that begin with a capital letter.
 ((declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: (identifier) @binding.name
   value: (call_expression function: [(identifier) (qualified_identifier name: (identifier))] @binding.type))) @binding.constructor
   (#match? @binding.type "^(.*::)?[A-Z][^:]*$"))

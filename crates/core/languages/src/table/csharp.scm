@@ -21,7 +21,7 @@
 (delegate_declaration (modifier ["public" "protected" "private" "internal"])? @visibility name: (_) @name) @definition.type
 
 (method_declaration (modifier ["public" "protected" "private" "internal"]) @visibility name: (_) @name body: (_)? @body) @definition.method
-; What implements a member of an interface by name is called through the interface.
+; An explicit implementation of an interface member is called through the interface.
 ((method_declaration (explicit_interface_specifier) name: (_) @name body: (_)? @body) @definition.method (#set! visibility "public"))
 (method_declaration name: (_) @name body: (_)? @body) @definition.method
 (constructor_declaration (modifier ["public" "protected" "private" "internal"])? @visibility name: (_) @name body: (_)? @body) @definition.method
@@ -65,7 +65,7 @@
 (variable_declaration type: [(identifier) (generic_name) (qualified_name)] @path
   (variable_declarator (implicit_object_creation_expression (argument_list) @arguments))) @reference.instantiate
 
-; Names of interfaces start with an I, those of classes do not.
+; Names of interfaces start with an I, names of classes do not.
 ((class_declaration (base_list [(identifier) (generic_name) (qualified_name)] @path)) @reference.extend (#not-match? @path "^([A-Za-z0-9_]+\\.)*I[A-Z]"))
 ((class_declaration (base_list [(identifier) (generic_name) (qualified_name)] @path)) @reference.implement (#match? @path "^([A-Za-z0-9_]+\\.)*I[A-Z]"))
 ((class_declaration (base_list (primary_constructor_base_type type: (_) @path (argument_list) @arguments))) @reference.extend)
@@ -77,7 +77,7 @@
 
 (attribute name: (_) @path (attribute_argument_list)? @arguments) @reference.decorate
 
-; Types are plain identifiers, so that each place where a type stands is named.
+; Types are plain identifiers, so each place of a type is named here.
 (generic_name (identifier) @reference.type_use)
 (type_argument_list (identifier) @reference.type_use)
 (nullable_type type: (identifier) @reference.type_use)

@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript have in common.
+; The common part of JavaScript and TypeScript.
 
 ; --- Definitions
 

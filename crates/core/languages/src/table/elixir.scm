@@ -1,4 +1,4 @@
-; Elixir. Everything is a call: what it means is said by the word that is called.
+; Elixir. Everything is a call: the called word decides the meaning.
 
 ; --- Definitions
 
@@ -6,11 +6,11 @@
   (#eq? @_define "defmodule") (#set! dotted "true"))
 ((call target: (identifier) @_define @not_reference . (arguments . (alias) @name) (do_block) @body) @definition.interface
   (#eq? @_define "defprotocol") (#set! dotted "true"))
-; An implementation belongs to the type that it is for; without one, to the module around it.
+; An implementation belongs to its type; without a type, to the module around it.
 ((call target: (identifier) @_define @not_reference . (arguments (keywords (pair value: [(alias) @owner (list . (alias) @owner)]))) (do_block)) @scope
   (#eq? @_define "defimpl"))
 
-; Clauses of one name and number of parameters are one function.
+; Clauses with the same name and number of parameters are one function.
 ((call target: (identifier) @_define @visibility . (arguments . (call target: (identifier) @name . (arguments) @arguments) (keywords)? @body) (do_block)? @body) @definition.function
   (#any-of? @_define "def" "defp" "defn" "defnp" "defdelegate") (#set! clause "true"))
 ((call target: (identifier) @_define @visibility . (arguments . (binary_operator left: (call target: (identifier) @name . (arguments) @arguments) operator: "when") (keywords)? @body) (do_block)? @body) @definition.function
@@ -39,7 +39,7 @@
   (#any-of? @_block "setup" "setup_all" "quote"))
 (anonymous_function) @local
 
-; Attributes: types and what a behaviour asks for; all others are constants.
+; Attributes: types and callbacks of a behaviour; all others are constants.
 ((unary_operator operator: "@" operand: (call target: (identifier) @_attribute @visibility . (arguments (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "::")))) @definition.type
   (#any-of? @_attribute "type" "typep" "opaque"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @_attribute . (arguments (binary_operator left: (call target: (identifier) @name) operator: "::")))) @definition.function
@@ -75,7 +75,7 @@
 ((call target: (identifier) @_import . (arguments (keywords (pair key: (keyword) @_as value: (alias) @import.alias))))
   (#any-of? @_import "alias" "require") (#match? @_as "^as:"))
 ((call target: (identifier) @_import . (arguments . [(alias) (dot right: (alias))] @import.module)) @import (#eq? @_import "require"))
-; What `only` lists is taken; everything else without it.
+; The names that `only` lists; without it, all names.
 ((call target: (identifier) @_import . (arguments . [(alias) (dot right: (alias))] @import.module
   (keywords (pair key: (keyword) @_only value: (list))))) @import
   (#eq? @_import "import") (#match? @_only "^only:"))
@@ -110,9 +110,9 @@
 (call target: (identifier) @name . (arguments)? @arguments (do_block) @argument) @reference.call
 (call target: (dot left: (_) @receiver right: (identifier) @name) (arguments) @arguments) @reference.call
 (call target: (dot left: (_) @receiver right: (identifier) @name) (arguments)? @arguments (do_block) @argument) @reference.call
-; Without brackets it is a field, unless a module stands before it.
+; Without brackets it is a field, unless a module is before it.
 (call target: (dot left: [(alias) (atom)] @receiver right: (identifier) @name) .) @reference.call
-; What is piped in is one more argument.
+; The piped value is one more argument.
 (binary_operator left: (_) @argument operator: "|>" right: (call target: (identifier) @name . (arguments) @arguments)) @reference.call
 (binary_operator left: (_) @argument operator: "|>" right: (call target: (identifier) @name . (arguments)? @arguments (do_block) @argument)) @reference.call
 (binary_operator left: (_) @argument operator: "|>" right: (identifier) @name) @reference.call
@@ -126,7 +126,7 @@
 ((call target: (identifier) @_raise . (arguments . (alias) @path)) @reference.instantiate (#any-of? @_raise "raise" "reraise"))
 (map (struct (alias) @path)) @reference.instantiate
 (map (struct (identifier) @reference.instantiate))
-; What a pattern compares with is not made there.
+; A pattern compares with a structure and does not make one.
 ((binary_operator left: (map (struct [(alias) (identifier)] @path)) operator: "=") @reference.type_use (#set! preferred "true"))
 ((binary_operator left: (tuple (map (struct [(alias) (identifier)] @path))) operator: "=") @reference.type_use (#set! preferred "true"))
 ((binary_operator left: (tuple (map (struct [(alias) (identifier)] @path))) operator: "<-") @reference.type_use (#set! preferred "true"))

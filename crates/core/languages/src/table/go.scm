@@ -47,7 +47,7 @@
 
 (call_expression function: (index_expression operand: (identifier) @name) arguments: (_) @arguments) @reference.call
 (call_expression function: (index_expression operand: (selector_expression operand: (_) @receiver field: (_) @name)) arguments: (_) @arguments) @reference.call
-; `New[int](3)` is a conversion to the grammar.
+; The grammar reads `New[int](3)` as a conversion.
 (type_conversion_expression type: (generic_type type: (type_identifier) @reference.call))
 (type_conversion_expression type: (generic_type type: (qualified_type package: (_) @receiver name: (_) @name))) @reference.call
 (call_expression function: (parenthesized_expression (unary_expression operand: (identifier) @reference.type_use)))
@@ -57,7 +57,7 @@
 (composite_literal type: (generic_type type: (type_identifier) @reference.instantiate))
 (composite_literal type: (generic_type type: (qualified_type package: (_) @receiver name: (_) @name))) @reference.instantiate
 
-; Embedded types lend their members.
+; The members of embedded types become members.
 (field_declaration !name type: (type_identifier) @reference.extend)
 (field_declaration !name type: (qualified_type package: (_) @receiver name: (_) @name)) @reference.extend
 (field_declaration !name type: (generic_type type: (type_identifier) @reference.extend))

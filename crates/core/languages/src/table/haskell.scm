@@ -1,10 +1,10 @@
-; Haskell. Indentation is the grammar's business; what is applied to something is called.
+; Haskell. The grammar handles indentation; a name that is applied to an argument is called.
 
 (header module: (module) @package)
 
 ; --- Definitions
 
-; A record is a structure, other data an enumeration of its constructors.
+; A record is a structure; other data is an enumeration of its constructors.
 (data_type name: (_) @name constructors: (data_constructors . (data_constructor constructor: (record)) .) @body) @definition.struct
 (data_type name: (_) @name "where" @body) @definition.enum
 (data_type name: (_) @name constructors: (_)? @body) @definition.enum
@@ -37,7 +37,7 @@
 ((instance_declarations (bind name: [(variable) @name (prefix_id (operator) @name)] match: (match) @body) @definition.function) (#set! clause "true"))
 (foreign_import signature: (signature name: (variable) @name)) @definition.function
 
-; An instance belongs to its type; to its class where the type has no name.
+; An instance belongs to its type, or to its class if the type has no name.
 (instance patterns: (type_patterns . [(name) (qualified)] @owner)) @scope
 (instance patterns: (type_patterns . (parens type: (apply constructor: (name) @owner)))) @scope
 (instance patterns: (type_patterns . (parens type: (apply constructor: (apply constructor: (name) @owner))))) @scope
@@ -51,7 +51,7 @@
 (lambda_case) @local
 
 (comment) @comment
-; `-- ^` documents what stands before it.
+; `-- ^` documents the definition before it.
 ((haddock) @comment (#not-match? @comment "^(-- ?\\^|\\{- ?\\^)"))
 
 ; --- What the file lists as public
@@ -93,7 +93,7 @@
 (qualified module: (_) @receiver id: (name) @name) @reference.type_use
 (th_quoted_name type: (name) @reference.type_use)
 
-; Applications nest; the longest tells the number of arguments.
+; Applications nest; the longest one has the number of arguments.
 (apply function: (variable) @name argument: (_) @argument) @reference.call
 (apply function: (apply function: (variable) @name argument: (_) @argument) argument: (_) @argument) @reference.call
 (apply function: (apply function: (apply function: (variable) @name argument: (_) @argument) argument: (_) @argument) argument: (_) @argument) @reference.call

@@ -9,18 +9,18 @@
   (#set! members "public"))
 ((annotation_type_declaration (modifiers ["public" "protected" "private"] @visibility)? name: (_) @name body: (_) @body) @definition.interface
   (#set! members "public"))
-; Constants of an enum are public; its members are as those of a class.
+; Constants of an enum are public; its members follow the rules of a class.
 ((enum_declaration (modifiers ["public" "protected" "private"] @visibility)? name: (_) @name body: (_) @body) @definition.enum
   (#set! members "internal"))
 ((enum_constant name: (_) @name body: (_)? @body) @definition.constant (#set! visibility "public") (#set! members "internal"))
 (record_declaration (modifiers ["public" "protected" "private"] @visibility)? name: (_) @name body: (_) @body) @definition.class
-; Components are read by everybody.
+; Components are public.
 ((record_declaration parameters: (formal_parameters (formal_parameter name: (_) @name) @definition.field))
   (#set! visibility "public"))
 (module_declaration name: (_) @name body: (_) @body) @definition.module
 
 (method_declaration (modifiers ["public" "protected" "private"] @visibility)? name: (_) @name body: (_)? @body) @definition.method
-; Constructors of an enum are private whatever they say.
+; Constructors of an enum are private in any case.
 ((enum_body_declarations (constructor_declaration name: (_) @name body: (_) @body) @definition.method)
   (#set! visibility "private"))
 (constructor_declaration (modifiers ["public" "protected" "private"] @visibility)? name: (_) @name body: (_) @body) @definition.method
@@ -50,7 +50,7 @@
 ; --- References
 
 (method_invocation !object name: (_) @name arguments: (_) @arguments) @reference.call
-; `Outer.this.run()` is a member of the class around.
+; `Outer.this.run()` is a member of the outer class.
 (method_invocation object: (field_access object: (_) @receiver field: (this)) name: (_) @name arguments: (_) @arguments) @reference.call
 (method_invocation object: (_) @receiver name: (_) @name arguments: (_) @arguments) @reference.call
 (explicit_constructor_invocation constructor: (_) @name arguments: (_) @arguments) @reference.call
@@ -72,7 +72,7 @@
 ((type_identifier) @reference.type_use (#set! capitalized "true"))
 ((scoped_type_identifier . (_) @receiver (type_identifier) @name .) @reference.type_use (#set! capitalized "true"))
 (record_pattern (identifier) @reference.type_use)
-; Classes whose static members are used; names in capitals are constants.
+; Classes whose static members are used; names in upper case are constants.
 ((method_invocation object: (identifier) @reference.type_use) (#match? @reference.type_use "^[A-Z][A-Za-z0-9]*[a-z]"))
 ((field_access object: (identifier) @reference.type_use) (#match? @reference.type_use "^[A-Z][A-Za-z0-9]*[a-z]"))
 ((method_reference . (identifier) @reference.type_use) (#match? @reference.type_use "^[A-Z][A-Za-z0-9]*[a-z]"))

@@ -1,4 +1,4 @@
-; JavaScript beside what it shares with TypeScript.
+; JavaScript, without the part that it shares with TypeScript.
 
 ; --- CommonJS and prototypes
 
@@ -49,7 +49,7 @@
   left: (member_expression object: [(identifier) (member_expression)] @_exports property: (_) @export.alias) right: (identifier) @export.name)
   (#any-of? @_exports "exports" "module.exports"))
 
-; `module.exports = require("./lib")` hands on everything.
+; `module.exports = require("./lib")` re-exports everything.
 ((assignment_expression left: (member_expression) @_exports @import.wildcard @reexport
     right: (call_expression function: (identifier) @_require arguments: (arguments . (string)))) @import
   (#eq? @_exports "module.exports") (#eq? @_require "require"))

@@ -9,7 +9,7 @@
 (class_declaration (modifiers (visibility_modifier) @visibility)? name: (_) @name (enum_class_body) @body) @definition.enum
 (class_declaration (modifiers (visibility_modifier) @visibility)? name: (_) @name (class_body)? @body) @definition.class
 (object_declaration (modifiers (visibility_modifier) @visibility)? name: (_) @name (class_body)? @body) @definition.class
-; Members of a companion without name are called as members of the class around it.
+; Members of a companion without name are called like members of the class around it.
 (companion_object (modifiers (visibility_modifier) @visibility)? name: (_) @name (class_body)? @body) @definition.class
 (enum_entry (identifier) @name (class_body)? @body) @definition.constant
 (type_alias (modifiers (visibility_modifier) @visibility)? type: (_) @name) @definition.type
@@ -55,7 +55,7 @@
   (annotated_lambda) @argument) @reference.call
 (infix_expression . (_) @receiver . (identifier) @name . (_) @argument) @reference.call
 (constructor_delegation_call ["this" "super"] @name (value_arguments) @arguments) @reference.call
-; `load<Order>(id)` is a comparison to the grammar where it is the last of a block or a value.
+; The grammar reads `load<Order>(id)` as a comparison if it is the last of a block or a value.
 (binary_expression left: (binary_expression left: (identifier) @name operator: "<") operator: ">"
   right: [(parenthesized_expression) (lambda_literal)] @argument) @reference.call
 (binary_expression left: (binary_expression left: (navigation_expression . (_) @receiver (identifier) @name .) operator: "<") operator: ">"
@@ -81,7 +81,7 @@
 (file_annotation (constructor_invocation (user_type) @path (value_arguments) @arguments)) @reference.decorate
 
 (user_type) @path @reference.type_use
-; Classes and objects whose members are used; names in capitals are constants.
+; Classes and objects whose members are used; names in upper case are constants.
 ((navigation_expression . (identifier) @reference.type_use) (#match? @reference.type_use "^[A-Z][A-Za-z0-9]*[a-z]"))
 ((navigation_expression . (identifier) @receiver ["." "?."] (identifier) @name .) @reference.value (#match? @receiver "^[A-Z]"))
 ((navigation_expression . (_) @receiver "::" (identifier) @name .) @reference.value (#not-eq? @name "class"))

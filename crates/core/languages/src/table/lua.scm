@@ -24,7 +24,7 @@
   (expression_list . value: (function_definition body: (block) @body) .)) @definition.function
 (assignment_statement (variable_list . name: (dot_index_expression table: (_) @owner field: (_) @name) .)
   (expression_list . value: (function_definition !body "end" @body) .)) @definition.function
-; Functions of tables that have a name, and of the table that a file returns.
+; Functions of named tables, and of the table that a file returns.
 (variable_declaration (assignment_statement (expression_list value: (table_constructor
   (field name: (identifier) @name value: (function_definition body: (block)? @body)) @definition.function))))
 (chunk (assignment_statement (expression_list value: (table_constructor
@@ -33,7 +33,7 @@
   (field name: (identifier) @name value: (function_definition body: (block)? @body)) @definition.function))))
 (function_definition) @local
 
-; Classes of the usual libraries: `Base:extend()`, `class("Name", Base)`.
+; Classes of common libraries: `Base:extend()`, `class("Name", Base)`.
 ((variable_declaration "local" @visibility (assignment_statement (variable_list . name: (identifier) @name .)
   (expression_list . value: (function_call name: (method_index_expression method: (_) @_extend)) .))) @definition.class
   (#any-of? @_extend "extend" "subclass"))
@@ -44,7 +44,7 @@
   (expression_list . value: (function_call name: (identifier) @_class arguments: (arguments . (string))) .)) @definition.class
   (#eq? @_class "class"))
 
-; A table inside a function counts if it turns out to be a class.
+; A table inside a function counts if it is a class.
 (variable_declaration "local" @visibility (assignment_statement (variable_list . name: (identifier) @name .)
   (expression_list . value: (table_constructor . (field)) @body .))) @definition.variable
 (variable_declaration "local" @visibility (assignment_statement (variable_list . name: (identifier) @name .)
@@ -53,7 +53,7 @@
   (#eq? @_attribute "const"))
 (chunk (variable_declaration "local" @visibility (assignment_statement (variable_list name: (identifier) @name))) @definition.variable)
 (chunk (variable_declaration "local" @visibility (variable_list name: (identifier) @name)) @definition.variable)
-; Setting a variable of the file defines nothing; setting another makes it global. So does setting a field.
+; Assigning a variable of the file defines nothing; assigning another one makes it global. The same for fields.
 ((chunk (assignment_statement (variable_list name: (identifier) @name)) @definition.variable) (#set! assigned "true"))
 ((chunk (assignment_statement (variable_list name: (dot_index_expression table: (_) @owner field: (_) @name))) @definition.constant)
   (#set! assigned "true") (#match? @name "^[A-Z][A-Z0-9_]*$"))
@@ -61,7 +61,7 @@
   (#set! assigned "true"))
 (assignment_statement (variable_list name: (dot_index_expression table: (identifier) @receiver field: (_) @name))) @definition.field
 
-; What shows that a table is a module or a class.
+; Evidence that a table is a module or a class.
 (function_declaration name: (dot_index_expression table: (_) @becomes.module))
 (function_declaration name: (method_index_expression table: (_) @becomes.module))
 (assignment_statement (variable_list . name: (dot_index_expression table: (_) @becomes.module) .)
@@ -100,7 +100,7 @@
 ((function_call name: (identifier) @_pcall arguments: (arguments . (identifier) @_require . (string) @import.module)) @import
   (#eq? @_pcall "pcall") (#eq? @_require "require"))
 
-; --- What the file returns is what `require` gives
+; --- The value that a file returns is the value of `require`
 
 ((chunk (return_statement (expression_list . (identifier) @export.name .))) (#set! export_as "default"))
 ((chunk (return_statement (expression_list . (function_call name: (identifier) @_set arguments: (arguments . (identifier) @export.name)) .)))
@@ -114,7 +114,7 @@
 (function_call name: (dot_index_expression table: (_) @receiver field: (_) @name) arguments: (_) @arguments) @reference.call
 (function_call name: (method_index_expression table: (_) @receiver method: (_) @name) arguments: (_) @arguments) @reference.call
 
-; An object is a table with the class as its metatable, or with a metatable that looks into the class.
+; An object is a table whose metatable is the class, or whose metatable looks into the class.
 ((function_call name: (identifier) @_set arguments: (arguments . (_) . (identifier) @reference.instantiate .)) (#eq? @_set "setmetatable"))
 
 ((function_call name: (identifier) @_set arguments: (arguments . (_) . (table_constructor (field name: (identifier) @_index value: (identifier) @reference.instantiate))))

@@ -35,7 +35,7 @@
 (namespace_use_declaration (namespace_name) @import.prefix body: (_)) @import.group
 (namespace_use_group (namespace_use_clause . [(name) (qualified_name)] @import.path))
 (namespace_use_clause alias: (_) @import.alias)
-; Files that are read in.
+; Included files.
 ((include_expression (string) @import.module) @import (#set! wildcard "true"))
 ((include_once_expression (string) @import.module) @import (#set! wildcard "true"))
 ((require_expression (string) @import.module) @import (#set! wildcard "true"))

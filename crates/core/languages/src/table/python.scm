@@ -12,7 +12,7 @@
 (comment) @comment
 (decorator) @decorator
 
-; Variables of modules, attributes of classes; those of functions are left out.
+; Variables of modules, attributes of classes; variables of functions are left out.
 (assignment left: (identifier) @name) @definition.variable
 (assignment left: (pattern_list (identifier) @name)) @definition.variable
 (type_alias_statement left: (type (identifier) @name)) @definition.type
@@ -66,7 +66,7 @@
 (generic_type (identifier) @reference.type_use)
 (type (string (string_content) @path)) @reference.type_use
 (type (subscript value: (attribute object: (_) @receiver attribute: (identifier) @name) @reference.type_use))
-; `A | B` is a binary operator to the grammar.
+; The grammar reads `A | B` as a binary operator.
 (type (binary_operator left: (identifier) @reference.type_use))
 (type (binary_operator right: (identifier) @reference.type_use))
 (type (binary_operator left: (attribute object: (_) @receiver attribute: (identifier) @name) @reference.type_use))

@@ -22,7 +22,7 @@
 ((operator_assignment left: [(instance_variable) (class_variable)] @name) @definition.field (#set! of_object "true") (#set! visibility "private"))
 
 ((body_statement (identifier) @section @not_reference) (#any-of? @section "private" "protected" "public" "module_function"))
-; What holds in `class << self` ends with it.
+; The visibility in `class << self` ends with it.
 (singleton_class "end" @section)
 (comment) @comment
 
@@ -48,7 +48,7 @@
   (#any-of? @_raise "raise" "fail"))
 (call !receiver method: (identifier) @name arguments: (_)? @arguments) @reference.call
 (call receiver: (_) @receiver method: [(identifier) (constant)] @name arguments: (_)? @arguments) @reference.call
-; A name alone calls a method, if no variable is called so.
+; A bare name calls a method, unless a variable has this name.
 (body_statement (identifier) @reference.call)
 (block_body (identifier) @reference.call)
 (ensure (identifier) @reference.call)

@@ -49,7 +49,7 @@
 (call_expression function: (generic_function function: (field_expression value: (_) @receiver field: (field_identifier) @name)) arguments: (_) @arguments) @reference.call
 (call_expression function: (generic_function function: (scoped_identifier path: (_)? @receiver name: (_) @name)) arguments: (_) @arguments) @reference.call
 (macro_invocation macro: (_) @path) @reference.call
-; Calls inside macros are bare tokens. `@name (…)` names a rule of the macro itself.
+; Calls inside macros are plain tokens. `@name (…)` names a rule of the macro itself.
 (token_tree "@" . (identifier) @not_reference)
 ((token_tree (identifier) @name . (token_tree) @_list) @_tokens @reference.call
   (#set! receiver_before "true") (#match? @_list "^\\("))

@@ -35,7 +35,7 @@
 (var_declaration (modifiers (access_modifier) @visibility)? name: (_) @name) @definition.variable
 (given_definition (modifiers (access_modifier) @visibility)? name: (_) @name body: [(template_body) (with_template_body)] @body) @definition.class
 (given_definition (modifiers (access_modifier) @visibility)? name: (_) @name) @definition.variable
-; Members of what has no name belong to the type that it is for.
+; Members of an unnamed definition belong to its type.
 (given_definition !name return_type: (_) @owner body: [(template_body) (with_template_body)]) @scope
 (extension_definition parameters: (parameters (parameter type: (_) @owner))) @scope
 
@@ -85,7 +85,7 @@
 
 (type_identifier) @reference.type_use
 (stable_type_identifier (_) @receiver (type_identifier) @name .) @reference.type_use
-; Objects whose members are used; names in capitals are constants.
+; Objects whose members are used; names in upper case are constants.
 ((field_expression value: (identifier) @reference.type_use) (#match? @reference.type_use "^[A-Z][A-Za-z0-9]*[a-z]"))
 ((field_expression value: (identifier) @receiver field: (identifier) @name) @reference.value (#match? @receiver "^[A-Z]"))
 (arguments (identifier) @reference.value)
@@ -110,7 +110,7 @@
 (var_definition pattern: [(identifier) @binding.opaque (identifiers (identifier) @binding.opaque)])
 (capture_pattern name: (identifier) @binding.opaque)
 (typed_pattern pattern: (identifier) @binding.opaque)
-; Capitals in a pattern name a value to compare with.
+; A capitalised name in a pattern is a value to compare with.
 ((case_clause pattern: (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
 ((tuple_pattern (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))
 ((case_class_pattern pattern: (identifier) @binding.opaque) (#match? @binding.opaque "^[a-z]"))

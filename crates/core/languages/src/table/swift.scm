@@ -1,4 +1,4 @@
-; Swift. The grammar uses the field `name` for types as well, and one node for all kinds of types and for extensions.
+; Swift. The grammar also uses the field `name` for types, and one node for all kinds of types and for extensions.
 
 ; --- Definitions
 
@@ -6,7 +6,7 @@
 (class_declaration (modifiers (visibility_modifier) @visibility)? declaration_kind: "actor" name: (type_identifier) @name body: (_) @body) @definition.class
 (class_declaration (modifiers (visibility_modifier) @visibility)? declaration_kind: "struct" name: (type_identifier) @name body: (_) @body) @definition.struct
 (class_declaration (modifiers (visibility_modifier) @visibility)? declaration_kind: "enum" name: (type_identifier) @name body: (_) @body) @definition.enum
-; What a protocol demands and the cases of an enum are as visible as the type.
+; Requirements of a protocol and cases of an enum have the visibility of the type.
 ((protocol_declaration (modifiers (visibility_modifier) @visibility) name: (type_identifier) @name body: (_) @body) @definition.interface
   (#eq? @visibility "public") (#set! members "public"))
 (protocol_declaration (modifiers (visibility_modifier) @visibility)? name: (type_identifier) @name body: (_) @body) @definition.interface
@@ -14,7 +14,7 @@
   (#eq? @_visibility "public") (#set! visibility "public"))
 ((enum_entry name: (simple_identifier) @name) @definition.constant (#set! signature "case"))
 
-; An extension is a scope of the type that it extends, and states the visibility of its members.
+; An extension is a scope of the extended type, and states the visibility of its members.
 ((class_declaration (modifiers (visibility_modifier) @_visibility) declaration_kind: "extension" name: (_) @owner) @scope
   (#eq? @_visibility "public") (#set! members "public"))
 ((class_declaration (modifiers (visibility_modifier) @_visibility) declaration_kind: "extension" name: (_) @owner) @scope
@@ -29,7 +29,7 @@
 (macro_declaration (modifiers (visibility_modifier) @visibility)? "macro" . (simple_identifier) @name) @definition.macro
 (lambda_literal) @local
 
-; `private(set)` says nothing of reading.
+; `private(set)` does not restrict reading.
 (property_declaration (modifiers (property_modifier)) (value_binding_pattern "let") name: (pattern bound_identifier: (_) @name)) @definition.constant
 (source_file (property_declaration (value_binding_pattern "let") name: (pattern bound_identifier: (_) @name)) @definition.constant)
 ((property_declaration (modifiers (visibility_modifier) @visibility) name: (pattern bound_identifier: (_) @name)) @definition.variable
@@ -75,7 +75,7 @@
 (constructor_expression constructed_type: (user_type) @path (constructor_suffix (lambda_literal) @argument)) @reference.instantiate
 (macro_invocation (simple_identifier) @name) @reference.call
 
-; Only a class can stand before the protocols of a class.
+; Only a class can precede the protocols of a class.
 (class_declaration declaration_kind: "class" (inheritance_specifier (user_type) @path)) @reference.implement
 (class_declaration declaration_kind: "class" name: (_) . (inheritance_specifier (user_type) @path)) @reference.extend
 (class_declaration declaration_kind: "class" name: (_) . (type_parameters) . (inheritance_specifier (user_type) @path)) @reference.extend

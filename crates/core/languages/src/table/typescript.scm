@@ -1,4 +1,4 @@
-; TypeScript beside what it shares with JavaScript.
+; TypeScript, without the part that it shares with JavaScript.
 
 ; --- Definitions
 
@@ -25,7 +25,7 @@
 ((required_parameter "readonly" pattern: (identifier) @name) @definition.field (#set! of_object "true"))
 ((optional_parameter (accessibility_modifier) @visibility pattern: (identifier) @name) @definition.field (#set! of_object "true"))
 
-; Members of types without a name are nobody's fields.
+; Members of types without a name are no fields.
 (type_annotation (object_type) @local)
 (type_arguments (object_type) @local)
 (construct_signature) @local

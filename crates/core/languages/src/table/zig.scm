@@ -1,5 +1,5 @@
-; Zig. A file is a struct; what is declared in it has a name because a constant is set to it.
-; A function that returns a type which it writes down is that type, with parameters.
+; Zig. A file is a struct; a declaration in it gets its name from the constant that is set to it.
+; A function that returns a type declared in it is that type, with parameters.
 
 ; --- Definitions
 
@@ -17,14 +17,14 @@
 (variable_declaration . "const" . (identifier) @name . "=" . (error_set_declaration "{" @body)) @definition.enum
 (variable_declaration . "const" . (identifier) @name . (binary_expression operator: "||")) @definition.enum
 (variable_declaration . "const" . (identifier) @name . (function_signature)) @definition.type
-; By the conventions of the language, only types are called so.
+; By convention, only types have such names.
 ((variable_declaration . "const" . (identifier) @name . [(field_expression) (call_expression) (builtin_function) (identifier) (nullable_type) (pointer_type) (slice_type) (array_type) (error_union_type)]) @definition.type
   (#match? @name "^[A-Z][A-Za-z0-9]*[a-z]") (#set! not_local "true"))
 ((variable_declaration . "const" . (identifier) @name) @definition.constant (#set! not_local "true"))
 (variable_declaration . "var" . (identifier) @name) @definition.variable
 (variable_declaration . ["pub" "export"] @visibility . (identifier) @name) @definition.variable
 
-; Fields and members of enumerations are as public as what holds them.
+; Fields and members of enumerations have the visibility of their container.
 ((container_field name: (identifier) @name type: (_)) @definition.field (#set! visibility "public"))
 ((union_declaration (container_field name: (identifier) @name !type) @definition.field) (#set! visibility "public"))
 ((enum_declaration (container_field name: (identifier) @name !type) @definition.constant) (#set! visibility "public") (#set! not_local "true"))
@@ -33,7 +33,7 @@
 ((variable_declaration . (identifier) . (binary_expression left: (binary_expression left: (error_set_declaration (identifier) @name @definition.constant)))) (#set! visibility "public"))
 
 ((test_declaration (string) @name (block) @body) @definition.function (#set! test "true"))
-; A test of a declaration, or without name.
+; A test of a declaration, or a test without a name.
 ((test_declaration . (identifier) (block) @body) @definition.function (#set! test "true") (#set! name "test"))
 ((test_declaration . (block) @body) @definition.function (#set! test "true") (#set! name "test"))
 (comptime_declaration) @local
@@ -55,7 +55,7 @@
   (#eq? @_import "@cImport"))
 ((using_namespace_declaration (builtin_function (builtin_identifier) @_import (arguments (string (string_content) @import.module)))) @import
   (#eq? @_import "@import") (#set! wildcard "true"))
-; An import whose value is used on the spot.
+; An import whose value is used at once.
 ((builtin_function (builtin_identifier) @_import (arguments (string (string_content) @import.module))) @import
   (#any-of? @_import "@import" "@cInclude"))
 (variable_declaration . "pub" @reexport)
@@ -71,13 +71,13 @@
 (struct_initializer . (call_expression function: (identifier) @reference.instantiate))
 (struct_initializer . (call_expression function: (field_expression object: (_) @receiver member: (identifier) @name))) @reference.instantiate
 
-; What another type declares becomes part of this one.
+; The declarations of another type become part of this one.
 (using_namespace_declaration [(identifier) (field_expression)] @path) @reference.extend
 (using_namespace_declaration (call_expression function: [(identifier) (field_expression)] @path)) @reference.extend
 
 (parameter type: [(identifier) (field_expression)] @path) @reference.type_use
 (container_field type: [(identifier) (field_expression)] @path) @reference.type_use
-; Structures without names of fields.
+; Structures without field names.
 ((container_field name: (identifier) @reference.type_use !type) (#set! capitalized "true"))
 (variable_declaration type: [(identifier) (field_expression)] @path) @reference.type_use
 (function_declaration type: [(identifier) (field_expression)] @path) @reference.type_use
@@ -86,13 +86,13 @@
 (slice_type [(identifier) (field_expression)] @path .) @reference.type_use
 (array_type [(identifier) (field_expression)] @path .) @reference.type_use
 (nullable_type [(identifier) (field_expression)] @path) @reference.type_use
-; `!done` reads like a type.
+; The grammar reads `!done` as a type.
 ((error_union_type [(identifier) (field_expression)] @path) @reference.type_use (#set! capitalized "true"))
 (enum_declaration "(" (identifier) @reference.type_use ")")
 (union_declaration "(" (identifier) @reference.type_use ")")
 ((binary_expression left: [(identifier) (field_expression)] @path operator: "||") @reference.type_use (#set! capitalized "true"))
 ((binary_expression operator: "||" right: [(identifier) (field_expression)] @path) @reference.type_use (#set! capitalized "true"))
-; Types as values: what is called like one.
+; Types as values: names in the style of types.
 ((call_expression [(identifier) (field_expression)] @path) @reference.type_use (#set! capitalized "true"))
 ((arguments [(identifier) (field_expression)] @path) @reference.type_use (#set! capitalized "true"))
 ((field_expression object: (identifier) @reference.type_use) (#set! capitalized "true"))
