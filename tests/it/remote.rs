@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use cairn_domain::{RepositoryId, RunId, Tenant};
 use cairn_gateway::auth::{KeyRequest, LimitsConfig, issue};
 use cairn_gateway::http::{GatewayConfig, GatewayState, router};
-use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing};
+use cairn_gateway::{IndexCall, IndexStatus, IndexTicket, Indexing};
 use cairn_local_blobs::LocalBlobs;
 use cairn_local_embedding::LocalEmbedder;
 use cairn_local_segments::SegmentStore;
@@ -35,7 +35,7 @@ impl Indexing for NoIndexing {
         Err(QueryError::new(QueryErrorCode::Forbidden, "nothing is indexed here"))
     }
 
-    async fn progress(&self, _searcher: &Searcher, _asked: AskedFor) -> Result<IndexStatus, QueryError> {
+    async fn progress(&self, _searcher: &Searcher, _asked: IndexTicket) -> Result<IndexStatus, QueryError> {
         Err(QueryError::new(QueryErrorCode::NotFound, "nothing was asked for"))
     }
 

@@ -331,9 +331,9 @@ fn failed_sync_without_a_run_is_listed_with_runs() {
     };
     let failed = "host/team/gone the last sync failed (not_found: source: the host has no such repository)";
     let gone = said(&["runs", "--repo", "gone"]);
-    assert!(gone.contains("there are no runs") && gone.contains(failed) && !gone.contains("asked for"), "{gone}");
+    assert!(gone.contains("no runs exist") && gone.contains(failed) && !gone.contains("requested"), "{gone}");
     let waits = said(&["runs", "--repo", "waits"]);
-    assert!(waits.contains("host/team/waits a sync is asked for") && !waits.contains("failed"), "{waits}");
+    assert!(waits.contains("host/team/waits a sync is requested") && !waits.contains("failed"), "{waits}");
     let all = said(&["runs"]);
     assert!(all.contains(failed) && all.contains("host/team/waits"), "{all}");
     let syncs = index.json(&["runs", "--repo", "gone"])["syncs"].clone();

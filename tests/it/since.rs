@@ -1,4 +1,4 @@
-//! The last change of a file by history: shown, used in searches, and independent of earlier indexes.
+//! Filters of a search: paths, and the last change of a file by history.
 
 use std::path::Path;
 use std::process::Command;
@@ -41,6 +41,26 @@ fn found(index: &Index, since: &[&str]) -> Vec<String> {
 
 fn importer(name: &str) -> String {
     format!("def importer_{name}():\n    \"\"\"The importer of {name}.\"\"\"\n    return \"{name}\"\n")
+}
+
+#[test]
+fn path_filter_takes_files_folders_and_globs() {
+    let directory = repository();
+    let root = directory.path();
+    for path in ["src/a.py", "src/deep/b.py", "other/test_c.py", "src.py"] {
+        write(root, path, importer("any"));
+    }
+    commit_on(root, "2024-05-06");
+    let index = Index::new();
+    index.index(root);
+    let check = |path: &str, expect: &[&str]| assert_eq!(found(&index, &["--path", path]), expect, "{path}");
+    check("src", &["src/a.py", "src/deep/b.py"]);
+    check("./src/", &["src/a.py", "src/deep/b.py"]);
+    check("src/a.py", &["src/a.py"]);
+    check("test_*", &["other/test_c.py"]);
+    check("src/**/b.py", &["src/deep/b.py"]);
+    check("a.py", &["src/a.py"]);
+    check("deep", &[]);
 }
 
 #[test]

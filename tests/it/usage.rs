@@ -85,15 +85,15 @@ fn cluster_commands_name_missing_settings() {
     };
     check(&["topology", "check"], 2, "--cluster FILE");
     check(&["keys", "list"], 2, "--cluster FILE");
-    check(&["enqueue", "https://example.org/a/b"], 2, "`cairn index` works at once");
+    check(&["enqueue", "https://example.org/a/b"], 2, "`cairn index` indexes at once");
     check(&["enqueue"], 2, "URL");
     check(&["repos", "--tenant", "acme"], 2, "`--tenant` is for a cluster");
     check(&["topology", "check", "--server", "http://127.0.0.1:1", "--api-key-file", "/dev/null"], 2, "--cluster FILE");
     // A job that is abandoned on this machine ends with its process; `cairn runs` and `cairn coverage` report
     // failures.
-    check(&["dead-letters", "list"], 0, "there are no dead letters");
-    check(&["dead-letters", "show", &nobody], 3, "there is no dead letter");
-    check(&["dead-letters", "replay", &nobody], 3, "there is no dead letter");
+    check(&["dead-letters", "list"], 0, "no dead letters exist");
+    check(&["dead-letters", "show", &nobody], 3, "does not exist");
+    check(&["dead-letters", "replay", &nobody], 3, "does not exist");
     check(&["dead-letters", "drop", "--all"], 0, "");
     check(&["dead-letters", "drop"], 2, "ID");
 }
@@ -127,7 +127,7 @@ fn a_flag_wins_over_the_variables_of_a_cluster_and_a_server() {
     check(&["search", "x", "--server", "http://127.0.0.2:1"], "asking http://127.0.0.2:1");
     check(&["--server", "http://127.0.0.2:1", "search", "x"], "asking http://127.0.0.2:1");
     check(&["search", "x", "--cluster", "/other.toml"], "/other.toml");
-    check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give one of them");
+    check(&["search", "x", "--cluster", "/other.toml", "--server", "http://127.0.0.2:1"], "give only one of them");
 }
 
 /// A word of a shell's command line without its quotes.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use cairn_cluster::{Ground, LocalMode};
-use cairn_gateway::json;
+use cairn_gateway::answers::FingerprintReport;
 use cairn_testkit::work_tree::{commit, git};
 use serde_json::Value;
 
@@ -45,7 +45,8 @@ async fn compare(ground: &Ground, local: &LocalMode, name: &str, path: &Path) ->
     let started = Instant::now();
     local.index(name, &url(path))?;
     let of_local = started.elapsed().as_secs_f64();
-    let found: Vec<Value> = ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
+    let found: Vec<Value> =
+        ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
     let expected = local.fingerprints()?;
     ensure!(found == expected, "cluster {found:#?}\nlocal mode {expected:#?}");
     let this = expected.iter().find(|repository| repository["repository"] == name).context("a fingerprint")?;

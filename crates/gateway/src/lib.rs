@@ -1,16 +1,20 @@
-//! Transports: the only code that knows MCP, and the JSON form of answers that every transport shares.
+//! Transports: the only code that knows HTTP and MCP, and the questions and answers that every transport
+//! shares.
 
 mod agent;
+pub mod answers;
 pub mod auth;
+mod guide;
 pub mod http;
+mod index_call;
 mod indexing;
-pub mod json;
 pub mod mcp;
 pub mod questions;
 mod registration;
-mod syncs;
+#[cfg(test)]
+mod schema_check;
 pub mod time;
 
-pub use agent::{Agent, Caps, IndexCall, IndexStatus};
-pub use indexing::{AskedFor, Indexing, LedgerIndexing, Locate};
-pub use syncs::news as sync_news;
+pub use agent::{Agent, Caps};
+pub use index_call::{IndexCall, IndexStatus, IndexTicket};
+pub use indexing::{Indexing, LedgerIndexing, Locate};

@@ -1,18 +1,29 @@
-//! What a call to index is about: a repository that is there, or one that is to be registered.
+//! The target of a call to index: a registered repository, or one to be registered.
 //!
-//! A caller registers only what they could see afterwards. So nothing is told of a name that is not theirs: whether there is
-//! such a repository or not, the answer is that of a name which nothing has. And a caller changes nothing of what is
-//! registered: an address whose name another address has already is refused, or a key to a repository could lead it elsewhere.
+//! A caller registers only repositories that they may see. A name outside of their permissions is answered
+//! like an unknown name, whether such a repository exists or not. A caller changes no registered repository:
+//! an address whose name belongs to another address is refused, because a key for the repository could
+//! otherwise point it to another source.
 
-use cairn_domain::Scope;
+use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};
-use cairn_ports::RepositoryRecord;
+use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_search::{KnownRepository, QueryError, QueryErrorCode, Searcher, check_patterns};
 use cairn_wire::RequestSettings;
 
-use crate::{IndexCall, LedgerIndexing};
+use crate::index_call::IndexCall;
 
-pub(crate) enum Target {
+/// Source and name of an address. `None` for a text that is not an address; an error if the rules of the
+/// operator refuse it.
+pub type Locate = dyn Fn(&str) -> Result<Option<(Source, RepositoryName)>, String> + Send + Sync;
+
+/// The registered repositories and the operator's rules for addresses.
+pub(crate) struct Registry<'a> {
+    pub catalogue: &'a dyn Catalogue,
+    pub locate: &'a Locate,
+}
+
+pub(crate) enum IndexTarget {
     Known(Box<KnownRepository>),
     New(Box<RepositoryRecord>),
 }
@@ -21,52 +32,50 @@ fn wrong(message: impl Into<String>) -> QueryError {
     QueryError::new(QueryErrorCode::ValidationError, message)
 }
 
-/// What the call means, in the name of the searcher's caller.
-pub(crate) async fn target(
-    indexing: &LedgerIndexing,
-    searcher: &Searcher,
-    call: &IndexCall,
-) -> Result<Target, QueryError> {
-    let settings = settings(call)?;
-    let located = (indexing.locate)(&call.target).map_err(wrong)?;
-    let view = searcher.catalogue.view().await?;
-    let Some((source, name)) = located else {
-        return unchanged(searcher.select_one(&view, &call.target).await?, &settings);
-    };
-    let known = searcher.repositories(&view).await?;
-    let is_named = |known: &&KnownRepository| known.record.name == name;
-    let has_source = |known: &&KnownRepository| known.record.source == source;
-    if let Some(found) =
-        known.iter().find(|known| is_named(known) && has_source(known)).or(known.iter().find(has_source))
-    {
-        return unchanged(found.clone(), &settings);
+impl Registry<'_> {
+    /// The target of the call, with the permissions of the searcher's caller.
+    pub(crate) async fn target(&self, searcher: &Searcher, call: &IndexCall) -> Result<IndexTarget, QueryError> {
+        let settings = settings(call)?;
+        let located = (self.locate)(&call.target).map_err(wrong)?;
+        let view = searcher.catalogue.view().await?;
+        let Some((source, name)) = located else {
+            return unchanged(searcher.select_one(&view, &call.target).await?, &settings);
+        };
+        let known = searcher.repositories(&view).await?;
+        let is_named = |known: &&KnownRepository| known.record.name == name;
+        let has_source = |known: &&KnownRepository| known.record.source == source;
+        if let Some(found) =
+            known.iter().find(|known| is_named(known) && has_source(known)).or(known.iter().find(has_source))
+        {
+            return unchanged(found.clone(), &settings);
+        }
+        if let Some(other) = known.iter().find(is_named) {
+            let message = format!("`{}` is registered with another address; name it to index it", other.record.name);
+            return Err(wrong(message));
+        }
+        let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
+        let is_taken = !self.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
+        // An id is also taken if its repository was renamed since, to a name that the caller may not see.
+        if searcher.caller.allowed.allows(&record.name) && !is_taken {
+            return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings: settings.to_json(), ..record })));
+        }
+        unchanged(searcher.select_one(&view, &call.target).await?, &settings)
     }
-    if let Some(other) = known.iter().find(is_named) {
-        let message = format!("`{}` is registered with another address; name it to index it", other.record.name);
-        return Err(wrong(message));
-    }
-    let record = RepositoryRecord::new(searcher.caller.tenant.clone(), name, source);
-    let is_taken = !indexing.catalogue.repositories(&Scope::only(record.tenant.clone(), [record.id])).await?.is_empty();
-    // Taken is also what a repository was registered as that has another name since, which the caller may not see.
-    if searcher.caller.allowed.allows(&record.name) && !is_taken {
-        return Ok(Target::New(Box::new(RepositoryRecord { settings: settings.to_json(), ..record })));
-    }
-    unchanged(searcher.select_one(&view, &call.target).await?, &settings)
 }
 
-/// A repository that is there, if the call does not mean to change it.
-fn unchanged(known: KnownRepository, settings: &RequestSettings) -> Result<Target, QueryError> {
+/// A registered repository, if the call does not change it.
+fn unchanged(known: KnownRepository, settings: &RequestSettings) -> Result<IndexTarget, QueryError> {
     if *settings == RequestSettings::default() || same_settings(&known.record.settings, settings) {
-        return Ok(Target::Known(Box::new(known)));
+        return Ok(IndexTarget::Known(Box::new(known)));
     }
-    Err(wrong("settings of a repository are changed by whoever runs this service, or in its `.cairn.yaml`"))
+    Err(wrong("the settings of a repository are changed by the operator of this service, or in its `.cairn.yaml`"))
 }
 
 pub(crate) fn same_settings(text: &str, settings: &RequestSettings) -> bool {
     RequestSettings::from_json(text).is_ok_and(|known| known == *settings)
 }
 
-/// Patterns and size of the call, refused before anything is asked for.
+/// Patterns and size of the call. Invalid ones are refused before anything is requested.
 fn settings(call: &IndexCall) -> Result<RequestSettings, QueryError> {
     for (field, patterns) in
         [("include_patterns", &call.include_patterns), ("exclude_patterns", &call.exclude_patterns)]

@@ -1,4 +1,4 @@
-//! Moments as people and programs read them.
+//! Times as text.
 
 /// `2026-11-22T00:19:17Z` for milliseconds since 1970.
 pub fn rfc3339(at_ms: i64) -> String {
@@ -8,21 +8,26 @@ pub fn rfc3339(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", in_day / 3600, in_day / 60 % 60, in_day % 60)
 }
 
-/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None for what is no such day.
-pub fn seconds_of_date(text: &str) -> Option<i64> {
+/// The same for seconds since 1970.
+pub fn rfc3339_of_seconds(seconds: i64) -> String {
+    rfc3339(seconds.saturating_mul(1000))
+}
+
+/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None if there is no such day.
+fn seconds_of_date(text: &str) -> Option<i64> {
     let mut parts =
         text.split('-').map(|part| part.parse::<i64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
     if parts.next().is_some() || !(1970..=9999).contains(&year) {
         return None;
     }
-    // The day is one of at most 366 from the start of its year; the calendar is asked which.
+    // A year has at most 366 days: find the one with this month and day.
     let first = days_of_year_start(year);
     (first..first + 366).find(|days| civil(*days) == (year, month, day)).map(|days| days * 86_400)
 }
 
-/// Seconds since 1970 of a moment that a person names: a day, `2026-01-31`, or how long ago, `36h`, `7d`, `2w`.
-pub fn seconds_of_moment(text: &str, now_ms: i64) -> Option<i64> {
+/// Seconds since 1970 of a time as users write it: a day (`2026-01-31`) or an age (`36h`, `7d`, `2w`).
+pub fn seconds_of_time(text: &str, now_ms: i64) -> Option<i64> {
     let unit = match text.chars().last()? {
         'h' => 3_600,
         'd' => 86_400,
@@ -39,8 +44,8 @@ fn days_of_year_start(year: i64) -> i64 {
     before * 365 + before / 4 - before / 100 + before / 400 - 719_162
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Counting years from March makes
-/// the leap day the last day of its year.
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted
+/// from March, so that the leap day is the last day of its year.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -55,11 +60,11 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{rfc3339, seconds_of_date, seconds_of_moment};
+    use super::{rfc3339, seconds_of_date, seconds_of_time};
 
     #[test]
-    fn moments_are_days_or_so_long_ago() {
-        let check = |text: &str, expect| assert_eq!(seconds_of_moment(text, 1_000_000_999), expect, "{text}");
+    fn times_are_days_or_ages() {
+        let check = |text: &str, expect| assert_eq!(seconds_of_time(text, 1_000_000_999), expect, "{text}");
         check("2000-02-29", Some(951_782_400));
         check("36h", Some(1_000_000 - 36 * 3600));
         check("7d", Some(1_000_000 - 7 * 86_400));
@@ -71,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_written_in_utc() {
+    fn times_are_written_in_utc() {
         let check = |at_ms: i64, expect: &str| assert_eq!(rfc3339(at_ms), expect);
         check(0, "1970-01-01T00:00:00Z");
         check(951_782_400_000, "2000-02-29T00:00:00Z");

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A file that something went wrong with.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileError {
     pub file: String,
     pub message: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StageDuration {
     pub stage: String,
     /// Time spent in the stage, summed over its parts.
@@ -19,7 +20,7 @@ pub struct StageDuration {
 }
 
 /// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot, apart from those that say otherwise.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunResult {
     pub repository: String,

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,8 @@ use crate::operate::arguments::{DeadLettersCommand, EnqueueArguments, KeysComman
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong usage; 3 nothing found, or no such repository, file or \
                           symbol; 4 invalid settings; 5 the run failed or is partial; 130 cancelled.";
 
-/// Index repositories and ask them questions: where is the code that does X, what calls Y, how do things like Z look here.
+/// Index repositories and ask questions about them: which code does X, what calls Y, how do things like Z
+/// look here.
 #[derive(Parser, Debug)]
 #[command(name = "cairn", version, after_help = EXIT_CODES, propagate_version = true, disable_help_subcommand = true)]
 pub struct Arguments {
@@ -21,22 +22,22 @@ pub struct Arguments {
     /// Configuration file. Default: `config.toml` in the index directory.
     #[arg(long, global = true, env = "CAIRN_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Ask this query service instead of an index of this machine. The key is read from `CAIRN_API_KEY` or a file.
+    /// Ask this query service instead of a local index. The key is read from `CAIRN_API_KEY` or a file.
     #[arg(long, global = true, env = "CAIRN_SERVER", value_name = "URL")]
     pub server: Option<String>,
-    /// File that holds the key to the server.
+    /// File with the API key for the server.
     #[arg(long, global = true, env = "CAIRN_API_KEY_FILE", value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,
-    /// File with the settings of a cluster: speak to its servers, as whoever runs it.
+    /// File with the settings of a cluster: use its servers directly, as its operator.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub cluster: Option<PathBuf>,
-    /// Tenant of the cluster whose repositories or keys are meant. Default: `local`; for a list of keys, all.
+    /// Tenant of the cluster. Default: `local`; `keys list` shows all tenants.
     #[arg(long, global = true, value_name = "NAME")]
     pub tenant: Option<String>,
     /// Machine-readable output.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say more: once for progress of runs, twice for details.
+    /// Log more: once for the progress of runs, twice for details.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -44,16 +45,17 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What was typed, and what the variables say besides.
+    /// Reads the command line and the environment variables.
     pub fn read() -> Self {
         let matches = Self::command().get_matches();
         let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        read.meant(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
+        read.resolved(|name| matches.value_source(name) == Some(ValueSource::CommandLine))
     }
 
-    /// The one place that is asked. Variables may name a server and a cluster: a flag wins over them, and of the two the
-    /// cluster is for what only its operator does. Two flags stay: that is a mistake to be told.
-    fn meant(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
+    /// Selects server or cluster if the variables set both: a flag wins over a variable, and commands that
+    /// only an operator runs use the cluster. If both are flags, both stay, and the command reports the
+    /// mistake.
+    fn resolved(mut self, is_flag: impl Fn(&str) -> bool) -> Self {
         let (is_server, is_cluster) = (is_flag("server"), is_flag("cluster"));
         if self.server.is_none() || self.cluster.is_none() || (is_server && is_cluster) {
             return self;
@@ -88,13 +90,13 @@ pub enum Command {
         /// `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`.
         path: String,
     },
-    /// Ask the graph: callers, callees, dependencies, dependents, bases.
+    /// Query the graph: callers, callees, dependencies, dependents, bases.
     #[command(
         subcommand,
         after_help = "Examples:\n  cairn graph callers validateToken\n  cairn graph inherits Importer --repo service\n  cairn graph sample --class exact --seed 7 -n 10"
     )]
     Graph(GraphCommand),
-    /// Recurring shapes: what they are called, who follows them, who deviates.
+    /// Recurring shapes: their names, members and deviations.
     #[command(after_help = "Examples:\n  cairn patterns\n  cairn patterns Importer --repo service")]
     Patterns {
         /// Only patterns whose name contains this.
@@ -105,10 +107,10 @@ pub enum Command {
     /// Indexed repositories.
     #[command(after_help = "Example:\n  cairn repos --json")]
     Repos,
-    /// What is indexed, how fresh it is, and what is under way.
+    /// The contents of the index, their age, and runs in progress.
     #[command(after_help = "Example:\n  cairn status")]
     Status,
-    /// Counts of what is stored.
+    /// Counts of stored records.
     #[command(after_help = "Example:\n  cairn stats")]
     Stats,
     /// Index runs, newest first.
@@ -118,30 +120,30 @@ pub enum Command {
     Runs {
         #[command(subcommand)]
         action: Option<RunsCommand>,
-        /// Runs, at most so many; with `--server` 500 at most.
+        /// Maximum number of runs; at most 500 with `--server`.
         #[arg(long, default_value_t = 20)]
         limit: usize,
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// Every path of a repository with what became of it.
+    /// Every path of a repository with its outcome.
     #[command(after_help = "Examples:\n  cairn coverage service\n  cairn coverage service --why vendor/lib.js")]
     Coverage {
-        /// Name of the repository; not needed if there is only one.
+        /// Name of the repository; not needed if only one exists.
         repository: Option<String>,
-        /// Why this path is, or is not, in the index.
+        /// Explain why this path is, or is not, in the index.
         #[arg(long, value_name = "PATH")]
         why: Option<String>,
         /// Only counts.
         #[arg(long)]
         summary: bool,
     },
-    /// Secrets that were redacted: path, line and rule, never the value.
+    /// Redacted secrets: path, line and rule, never the value.
     #[command(after_help = "Example:\n  cairn secrets service")]
     Secrets { repository: Option<String> },
-    /// Follow repositories and index what changes.
+    /// Watch repositories and index changes.
     #[command(
-        after_help = "Working trees and directories are followed by their events, bare repositories and URLs are asked every 5 seconds. Ctrl-C or SIGTERM ends it with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
+        after_help = "Working trees and directories are watched by file events, bare repositories and URLs are polled every 5 seconds. Ctrl-C or SIGTERM ends it with exit code 0.\n\nExamples:\n  cairn watch\n  cairn watch service ../app"
     )]
     Watch {
         /// Names or paths; all repositories if none is given.
@@ -153,41 +155,42 @@ pub enum Command {
         /// Path of the file on disk.
         path: PathBuf,
     },
-    /// Forget a repository: hidden at once, then every trace removed.
+    /// Remove a repository: it is hidden at once, then all its data is removed.
     #[command(after_help = "Example:\n  cairn remove service")]
     Remove { repository: String },
-    /// A digest of everything readers can see, by repository and kind of record.
+    /// A digest of everything that readers can see, by repository and kind of record.
     #[command(after_help = "Example:\n  cairn fingerprint --repo service")]
     Fingerprint {
         #[arg(long = "repo", value_name = "NAME")]
         repositories: Vec<String>,
     },
-    /// Check the index and the machine; say what is wrong and what to do.
+    /// Check the index and the machine; report faults and what to do about them.
     #[command(after_help = "Examples:\n  cairn doctor\n  cairn doctor --repo service --cluster cluster.toml")]
     Doctor {
-        /// Read all that is stored of this repository and verify it. On this machine every one is, if none is named.
+        /// Read and verify all stored data of this repository. Default: every repository of a local index,
+        /// none of a cluster.
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// What must be in the servers of a cluster before its services start.
+    /// Prepare the servers of a cluster before its services start.
     #[command(
         subcommand,
         after_help = "Examples:\n  cairn topology apply --cluster cluster.toml\n  cairn topology check --cluster cluster.toml"
     )]
     Topology(TopologyCommand),
-    /// Jobs that were given up: look at them, hand them out again, forget them.
+    /// Abandoned jobs: list them, publish them again, or drop them.
     #[command(
         subcommand,
         name = "dead-letters",
         after_help = "Examples:\n  cairn dead-letters list --cluster cluster.toml\n  cairn dead-letters replay --code timeout --stage embed --cluster cluster.toml"
     )]
     DeadLetters(DeadLettersCommand),
-    /// Ask a cluster for syncs of repositories, and register new ones.
+    /// Request syncs of repositories in a cluster, and register new repositories.
     #[command(
         after_help = "Examples:\n  cairn enqueue https://example.org/team/service.git --cluster cluster.toml\n  cairn enqueue service --rebuild --cluster cluster.toml\n  cairn enqueue --file repositories.yaml --lane interactive --tenant acme --cluster cluster.toml"
     )]
     Enqueue(EnqueueArguments),
-    /// Keys to the query service of a cluster.
+    /// API keys for the query service of a cluster.
     #[command(
         subcommand,
         after_help = "Examples:\n  cairn keys create --tenant acme --repo 'github.com/acme/*' --label ci --cluster cluster.toml\n  cairn keys revoke cairn_1f0c22ab --cluster cluster.toml"
@@ -203,13 +206,13 @@ pub enum Command {
         after_help = "Examples:\n  cairn completions bash > ~/.local/share/bash-completion/completions/cairn\n  cairn completions zsh > ~/.zfunc/_cairn"
     )]
     Completions { shell: Shell },
-    /// Parses what a parent process sends.
+    /// Parses the files that a parent process sends.
     #[command(name = "parse-worker", hide = true)]
     ParseWorker,
 }
 
 impl Command {
-    /// Whether only whoever runs a cluster can do it: no query service does.
+    /// Whether only the operator of a cluster can run the command: no query service supports it.
     fn is_operators(&self) -> bool {
         matches!(
             self,
@@ -225,15 +228,16 @@ impl Command {
 
 #[derive(Args, Debug)]
 pub struct IndexArguments {
-    /// Path, URL, list file (`.yaml`, `.yml`), or name of a known repository. Default: every known repository again.
+    /// Path, URL, list file (`.yaml`, `.yml`), or name of a known repository. Default: every known
+    /// repository.
     pub target: Option<String>,
     /// Only these files (glob on name or path). Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
-    /// Not these files. Repeatable.
+    /// Exclude these files. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub exclude: Vec<String>,
-    /// Bring back what the default excludes hide. Repeatable.
+    /// Include files that the default patterns exclude. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include_override: Vec<String>,
     /// Largest file in bytes; 0 is the hard cap of 10 MiB.
@@ -245,7 +249,7 @@ pub struct IndexArguments {
     /// Branch of a bare repository or URL. Default: its default branch.
     #[arg(long, requires = "target")]
     pub branch: Option<String>,
-    /// Make every record anew; what is damaged is removed first.
+    /// Write every record again; damaged data is removed first.
     #[arg(long)]
     pub rebuild: bool,
     #[command(flatten)]
@@ -254,28 +258,30 @@ pub struct IndexArguments {
 
 #[derive(Args, Debug)]
 pub struct OrganisationArguments {
-    /// All repositories that an organisation has: `github:acme`, `gitlab:group/subgroup`, `gitea:acme`, `forgejo:acme`.
+    /// All repositories of an organisation: `github:acme`, `gitlab:group/subgroup`, `gitea:acme`,
+    /// `forgejo:acme`.
     #[arg(long, value_name = "KIND:OWNER", conflicts_with = "target")]
     pub organisation: Option<String>,
-    /// Where the service's API is. Default: that of github.com or gitlab.com.
+    /// URL of the hosting service's API. Default: the API of github.com or gitlab.com.
     #[arg(long, value_name = "URL", requires = "organisation")]
     pub hosting_url: Option<String>,
-    /// Variable that holds a token which may read the list. Without one only what is public is listed.
+    /// Environment variable with a token that may read the list. Without a token only public repositories are
+    /// listed.
     #[arg(long, value_name = "NAME", requires = "organisation")]
     pub token_env: Option<String>,
     /// The owner is a user.
     #[arg(long, requires = "organisation")]
     pub user: bool,
-    /// Only repositories of these names (glob). Repeatable.
+    /// Only repositories with these names (glob). Repeatable.
     #[arg(long, value_name = "GLOB", requires = "organisation")]
     pub only: Vec<String>,
-    /// Not these; wins over `--only`. Repeatable.
+    /// Exclude these; wins over `--only`. Repeatable.
     #[arg(long, value_name = "GLOB", requires = "organisation")]
     pub without: Vec<String>,
-    /// Archived ones as well.
+    /// Include archived repositories.
     #[arg(long, requires = "organisation")]
     pub archived: bool,
-    /// Forks as well.
+    /// Include forks.
     #[arg(long, requires = "organisation")]
     pub forks: bool,
 }
@@ -290,14 +296,14 @@ pub enum Tests {
 
 #[derive(Args, Debug)]
 pub struct SearchArguments {
-    /// What to look for.
+    /// Words, a name or a question.
     pub query: String,
-    /// Repository by name or glob; `all` for every one. Default: the one this directory belongs to, else all. Repeatable.
+    /// Repository by name or glob, or `all`. Default: the repository of this directory, else all. Repeatable.
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
-    /// Glob on the path. Repeatable.
+    /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder. Repeatable.
     #[arg(long, value_name = "GLOB")]
     pub path: Vec<String>,
     /// Module prefix, e.g. `fisio.imports`. Repeatable.
@@ -308,22 +314,22 @@ pub struct SearchArguments {
     pub kind: Vec<String>,
     #[arg(long, value_enum, default_value_t)]
     pub tests: Tests,
-    /// Tag of `.cairn.yaml`. Repeatable; all must be there.
+    /// Tag of `.cairn.yaml`. Repeatable; results have all of them.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Only what changed since then: a day (2026-01-31), or how long ago (36h, 7d, 2w).
+    /// Only what changed since: a day (2026-01-31) or an age (36h, 7d, 2w).
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Results, at most 100.
     #[arg(long, short = 'n', default_value_t = 10)]
     pub limit: usize,
-    /// Tokens of the answer, at most; with `--server` 200000 at most.
+    /// Maximum number of tokens of the answer; at most 200000 with `--server`.
     #[arg(long, default_value_t = 8000)]
     pub max_tokens: usize,
-    /// The next page of an earlier answer.
+    /// The cursor of an earlier answer: shows its next page.
     #[arg(long)]
     pub cursor: Option<String>,
-    /// Say what each score is made of.
+    /// Explain each score.
     #[arg(long)]
     pub explain: bool,
 }
@@ -334,20 +340,20 @@ pub struct RelationArguments {
     pub name: String,
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
-    /// Edges, at most so many; with `--server` 500 at most.
+    /// Maximum number of edges; at most 500 with `--server`.
     #[arg(long, short = 'n', default_value_t = 50)]
     pub limit: usize,
 }
 
 #[derive(Subcommand, Debug)]
 pub enum GraphCommand {
-    /// What calls it.
+    /// Callers of a symbol.
     Callers(RelationArguments),
-    /// What it calls.
+    /// Symbols that a symbol calls.
     Callees(RelationArguments),
-    /// What it imports, refers to or depends on.
+    /// Everything that a symbol or file imports, references or depends on.
     Deps(RelationArguments),
-    /// What imports, refers to or depends on it.
+    /// Everything that imports, references or depends on a symbol or file.
     Dependents(RelationArguments),
     /// Bases and derived classes.
     Inherits(RelationArguments),
@@ -358,7 +364,7 @@ pub enum GraphCommand {
         class: String,
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Edges, at most so many; with `--server` 500 at most.
+        /// Maximum number of edges; at most 500 with `--server`.
         #[arg(short = 'n', default_value_t = 20)]
         count: usize,
         /// Kinds of edges, e.g. calls, references, extends; all if none is given.
@@ -371,20 +377,20 @@ pub enum GraphCommand {
 
 #[derive(Subcommand, Debug)]
 pub enum RunsCommand {
-    /// One run, with what came of it and its errors.
+    /// One run with its result and errors.
     Show {
-        /// As `runs` shows it.
+        /// The id that `runs` shows.
         #[arg(value_name = "ID")]
         run: String,
-        /// Its repository: older runs are found by it alone.
+        /// Its repository; required for older runs.
         #[arg(long = "repo", value_name = "NAME")]
         repository: Option<String>,
     },
-    /// End unfinished runs (of one repository, or all), and take back what was asked for and has not begun; the old
-    /// generation stays.
+    /// Cancel unfinished runs and pending sync requests, of one repository or all; the published generation
+    /// stays.
     Cancel {
         repository: Option<String>,
-        /// This run alone, as `runs` shows it.
+        /// Only this run; the id that `runs` shows.
         #[arg(long, value_name = "ID")]
         run: Option<String>,
     },
@@ -396,11 +402,11 @@ mod tests {
 
     use super::*;
 
-    /// Where a command goes to if the words are typed and the variables name both.
+    /// Server and cluster of a command line, while the variables set both.
     fn place(words: &[&str], flags: &[&str]) -> (bool, bool) {
         let both = ["cairn", "--server", "http://a", "--cluster", "c.toml"];
         let typed = Arguments::try_parse_from(both.iter().chain(words)).expect("valid");
-        let meant = typed.meant(|name| flags.contains(&name));
+        let meant = typed.resolved(|name| flags.contains(&name));
         (meant.server.is_some(), meant.cluster.is_some())
     }
 
@@ -420,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_caps_is_in_the_help() {
+    fn help_states_the_limits_of_a_service() {
         let help_of = |path: &[&str]| {
             let mut command = Arguments::command();
             command.build();

@@ -1,11 +1,15 @@
-//! The command line of Cairn: local mode, a client of query services, and the commands of whoever runs a cluster.
+//! The command line of Cairn: local mode, a client of query services, and the commands of the operator of a
+//! cluster.
 
 mod cli;
 mod commands;
+mod dispatch;
+mod exit;
 mod local;
 mod operate;
 mod output;
 mod remote;
+mod remote_error;
 mod stop;
 mod verify;
 
@@ -13,12 +17,12 @@ use std::process::ExitCode;
 
 use crate::cli::{Arguments, Command};
 
-/// As many heaps as cores. By default there are eight for each core, and what one thread frees no thread of another heap
-/// can use, so that threads which take turns at large work keep several times the memory of one.
+/// Allows as many heaps as cores. The default is eight for each core. Memory that a thread frees stays with
+/// its heap, so threads that take turns at large work would keep several times the memory of one.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn limit_heaps() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    // SAFETY: sets a limit of the allocator, while no other thread runs.
+    // SAFETY: sets a limit of the allocator while no other thread runs.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, i32::try_from(cores).unwrap_or(i32::MAX));
     }
@@ -28,7 +32,7 @@ fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     limit_heaps();
     let arguments = Arguments::read();
-    // The child that parses has nothing to do with runtimes, logs or stores.
+    // The parser child needs no runtime, log or store.
     if matches!(arguments.command, Command::ParseWorker) {
         return match cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,
@@ -44,7 +48,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(commands::run(arguments));
+    let code = runtime.block_on(dispatch::run(arguments));
     runtime.shutdown_background();
     code
 }

@@ -1,13 +1,14 @@
-//! What goes to the terminal: results to standard output, everything else to standard error.
+//! The terminal: results go to standard output, everything else to standard error.
 
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 
 pub const PATH: Style = AnsiColor::Cyan.on_default();
 pub const NAME: Style = AnsiColor::Green.on_default().bold();
 pub const FAINT: Style = Style::new().dimmed();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// A text in a style; plain where the terminal has no colours.
+/// A text in a style; without style if the terminal has no colours.
 pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
@@ -24,8 +25,8 @@ pub fn error(text: &str) {
     anstream::eprintln!("{}: {text}", styled(BAD, "error"));
 }
 
-/// An answer as JSON, or as `print` shows it.
-pub fn answer(answer: &serde_json::Value, as_json: bool, print: fn(&serde_json::Value)) {
+/// An answer as JSON, or as text by `print`.
+pub fn answer<T: Serialize>(answer: &T, as_json: bool, print: fn(&T)) {
     if as_json {
         json(answer);
     } else {
@@ -34,6 +35,6 @@ pub fn answer(answer: &serde_json::Value, as_json: bool, print: fn(&serde_json::
 }
 
 /// One JSON value on its own line.
-pub fn json(value: &serde_json::Value) {
-    println!("{value}");
+pub fn json(value: &impl Serialize) {
+    println!("{}", serde_json::json!(value));
 }

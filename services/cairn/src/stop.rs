@@ -1,9 +1,9 @@
-//! Being asked to end: Ctrl-C, or SIGTERM from a supervisor.
+//! Stop signals: Ctrl-C, or SIGTERM from a supervisor.
 
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens from when it is made: a signal that comes while nobody waits is not lost.
+/// Listens from its creation: a signal that arrives before `asked` is not lost.
 pub(crate) struct Stop {
     interrupt: Signal,
     terminate: Signal,
@@ -15,7 +15,7 @@ impl Stop {
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 
-    /// Returns once the process is asked to end.
+    /// Returns after a stop signal.
     pub(crate) async fn asked(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -1,4 +1,4 @@
-//! All that is stored of a repository, read and verified: here and in a cluster by the same rules.
+//! Verifies the stored data of a repository, by the same rules in local mode and in a cluster.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cairn_ports::{ChunkFilter, Generations};
 use cairn_search::Searcher;
 use cairn_stages::Artifacts;
 
-/// Every store verifies what it has; then what is published must be there, whole. An error says what is damaged.
+/// Every store verifies its data; then the published state must be complete. An error names the damage.
 pub(crate) async fn verify(
     searcher: &Searcher,
     stores: &[Arc<dyn Generations>],
@@ -23,13 +23,13 @@ pub(crate) async fn verify(
     let scope = Scope::only(searcher.caller.tenant.clone(), [repository]);
     let expected = &published.result;
     let num_chunks = searcher.vectors.count(&view, &scope, &ChunkFilter::default()).await?;
-    anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks are there", expected.chunks);
+    anyhow::ensure!(num_chunks >= expected.chunks, "{num_chunks} of {} chunks exist", expected.chunks);
     let (mut num_symbols, mut from) = (0, Some(0));
     while let Some(start) = from {
         let page = searcher.names.scroll(&view, &scope, repository, start).await?;
         num_symbols += page.items.len() as u64;
         from = page.next;
     }
-    anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names are there", expected.symbols);
+    anyhow::ensure!(num_symbols >= expected.symbols, "{num_symbols} of {} names exist", expected.symbols);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Rate, errors and duration of questions, as metrics; and how many there are now.
+//! Metrics of requests: rate, errors, duration, and the number in progress.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use cairn_telemetry::metrics::{CONNECTIONS, IntGauge, REQUEST_SECONDS, REQUESTS, REQUESTS_IN_HAND};
 
-/// Paths that are no route.
+/// The label of paths without a route.
 const NO_ROUTE: &str = "none";
 
-/// Makes the series of every route, before anybody has asked.
+/// Creates the series of every route before the first request.
 pub fn begin() {
     for gauge in [&*REQUESTS_IN_HAND, &*CONNECTIONS] {
         gauge.add(0);
@@ -22,7 +22,7 @@ pub fn begin() {
     }
 }
 
-/// One of those that a gauge counts, until it is dropped.
+/// Is counted by a gauge until it is dropped.
 pub struct Counted(&'static IntGauge);
 
 impl Counted {
@@ -38,7 +38,8 @@ impl Drop for Counted {
     }
 }
 
-/// Counts a request under its route: paths that are none stand under one label, whatever callers make up.
+/// Counts a request under its route. All paths without a route share one label, so callers cannot create
+/// series.
 pub async fn count(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let (started, _in_hand) = (Instant::now(), Counted::new(&REQUESTS_IN_HAND));

@@ -25,25 +25,25 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::counting::Counted;
 
-/// Somebody who sends the head of a request this slowly means no good.
+/// Time limit for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Somebody who takes nothing of an answer for so long holds a place that others wait for.
+/// Time limit for a write without progress: a caller that reads nothing holds a connection that others need.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// From the beginning of an answer to its last byte: longer than `cairn --server` waits for all of it. Somebody who takes a byte
-/// now and then is never late for `WRITE_TIMEOUT`.
+/// Time limit for a whole answer; longer than `cairn --server` waits. `WRITE_TIMEOUT` does not stop a caller
+/// that reads a byte now and then.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
-/// The least that the HTTP library takes.
+/// The minimum of the HTTP library.
 const LEAST_BUFFER_BYTES: usize = 8 << 10;
-/// How long callers are still taken after the process was told to stop: whoever sends them here learns only from
-/// readiness that they should not come.
+/// New connections are accepted for this long after the stop signal: a load balancer learns from readiness to
+/// stop sending them.
 const LINGER: Duration = Duration::from_secs(5);
-/// How long requests in hand may take after the process was told to stop.
+/// Time limit for requests in progress after the stop signal.
 const DRAIN: Duration = Duration::from_secs(60);
-/// No file descriptors are left, or the like: others end meanwhile.
+/// Pause after a failed accept, for example without free file descriptors.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Answers until the process is asked to stop. Then it says that it is not ready, still takes what comes while that gets
-/// about, and finishes what it has in hand.
+/// Answers until the stop signal. Then it reports that it is not ready, accepts connections a little longer,
+/// and finishes the requests in progress.
 pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
         .await
@@ -62,7 +62,7 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
             accepted = accept(&listener, &connections) => accepted?,
             () = &mut end => break,
         };
-        // Answers are small: waiting for more to send with them only makes them late.
+        // Answers are small: waiting for more data would only delay them.
         let _ = stream.set_nodelay(true);
         let (service, overdue) = timed(app.clone());
         let mut stream = TimeoutStream::new(stream);
@@ -71,7 +71,7 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
         let open = Counted::new(&CONNECTIONS);
         tokio::spawn(async move {
             tokio::select! {
-                // A caller that goes away or speaks no HTTP is no fault of ours.
+                // A caller that disconnects or does not speak HTTP is not our fault.
                 _ = connection => {}
                 () = overdue => {}
             }
@@ -85,8 +85,8 @@ pub async fn serve(config: &QueryConfig, app: Router, health: &Health, mut stop:
     Ok(())
 }
 
-/// What answers on one connection, and what ends if an answer is not taken in time. When the last byte of one is sent, nobody
-/// says; but who has it either asks the next question, or is idle and goes by `HEAD_TIMEOUT`.
+/// The service of one connection, and a future that ends if an answer is not read in time. The last byte of
+/// an answer is not observable, but the next request is, and `HEAD_TIMEOUT` closes an idle connection.
 fn timed(
     app: Router,
 ) -> (impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>, impl Future<Output = ()>)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_takes_an_answer_byte_by_byte_is_left() {
+    async fn slow_reader_is_disconnected() {
         let (mut caller, lasted) = connect(1 << 20);
         caller.write_all(QUESTION).await.expect("sent");
         while caller.read_u8().await.is_ok() {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_asks_again_stays() {
+    async fn caller_with_a_next_request_stays() {
         let (mut caller, lasted) = connect(1);
         for _ in 0..5 {
             caller.write_all(QUESTION).await.expect("sent");

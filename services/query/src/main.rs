@@ -1,4 +1,4 @@
-//! The query service: questions over HTTP and MCP. It keeps nothing, so any replica answers any request.
+//! The query service: questions over HTTP and MCP. It is stateless, so any replica answers any request.
 
 mod counting;
 mod listen;

@@ -1,4 +1,4 @@
-//! The program as an operator starts it, without what it needs.
+//! The program starts without its settings.
 
 use std::process::Command;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use cairn_domain::{PartEnd, RepositoryId, RunState};
-use cairn_gateway::json;
+use cairn_gateway::answers::FingerprintReport;
 use cairn_ports::LedgerRead;
 use cairn_wiring::EmbeddingConfig;
 use serde_json::Value;
@@ -77,7 +77,14 @@ impl<'a> Checker<'a> {
         self.parts_ended(asked, &mut verdict).await?;
         self.ground.inside.each_was_published_once().await?;
         let expected = self.ground.index_locally("undisturbed", workload)?;
-        let found: Vec<Value> = self.ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
+        let found: Vec<Value> = self
+            .ground
+            .inside
+            .fingerprints()
+            .await?
+            .iter()
+            .map(|of| serde_json::json!(FingerprintReport::of(of)))
+            .collect();
         ensure!(found.len() == expected.len(), "{} repositories, expected {}", found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             let (found, expected) = (self.comparable(found), self.comparable(expected));

@@ -27,7 +27,7 @@ fn enqueuing_twice_is_one_request() {
     assert!(code == 5 && said.contains("shop: requested") && said.contains("list.yaml:4"), "{said}");
     assert!(said.contains("fetch by URL"), "{said}");
     let (_, said) = cluster.said(&["repos"]);
-    assert!(!said.contains("shop\n") && said.contains("--tenant asks about another: acme"), "{said}");
+    assert!(!said.contains("shop\n") && said.contains("use --tenant for another: acme"), "{said}");
     assert!(cluster.ok(&["repos", "--tenant", "acme"]).starts_with("shop https"));
     assert_eq!(cluster.json(&["stats"])["repositories"], 1);
     // Earlier fields of a repository stay when only its URL is given again.

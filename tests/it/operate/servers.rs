@@ -99,9 +99,9 @@ fn invalid_settings_are_reported() {
     let (code, said) = cluster.said(&["runs", "--cluster", "/no/such/file"]);
     assert!(code == 4 && said.contains("/no/such/file"), "{said}");
     for (arguments, expect) in [
-        (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "give one of them"),
+        (&["search", "x", "--server", "http://h", "--cluster", "c.toml"][..], "give only one of them"),
         (&["index", "."], "`cairn enqueue URL`"),
-        (&["watch"], "the scheduler follows"),
+        (&["watch"], "the scheduler watches"),
     ] {
         let (code, said) = cluster.said(arguments);
         assert!(code == 2 && said.contains(expect), "{arguments:?}: {code} {said}");

@@ -1,7 +1,7 @@
 //! From the `Authorization` header to the caller.
 //!
-//! Keys that were found are remembered for a few seconds: a key that is revoked opens nothing after that. Texts that open
-//! nothing are not remembered, so that a new key works at once and nobody fills the memory with guesses.
+//! Valid keys are cached for a few seconds, so a revoked key stops working after that time. Invalid keys are
+//! not cached: a new key works at once, and guesses cannot fill the memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,19 +13,20 @@ use tokio::sync::Semaphore;
 
 use super::key::{hash_of, is_key};
 
-/// Keys that are remembered, at most.
+/// Maximum number of cached keys.
 const MAX_REMEMBERED: usize = 10_000;
-/// Lookups at the same time: strangers with made-up keys share these, and leave the store to the questions of others.
+/// Maximum number of concurrent lookups. Callers with invented keys share them, so the store stays free for
+/// other questions.
 const NUM_LOOKUPS: usize = 4;
-/// The last use of a key is told the store no more often.
+/// Minimum time between two writes of a key's last use to the store.
 const TOUCH_EVERY_MS: i64 = 60_000;
 
-/// Why a request is nobody's.
+/// Why a request has no caller.
 #[derive(Debug)]
 pub enum Refused {
-    /// No key, or none that opens anything. Which of the two is not said.
+    /// No key, or an invalid one. The caller does not learn which.
     Unauthenticated,
-    /// The store cannot tell.
+    /// The store failed.
     Store(KeyStoreError),
 }
 
@@ -34,7 +35,7 @@ struct Remembered {
     until: Duration,
 }
 
-/// Knows callers by their keys.
+/// Identifies callers by their keys.
 pub struct Authenticator {
     store: Arc<dyn KeyStore>,
     clock: Arc<dyn Clock>,
@@ -79,15 +80,15 @@ impl Authenticator {
         if let Some(key) = self.recalled(hash) {
             return Ok(key);
         }
-        // Counted from before the store was read: a key may have been revoked while it answered.
+        // The time is taken before the store is read: a key may be revoked meanwhile.
         let now = self.clock.monotonic();
         let found = self.store.find(hash).await.map_err(Refused::Store)?;
-        // The store compares as it likes; this comparison takes the same time whatever it finds.
+        // The store may compare in any way; this comparison takes constant time.
         let is_same = |key: &ApiKeyRecord| blake3::Hash::from(key.hash.0) == blake3::Hash::from(hash.0);
         let key = Arc::new(found.filter(is_same).ok_or(Refused::Unauthenticated)?);
         let now_ms = self.clock.now_ms();
         if key.is_valid(now_ms) && key.last_used_at_ms.is_none_or(|used_ms| now_ms - used_ms >= TOUCH_EVERY_MS) {
-            // When a key was last used is good to know, but no reason to refuse it or to let anybody wait.
+            // The last use is only informative: an error or delay here must not affect the request.
             let (store, id) = (Arc::clone(&self.store), key.id.clone());
             tokio::spawn(async move { store.touch(&id, now_ms).await });
         }

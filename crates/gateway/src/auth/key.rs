@@ -1,7 +1,8 @@
-//! API keys: `cairn_`, eight digits that name the key, `_`, and 64 digits (256 random bits) that nobody else knows.
+//! API keys: `cairn_`, eight digits that identify the key, `_`, and a secret of 64 digits (256 random bits).
 //!
-//! A key is shown once, when it is made; what is kept is its hash. A hash without salt is enough for a secret that cannot
-//! be guessed. To rotate a key, make another with the same rights and revoke the old one at a later time.
+//! A key is shown once, when it is created; only its hash is stored. A hash without salt is enough for a
+//! secret that cannot be guessed. To rotate a key, create a second key with the same permissions and revoke
+//! the first one later.
 
 use cairn_domain::{Digest, Tenant};
 use cairn_ports::ApiKeyRecord;
@@ -10,24 +11,24 @@ const BEGIN: &str = "cairn_";
 const ID_DIGITS: usize = 8;
 const SECRET_DIGITS: usize = 64;
 
-/// What a key is to be good for.
+/// The permissions of a new key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRequest {
     pub tenant: Tenant,
-    /// Full names of repositories, or globs over them; none: every repository of the tenant.
+    /// Full names of repositories, or globs over names; none: every repository of the tenant.
     pub repositories: Option<Vec<String>>,
     pub may_index: bool,
     pub label: String,
     pub expires_at_ms: Option<i64>,
 }
 
-/// A key that was just made. `text` is the only place where it can be read.
+/// A new key. `text` is the only copy of the whole key.
 pub struct NewKey {
     pub text: String,
     pub record: ApiKeyRecord,
 }
 
-/// Makes a key. It opens nothing until its record is in the store.
+/// Creates a key. It is valid as soon as its record is in the store.
 pub fn issue(request: KeyRequest, now_ms: i64) -> NewKey {
     let random: [u8; 36] = rand::random();
     let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -50,12 +51,12 @@ pub fn issue(request: KeyRequest, now_ms: i64) -> NewKey {
     NewKey { text, record }
 }
 
-/// What is kept of a key.
+/// The hash that is stored for a key.
 pub fn hash_of(text: &str) -> Digest {
     Digest(*blake3::hash(text.as_bytes()).as_bytes())
 }
 
-/// Whether a text can be a key at all: what cannot is not looked up.
+/// Whether a text has the form of a key. Other texts are not looked up.
 pub(crate) fn is_key(text: &str) -> bool {
     let is_digits = |text: &str, count| {
         text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -64,7 +65,7 @@ pub(crate) fn is_key(text: &str) -> bool {
     parts.is_some_and(|(name, secret)| is_digits(name, ID_DIGITS) && is_digits(secret, SECRET_DIGITS))
 }
 
-/// The id in a whole key; anything else is taken for an id.
+/// The id in a whole key; any other text is returned as an id.
 pub fn id_of(text: &str) -> &str {
     if is_key(text) { &text[..BEGIN.len() + ID_DIGITS] } else { text }
 }
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_key_stands_for_its_id() {
+    fn id_of_a_whole_key_is_its_id() {
         let request = KeyRequest {
             tenant: cairn_domain::Tenant::local(),
             repositories: None,
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_key_is_known_by_its_form() {
+    fn invalid_forms_are_not_keys() {
         for text in ["", "cairn_", "cairn_12345678_", "cairn_1234567_00", "Cairn_12345678_00", "x"] {
             assert!(!is_key(text), "{text}");
         }

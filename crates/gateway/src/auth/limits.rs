@@ -1,4 +1,4 @@
-//! How much a key may ask: so many requests in a minute, a few of them at once, and so many at the same time.
+//! Limits of a key: requests per minute, a burst after a pause, and concurrent requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,16 @@ use cairn_ports::Clock;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Keys whose use is remembered, at most. Beyond, those that ask nothing are forgotten.
+/// Maximum number of keys whose use is tracked. Beyond it, idle keys are forgotten.
 const MAX_KEYS: usize = 10_000;
 
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
     pub requests_per_minute: u32,
-    /// Requests that may come at once after a pause.
+    /// Requests that are accepted at once after a pause.
     pub burst: u32,
-    /// Requests of one key at the same time, until their answers were taken.
+    /// Concurrent requests of one key, until their answers are sent.
     pub concurrency: u32,
 }
 
@@ -27,12 +27,12 @@ impl Default for LimitsConfig {
     }
 }
 
-/// Lets a request in for as long as it lives.
+/// Counts as a concurrent request until it is dropped.
 #[derive(Debug)]
 pub struct Admission(#[expect(dead_code, reason = "held until the answer was taken")] OwnedSemaphorePermit);
 
 struct Use {
-    /// When the bucket will be full again, on the monotonic clock.
+    /// When the bucket is full again, on the monotonic clock.
     full_at: Duration,
     running: Arc<Semaphore>,
 }
@@ -49,7 +49,7 @@ impl Limits {
         Self { config, clock, uses: Mutex::default() }
     }
 
-    /// Lets a request of the key in, or says how long to wait.
+    /// Admits a request of the key, or returns how long to wait.
     pub fn admit(&self, key: &str) -> Result<Admission, Duration> {
         let now = self.clock.monotonic();
         let interval = Duration::from_secs(60) / self.config.requests_per_minute;

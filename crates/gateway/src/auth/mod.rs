@@ -1,4 +1,4 @@
-//! Who calls: API keys, and how much each may ask.
+//! Callers: API keys and their limits.
 
 mod authenticator;
 mod key;

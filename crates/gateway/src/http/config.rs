@@ -1,4 +1,4 @@
-//! What the operator of a query service decides about its front door.
+//! The settings of the query service's HTTP interface.
 
 use std::time::Duration;
 
@@ -9,18 +9,19 @@ use crate::auth::LimitsConfig;
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GatewayConfig {
-    /// Names (or `name:port`) under which the service is called. Any other `Host` is refused, so that a page of
-    /// another site cannot reach it by a name of its own.
+    /// Host names of the service (`name` or `name:port`). Any other `Host` is refused, so that another site
+    /// cannot reach the service by rebinding its own name.
     pub allowed_hosts: Vec<String>,
-    /// Origins of web pages that may call, e.g. `https://cairn.example.org`. Programs send none and are let in.
+    /// Allowed origins of web pages, e.g. `https://cairn.example.org`. Programs send no origin and are
+    /// allowed.
     pub allowed_origins: Vec<String>,
     pub request_timeout_ms: u64,
-    /// For what reads everything that is stored: fingerprints, samples, secrets.
+    /// For questions that read everything that is stored: fingerprints, samples, secrets.
     pub long_request_timeout_ms: u64,
     pub body_limit_bytes: usize,
     pub mcp_body_limit_bytes: usize,
     pub header_limit_bytes: usize,
-    /// How long a key is good after it was revoked.
+    /// A revoked key stays valid for at most this long.
     pub key_cache_ms: u64,
     pub limits: LimitsConfig,
 }
@@ -41,11 +42,11 @@ impl Default for GatewayConfig {
     }
 }
 
-/// Revoked keys open nothing after this.
+/// The upper bound of `key_cache_ms`.
 const MAX_KEY_CACHE_MS: u64 = 10_000;
 
 impl GatewayConfig {
-    /// Every fault at once.
+    /// Reports all faults at once.
     pub fn validate(&self) -> Result<(), Vec<String>> {
         let mut faults = Vec::new();
         let mut check = |is_well: bool, fault: &str| {
@@ -53,10 +54,7 @@ impl GatewayConfig {
                 faults.push(fault.to_owned());
             }
         };
-        check(
-            !self.allowed_hosts.is_empty(),
-            "`allowed_hosts` is empty: name the hosts under which the service is called",
-        );
+        check(!self.allowed_hosts.is_empty(), "`allowed_hosts` is empty: list the host names of the service");
         check(self.allowed_hosts.iter().all(|host| is_host(host)), "`allowed_hosts` takes `name` or `name:port`");
         check(
             self.allowed_origins.iter().all(|origin| is_origin(origin)),
@@ -76,7 +74,7 @@ impl GatewayConfig {
         }
         check(
             self.key_cache_ms <= MAX_KEY_CACHE_MS,
-            "`key_cache_ms` must be at most 10000, for keys are revoked in haste",
+            "`key_cache_ms` must be at most 10000, so that a revoked key stops working soon",
         );
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
@@ -85,7 +83,7 @@ impl GatewayConfig {
         Duration::from_millis(if is_long { self.long_request_timeout_ms } else { self.request_timeout_ms })
     }
 
-    /// Whether the service is called under that name; with or without a port.
+    /// Whether the name is a host name of the service, with or without a port.
     pub(super) fn allows_host(&self, given: &str) -> bool {
         let name = without_port(given);
         self.allowed_hosts.iter().any(|host| host.eq_ignore_ascii_case(given) || host.eq_ignore_ascii_case(name))
@@ -117,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_faults_are_said_at_once() {
+    fn all_faults_are_reported_at_once() {
         let config = GatewayConfig {
             allowed_origins: vec!["cairn.example.org".to_owned()],
             request_timeout_ms: 0,

@@ -1,4 +1,4 @@
-//! Errors as HTTP: a status, and the form that all front ends share.
+//! Errors as HTTP responses: a status, and the error form that all front ends share.
 
 use std::time::Duration;
 
@@ -6,25 +6,24 @@ use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cairn_search::{QueryError, QueryErrorCode};
-use serde_json::{Value, json};
 
 use crate::agent::TOO_SLOW;
-use crate::json as as_json;
+use crate::answers::ErrorReport;
 
-/// A provider that did not say for how long it takes nothing.
+/// For a provider that did not report how long it is busy.
 const WHEN_BUSY: Duration = Duration::from_secs(5);
 
-/// A request that is not answered.
+/// A request that was not answered.
 #[derive(Debug)]
 pub(super) struct HttpError {
     pub status: StatusCode,
-    body: Value,
+    body: ErrorReport,
     retry_after: Option<Duration>,
 }
 
 impl HttpError {
     fn new(status: StatusCode, code: &str, message: &str) -> Self {
-        Self { status, body: json!({ "code": code, "message": message, "details": {} }), retry_after: None }
+        Self { status, body: ErrorReport::new(code, message), retry_after: None }
     }
 
     pub(super) fn validation(message: &str) -> Self {
@@ -41,11 +40,15 @@ impl HttpError {
     }
 
     pub(super) fn no_route() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such route; `GET /v1/openapi.json` lists them")
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "the route does not exist; `GET /v1/openapi.json` lists all routes",
+        )
     }
 
     pub(super) fn method() -> Self {
-        let message = "the route does not take this method; `GET /v1/openapi.json` says which it takes";
+        let message = "the route does not support this method; `GET /v1/openapi.json` lists the methods";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
     }
 
@@ -55,7 +58,7 @@ impl HttpError {
     }
 
     pub(super) fn too_slow() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "the body came too slowly")
+        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "the body arrived too slowly")
     }
 
     pub(super) fn headers_too_large() -> Self {
@@ -64,11 +67,14 @@ impl HttpError {
     }
 
     pub(super) fn rate_limited(retry_after: Duration) -> Self {
-        Self::wait("too many requests with this key; wait as long as `Retry-After` says", retry_after)
+        Self::wait("too many requests with this key; wait for the seconds in `Retry-After`", retry_after)
     }
 
     pub(super) fn busy(retry_after: Duration) -> Self {
-        Self::wait("the provider of embeddings takes no more for now; wait as long as `Retry-After` says", retry_after)
+        Self::wait(
+            "the embedding provider accepts no more calls at present; wait for the seconds in `Retry-After`",
+            retry_after,
+        )
     }
 
     fn wait(message: &str, retry_after: Duration) -> Self {
@@ -80,9 +86,9 @@ impl HttpError {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout_error", TOO_SLOW)
     }
 
-    /// What went wrong inside is for the log.
+    /// The cause is only logged.
     pub(super) fn internal() -> Self {
-        let message = "an internal error; try again, or tell whoever runs this service the `X-Request-Id`";
+        let message = "an internal error; try again, or report the `X-Request-Id` to the operator of this service";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
     }
 }
@@ -106,7 +112,7 @@ impl From<QueryError> for HttpError {
                 return Self::internal();
             }
         };
-        Self { status, body: as_json::error(&error), retry_after: None }
+        Self { status, body: ErrorReport::of(&error), retry_after: None }
     }
 }
 

@@ -1,8 +1,7 @@
-//! What every request passes before it is routed: a request id, the checks of Host, Origin and headers, then the key and its
-//! limits. Who is not let in learns nothing of what there is.
+//! The checks of every request before it is routed: a request id, then Host, Origin and headers, then the key
+//! and its limits. A refused caller learns nothing about the service.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -11,52 +10,25 @@ use axum::http::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL,
     HOST, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use cairn_search::{Allowed, Caller};
 use tracing::Instrument;
 
+use super::admission_body::AdmissionBody;
 use super::error::HttpError;
+use super::request_ids::REQUEST_ID;
 use super::service::{CallerAgent, Service};
-use super::taking::Taking;
 use crate::auth::Refused;
 
-const REQUEST_ID: &str = "x-request-id";
-const MAX_REQUEST_ID: usize = 64;
 const MAX_HEADERS: usize = 64;
 
-/// Numbers of requests that tell nobody how many there were.
-pub(super) struct RequestIds {
-    key: [u8; 32],
-    next: AtomicU64,
-}
-
-impl RequestIds {
-    pub(super) fn new() -> Self {
-        Self { key: rand::random(), next: AtomicU64::new(0) }
-    }
-
-    /// The id that the caller gave, if it is one; else a new one.
-    fn of(&self, headers: &HeaderMap) -> HeaderValue {
-        let is_plain = |id: &&HeaderValue| {
-            let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
-            (1..=MAX_REQUEST_ID).contains(&id.len()) && id.as_bytes().iter().all(is_plain)
-        };
-        if let Some(given) = headers.get(REQUEST_ID).filter(is_plain) {
-            return given.clone();
-        }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let digest = blake3::keyed_hash(&self.key, &number.to_le_bytes());
-        HeaderValue::from_str(&digest.to_hex()[..16]).unwrap_or(HeaderValue::from_static("0"))
-    }
-}
-
-pub(super) async fn at_the_door(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+pub(super) async fn check_request(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let id = service.request_ids.of(request.headers());
     let span = tracing::info_span!("request", request_id = ?id);
     let origin = request.headers().get(ORIGIN).cloned();
-    let response = match checked(&service, &request) {
+    let response = match check_headers(&service, &request) {
         Ok(()) if is_preflight(&request) => preflight(),
         Ok(()) => next.run(request).instrument(span.clone()).await,
         Err(refused) => return with_headers(refused.into_response(), id, None),
@@ -68,7 +40,7 @@ pub(super) async fn at_the_door(State(service): State<Arc<Service>>, request: Re
     with_headers(response, id, origin)
 }
 
-/// `origin` is one that may call.
+/// `origin` is set if it is allowed.
 fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
     if let Some(origin) = origin {
@@ -82,7 +54,7 @@ fn with_headers(mut response: Response, id: HeaderValue, origin: Option<HeaderVa
     response
 }
 
-/// What a browser asks before a page of another origin may send a key.
+/// The question of a browser before a page of another origin may send a key.
 fn is_preflight(request: &Request) -> bool {
     let headers = request.headers();
     request.method() == Method::OPTIONS
@@ -90,7 +62,7 @@ fn is_preflight(request: &Request) -> bool {
         && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// What a page may send: MCP asks for the last two since its version of July 2026.
+/// The headers that a page may send. MCP requires the last two since its version of July 2026.
 const PAGE_HEADERS: &str =
     "authorization, content-type, accept, x-request-id, mcp-protocol-version, mcp-method, mcp-name";
 
@@ -103,7 +75,7 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, allowed).into_response()
 }
 
-fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
+fn check_headers(service: &Service, request: &Request) -> Result<(), HttpError> {
     let headers = request.headers();
     let size_bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers.len() > MAX_HEADERS || size_bytes + request.uri().to_string().len() > service.config.header_limit_bytes {
@@ -115,7 +87,7 @@ fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
     let host = request.uri().authority().map(|authority| authority.as_str());
     let host = host.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()));
     if !host.is_some_and(|host| service.config.allows_host(host)) {
-        return Err(HttpError::forbidden("the service is not called by this `Host`"));
+        return Err(HttpError::forbidden("this `Host` is not a name of the service"));
     }
     for origin in headers.get_all(ORIGIN) {
         if !origin.to_str().is_ok_and(|origin| service.config.allows_origin(origin)) {
@@ -125,8 +97,9 @@ fn checked(service: &Service, request: &Request) -> Result<(), HttpError> {
     Ok(())
 }
 
-/// Finds out who calls, and lets them in within the limits of their key, until they have taken the answer.
-pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
+/// Identifies the caller by key, and holds an admission within the limits of the key until the answer is
+/// sent.
+pub(super) async fn check_key(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let header = request.headers().get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let known = tokio::time::timeout(service.config.time_for(false), service.authenticator.key_of(header));
     let Ok(known) = known.await else { return HttpError::timeout().into_response() };
@@ -134,7 +107,7 @@ pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: R
         Ok(key) => key,
         Err(Refused::Unauthenticated) => return HttpError::unauthenticated().into_response(),
         Err(Refused::Store(error)) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "keys cannot be looked up");
+            tracing::error!(error = &error as &dyn std::error::Error, "the key store failed");
             return HttpError::internal().into_response();
         }
     };
@@ -145,5 +118,5 @@ pub(super) async fn with_key(State(service): State<Arc<Service>>, mut request: R
     let allowed = key.repositories.clone().map_or(Allowed::All, Allowed::Only);
     let caller = Caller { tenant: key.tenant.clone(), allowed, name: key.id.clone() };
     request.extensions_mut().insert(CallerAgent::new(&service, caller, key.may_index));
-    next.run(request).await.map(|body| Body::new(Taking::new(body, admission)))
+    next.run(request).await.map(|body| Body::new(AdmissionBody::new(body, admission)))
 }

@@ -1,4 +1,4 @@
-//! The Model Context Protocol over streamable HTTP: the tools that `cairn mcp` has, without sessions.
+//! The Model Context Protocol over streamable HTTP: the tools of `cairn mcp`, without sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,14 @@ use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::body_of;
+use super::body::body_of;
 use super::error::HttpError;
 use super::service::{CallerAgent, Service};
+use crate::agent::Agent;
 use crate::mcp::Server;
 
-/// Between the end of a call's time and that of its request.
-const TO_SAY_SO: Duration = Duration::from_millis(500);
+/// A request has this much more time than a tool call, to return the error of the call.
+const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) async fn serve(
     State(service): State<Arc<Service>>,
@@ -25,17 +26,17 @@ pub(super) async fn serve(
 ) -> Result<Response, HttpError> {
     let (parts, body) = request.into_parts();
     let body = body_of(&service, body, service.config.mcp_body_limit_bytes).await?;
-    let agent: Arc<dyn crate::Agent> = Arc::new(agent);
+    let agent: Arc<dyn Agent> = Arc::new(agent);
     let limit = service.config.time_for(false);
-    // The server of one request: it knows its caller, and nothing of it outlives the answer.
+    // A server for one request and its caller. It ends with the answer.
     let server = StreamableHttpService::new(
         move || Ok(Server::new(Arc::clone(&agent), Some(limit))),
         Arc::new(NeverSessionManager::default()),
         protocol(&service),
     );
     let answer = server.handle(Request::from_parts(parts, Body::from(body)));
-    // What is no call of a tool has the same time, and those that have used theirs up say so themselves.
-    let answer = tokio::time::timeout(limit + TO_SAY_SO, answer).await;
+    // A tool call reports its own timeout; this one is for all other methods.
+    let answer = tokio::time::timeout(limit + GRACE, answer).await;
     answer.map(|response| response.map(Body::new).into_response()).map_err(|_| HttpError::timeout())
 }
 

@@ -1,36 +1,37 @@
-//! The document that describes the routes, made from the same list as the routes.
+//! The OpenAPI document, derived from the list of the routes and the types of questions and answers.
 
 use std::sync::LazyLock;
 
+use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-use super::{is_read_by_get, query};
+use super::query;
+use super::routes::is_read_by_get;
+use crate::answers::{ErrorReport, schema_of};
 use crate::questions::Question;
 
-/// As JSON. It is the same for everybody, and asked for without a key.
+/// As JSON. It is the same for every caller, and needs no key.
 pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
 
-fn document() -> Value {
+pub(super) fn document() -> Value {
+    let mut components = Components::default();
+    let error = components.add(schema_of::<ErrorReport>());
     let mut paths = Map::new();
-    let mut schemas = Map::new();
-    for (path, schema) in Question::schemas() {
-        let mut schema = schema.to_value();
-        let described = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let name = schema.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if let Some(definitions) = schema.as_object_mut().and_then(|schema| schema.remove("$defs")) {
-            schemas.extend(definitions.as_object().cloned().unwrap_or_default());
-        }
-        schemas.insert(name.clone(), relocated(schema));
+    for route in Question::schemas() {
+        let described = route.question.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (question, answer) = (components.add(route.question), components.add(route.answer));
+        let operation = |suffix: &str| operation(route.path, suffix, &described, &answer, &error);
+        let mut post = operation("");
+        post["requestBody"] = json!({ "content": { "application/json": { "schema": question } } });
         let mut methods = Map::new();
-        methods.insert("post".to_owned(), operation(path, "", &described, Some(&name)));
-        if is_read_by_get(path) {
-            let mut get = operation(path, "_by_get", &described, None);
-            get["parameters"] = Value::Array(query::parameters(path));
+        methods.insert("post".to_owned(), post);
+        if is_read_by_get(route.path) {
+            let mut get = operation("_by_get");
+            get["parameters"] = Value::Array(query::parameters(route.path));
             methods.insert("get".to_owned(), get);
         }
-        paths.insert(path.to_owned(), Value::Object(methods));
+        paths.insert(route.path.to_owned(), Value::Object(methods));
     }
-    schemas.insert("Error".to_owned(), error_schema());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -40,14 +41,35 @@ fn document() -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": components.0,
             "securitySchemes": { "key": { "type": "http", "scheme": "bearer" } },
         },
         "security": [{ "key": [] }],
     })
 }
 
-/// References of a schema that stood alone, as they are in the document.
+/// The schemas of the document, by name.
+#[derive(Default)]
+struct Components(Map<String, Value>);
+
+impl Components {
+    /// Adds a schema and everything that it refers to, and returns a reference to it.
+    fn add(&mut self, schema: Schema) -> Value {
+        let mut schema = relocated(schema.to_value());
+        let name = schema.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(fields) = schema.as_object_mut() {
+            fields.remove("$schema");
+            if let Some(Value::Object(definitions)) = fields.remove("$defs") {
+                self.0.extend(definitions);
+            }
+        }
+        let reference = json!({ "$ref": format!("#/components/schemas/{name}") });
+        self.0.insert(name, schema);
+        reference
+    }
+}
+
+/// References within a schema, as references within the document.
 fn relocated(schema: Value) -> Value {
     match schema {
         Value::String(text) => Value::String(text.replace("#/$defs/", "#/components/schemas/")),
@@ -57,58 +79,27 @@ fn relocated(schema: Value) -> Value {
     }
 }
 
-fn operation(path: &str, suffix: &str, described: &str, arguments: Option<&str>) -> Value {
-    let id = format!("{}{suffix}", path.trim_start_matches("/v1/").replace('/', "_"));
-    let mut responses = Map::new();
-    responses.insert(
-        "200".to_owned(),
-        json!({
-            "description": "the answer, as `cairn --json` prints it",
-            "content": { "application/json": { "schema": { "type": "object" } } },
-        }),
-    );
-    for (status, what) in [
-        ("400", "validation_error or invalid_cursor"),
-        ("401", "unauthenticated"),
-        ("403", "forbidden: Host, Origin, or what the key may not do"),
-        ("404", "not_found: not there, or not for this caller"),
-        ("405", "method_not_allowed"),
-        ("408", "request_timeout: the body came too slowly"),
-        ("413", "too_large: the body"),
-        ("429", "rate_limited: see `Retry-After`"),
-        ("431", "too_large: the headers"),
-        ("500", "internal_error"),
-        ("504", "timeout_error"),
-    ] {
-        let schema = json!({ "$ref": "#/components/schemas/Error" });
-        let content = json!({ "application/json": { "schema": schema } });
-        responses.insert(status.to_owned(), json!({ "description": what, "content": content }));
-    }
-    let mut operation = json!({ "operationId": id, "summary": described, "responses": responses });
-    if let Some(name) = arguments {
-        let schema = json!({ "$ref": format!("#/components/schemas/{name}") });
-        operation["requestBody"] = json!({ "content": { "application/json": { "schema": schema } } });
-    }
-    operation
-}
+const ERRORS: [(&str, &str); 11] = [
+    ("400", "validation_error or invalid_cursor"),
+    ("401", "unauthenticated"),
+    ("403", "forbidden: Host, Origin, or a missing permission of the key"),
+    ("404", "not_found: does not exist, or not for this caller"),
+    ("405", "method_not_allowed"),
+    ("408", "request_timeout: the body arrived too slowly"),
+    ("413", "too_large: the body"),
+    ("429", "rate_limited: see `Retry-After`"),
+    ("431", "too_large: the headers"),
+    ("500", "internal_error"),
+    ("504", "timeout_error"),
+];
 
-fn error_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["code", "message", "details"],
-        "properties": {
-            "code": { "type": "string" },
-            "message": { "type": "string" },
-            "details": {
-                "type": "object",
-                "properties": {
-                    "similar_symbols": { "type": "array", "items": { "type": "string" } },
-                    "similar_files": { "type": "array", "items": { "type": "string" } },
-                    "similar_repositories": { "type": "array", "items": { "type": "string" } },
-                    "next_action_hint": { "type": ["string", "null"] },
-                    "tool_suggestions": { "type": "array", "items": { "type": "object" } },
-                },
-            },
-        },
-    })
+fn operation(path: &str, suffix: &str, described: &str, answer: &Value, error: &Value) -> Value {
+    let id = format!("{}{suffix}", path.trim_start_matches("/v1/").replace('/', "_"));
+    let response = |description: &str, schema: &Value| json!({ "description": description, "content": { "application/json": { "schema": schema } } });
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), response("the answer, as `cairn --json` prints it", answer));
+    for (status, description) in ERRORS {
+        responses.insert(status.to_owned(), response(description, error));
+    }
+    json!({ "operationId": id, "summary": described, "responses": responses })
 }

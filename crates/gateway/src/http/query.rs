@@ -1,7 +1,7 @@
-//! Questions that are asked by GET: what the query string says, as the body that POST would bring.
+//! Questions by GET: the query string is converted to the body of a POST request.
 //!
-//! Names and kinds of values are those of the question's schema. A list is a name that stands several times. What cannot be
-//! read is refused: an answer to another question than the one that was asked would look like the right one.
+//! Names and types of the values come from the schema of the question. A list is a name that occurs several
+//! times. An invalid query string is refused: the answer to a different question would look correct.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,13 +16,13 @@ use crate::questions::Question;
 /// The fields of each route's question, by name.
 static FIELDS: LazyLock<BTreeMap<&'static str, Map<String, Value>>> = LazyLock::new(|| {
     let fields = |schema: schemars::Schema| schema.get("properties").and_then(Value::as_object).cloned();
-    Question::schemas().into_iter().map(|(path, schema)| (path, fields(schema).unwrap_or_default())).collect()
+    Question::schemas().into_iter().map(|route| (route.path, fields(route.question).unwrap_or_default())).collect()
 });
 
-/// The body of the question that a path and its query string ask.
+/// The body of the question in a path and its query string.
 pub(super) fn body_of(uri: &Uri) -> Result<Vec<u8>, HttpError> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri);
-    let Query(pairs) = pairs.map_err(|_| refused("it is not encoded as query strings are"))?;
+    let Query(pairs) = pairs.map_err(|_| refused("its encoding is invalid"))?;
     let fields = FIELDS.get(uri.path()).ok_or_else(HttpError::no_route)?;
     let mut body = Map::new();
     for (name, text) in pairs {
@@ -39,7 +39,7 @@ fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String,
     let Some(schema) = fields.get(&name) else {
         let known: Vec<&str> = fields.keys().map(String::as_str).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        return Err(format!("it has a field that is none of this question's, which are: {known}"));
+        return Err(format!("it has an unknown field; the fields of this question are: {known}"));
     };
     if is(schema, "array") {
         if let Value::Array(values) = body.entry(name).or_insert_with(|| json!([])) {
@@ -55,12 +55,12 @@ fn put(body: &mut Map<String, Value>, fields: &Map<String, Value>, name: String,
         Value::from(text)
     };
     match body.insert(name.clone(), value) {
-        Some(_) => Err(format!("`{name}` stands twice")),
+        Some(_) => Err(format!("`{name}` occurs twice")),
         None => Ok(()),
     }
 }
 
-/// Whether values of a schema may be of that kind, be it among others.
+/// Whether the schema allows values of that type.
 fn is(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::Array(kinds) => kinds.iter().any(|known| known == kind),

@@ -1,4 +1,4 @@
-//! The query service as one caller sees it.
+//! The query service for one caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,15 @@ use cairn_ports::KeyStore;
 use cairn_search::{Caller, QueryError, QueryErrorCode, Searcher};
 
 use super::config::GatewayConfig;
-use super::guard::RequestIds;
+use super::request_ids::RequestIds;
+use crate::agent::{Agent, Caps};
 use crate::auth::{Authenticator, Limits};
-use crate::{Agent, AskedFor, Caps, IndexCall, IndexStatus, Indexing};
+use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
+use crate::indexing::Indexing;
 
-/// What the front door stands before.
+/// The parts of the service behind the routes.
 pub struct GatewayState {
-    /// Asks in the name of each caller in turn.
+    /// Each request uses a copy with the permissions of its caller.
     pub searcher: Searcher,
     pub keys: Arc<dyn KeyStore>,
     pub indexing: Arc<dyn Indexing>,
@@ -46,7 +48,7 @@ impl Service {
     }
 }
 
-/// Answers one caller.
+/// Answers the questions of one caller.
 #[derive(Clone)]
 pub(super) struct CallerAgent {
     searcher: Searcher,
@@ -80,8 +82,8 @@ impl Agent for CallerAgent {
         self.indexing.index(&self.searcher, call).await
     }
 
-    async fn progress(&self, asked: AskedFor) -> Result<IndexStatus, QueryError> {
-        self.indexing.progress(&self.searcher, asked).await
+    async fn progress(&self, ticket: IndexTicket) -> Result<IndexStatus, QueryError> {
+        self.indexing.progress(&self.searcher, ticket).await
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
@@ -102,7 +104,7 @@ impl Agent for CallerAgent {
         if self.may_index {
             "`cairn index URL`, or `index_repository` with the URL of a git repository as `target`, indexes it"
         } else {
-            "this API key may not index: ask whoever runs the service to index a repository, or for a key that may"
+            "this API key may not index: ask the operator of the service to index a repository, or for a key with this permission"
         }
     }
 

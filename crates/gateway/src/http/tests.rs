@@ -1,4 +1,4 @@
-//! The front door over an index in memory.
+//! The HTTP interface over an index in memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,15 +16,18 @@ use cairn_wire::RunResult;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use super::routes::OPENAPI;
 use super::{GatewayConfig, GatewayState, router};
 use crate::auth::{KeyRequest, LimitsConfig, issue};
+use crate::index_call::{IndexCall, IndexStatus, IndexTicket};
+use crate::indexing::Indexing;
 use crate::questions::Question;
-use crate::{AskedFor, IndexCall, IndexStatus, Indexing};
+use crate::schema_check::faults;
 
 const TENANT: &str = "acme";
 const HOST: &str = "cairn.test";
 
-/// Answers as a ledger would.
+/// Answers like a ledger.
 struct FakeIndexing;
 
 #[async_trait]
@@ -46,8 +49,8 @@ impl Indexing for FakeIndexing {
         })
     }
 
-    async fn progress(&self, searcher: &Searcher, asked: AskedFor) -> Result<IndexStatus, QueryError> {
-        self.index(searcher, IndexCall { target: asked.repository, ..IndexCall::default() }).await
+    async fn progress(&self, searcher: &Searcher, ticket: IndexTicket) -> Result<IndexStatus, QueryError> {
+        self.index(searcher, IndexCall { target: ticket.repository, ..IndexCall::default() }).await
     }
 
     async fn cancel_requests(&self, _repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, QueryError> {
@@ -103,8 +106,8 @@ fn config() -> GatewayConfig {
 }
 
 impl Cluster {
-    /// The repositories of `acme`, and `num_others` of another tenant with the same names and texts among them. The first
-    /// half of those was indexed after, for what is there already keeps its generation.
+    /// The repositories of `acme`, and `num_others` of another tenant with the same names and texts among
+    /// them. The first half of those was indexed after, for what is there already keeps its generation.
     async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];
@@ -137,7 +140,7 @@ impl Cluster {
         Self::new(num_others, 1, config()).await
     }
 
-    /// A key with a name of its own choice, so that what it is told can be compared between clusters.
+    /// A key with a fixed name, so that answers to it can be compared between clusters.
     async fn key(&self, repositories: Option<&[&str]>, may_index: bool) -> String {
         let repositories = repositories.map(|names| names.iter().map(ToString::to_string).collect());
         let request = KeyRequest {
@@ -282,7 +285,7 @@ fn without_cursors(text: &str) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn what_another_tenant_holds_changes_no_byte() {
+async fn other_tenants_change_no_byte_of_an_answer() {
     let mut told: Vec<Vec<(String, Reply, String)>> = Vec::new();
     for num_others in [0, 10, 300] {
         let cluster = Cluster::of(num_others).await;
@@ -322,7 +325,7 @@ async fn what_another_tenant_holds_changes_no_byte() {
 }
 
 #[tokio::test]
-async fn a_forbidden_repository_is_an_unknown_one() {
+async fn forbidden_repository_is_answered_as_unknown() {
     let cluster = Cluster::of(3).await;
     let key = cluster.key(Some(&["host/team/app"]), true).await;
     let names = [("host/team/secret", "host/team/absent"), ("secret", "absent"), ("host/team/s*", "host/team/a?s*")];
@@ -364,7 +367,7 @@ async fn a_forbidden_repository_is_an_unknown_one() {
 }
 
 #[tokio::test]
-async fn no_altered_cursor_is_taken() {
+async fn altered_cursors_are_refused() {
     let cluster = Cluster::of(2).await;
     let key = cluster.key(None, false).await;
     let body = json!({"query": "date server", "limit": 1});
@@ -404,7 +407,7 @@ async fn no_altered_cursor_is_taken() {
 }
 
 #[tokio::test]
-async fn replicas_answer_alike_and_go_on_with_each_others_cursors() {
+async fn replicas_answer_alike_and_share_cursors() {
     let cluster = Cluster::new(4, 3, config()).await;
     let key = cluster.key(None, true).await;
     for (path, body) in questions() {
@@ -432,7 +435,7 @@ async fn replicas_answer_alike_and_go_on_with_each_others_cursors() {
 }
 
 #[tokio::test]
-async fn the_door_is_shut_to_all_others() {
+async fn invalid_requests_are_refused() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     let status = json!({}).to_string();
@@ -457,7 +460,7 @@ async fn the_door_is_shut_to_all_others() {
         (bare(Method::GET, "/v1/search"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (bare(Method::GET, "/v1/runs/cancel"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (bare(Method::DELETE, "/v1/status"), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-        (bare(Method::POST, super::OPENAPI), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        (bare(Method::POST, OPENAPI), StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
         (large("/v1/search", (1 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
         (large("/mcp", (4 << 20) + 1), StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
         (with("x-large", &"x".repeat(20_000)), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
@@ -475,7 +478,7 @@ async fn the_door_is_shut_to_all_others() {
 }
 
 #[tokio::test]
-async fn pages_of_allowed_origins_may_call_and_refusals_say_what_would_do() {
+async fn only_allowed_origins_may_call() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     let of_origin = |mut request: Request<Body>, origin: &'static str| {
@@ -510,7 +513,7 @@ async fn pages_of_allowed_origins_may_call_and_refusals_say_what_would_do() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn slow_body_times_out() {
     let cluster = Cluster::new(0, 1, GatewayConfig { request_timeout_ms: 1_000, ..config() }).await;
     let key = cluster.key(None, false).await;
     for path in ["/v1/search", "/mcp"] {
@@ -521,7 +524,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn what_nobody_means_is_refused_at_once() {
+async fn oversized_questions_are_refused() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     let deep = format!("{}{}", "{".repeat(200_000), "}".repeat(200_000));
@@ -547,7 +550,7 @@ async fn what_nobody_means_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_shut_out_within_seconds() {
+async fn revoked_key_is_refused_within_seconds() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     assert_eq!(cluster.post(&key, "/v1/status", &json!({})).await.status, StatusCode::OK);
@@ -557,7 +560,7 @@ async fn a_revoked_key_is_shut_out_within_seconds() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_told_when_to_come_again() {
+async fn rate_limit_returns_retry_after() {
     let limits = LimitsConfig { requests_per_minute: 30, burst: 2, concurrency: 10 };
     let cluster = Cluster::new(0, 1, GatewayConfig { limits, ..config() }).await;
     let key = cluster.key(None, false).await;
@@ -575,7 +578,7 @@ async fn too_many_requests_are_told_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn a_place_is_taken_until_the_answer_is() {
+async fn admission_is_held_until_the_answer_is_sent() {
     let limits = LimitsConfig { concurrency: 1, ..config().limits };
     let cluster = Cluster::new(0, 1, GatewayConfig { limits, ..config() }).await;
     let key = cluster.key(None, false).await;
@@ -605,7 +608,7 @@ async fn a_place_is_taken_until_the_answer_is() {
 }
 
 #[tokio::test]
-async fn a_query_string_is_read_as_the_body_is_or_refused() {
+async fn query_string_equals_the_body_or_is_refused() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, true).await;
     let get = async |uri: &str| cluster.send(0, request(Method::GET, uri, Some(&key), String::new())).await;
@@ -633,10 +636,10 @@ async fn a_query_string_is_read_as_the_body_is_or_refused() {
         ("/v1/runs?limit=many", "`limit` must be a number"),
         ("/v1/runs?limit=-1", "`limit` must be a number"),
         ("/v1/runs?limit=501", "between 1 and 500"),
-        ("/v1/runs?limit=1&limit=2", "`limit` stands twice"),
+        ("/v1/runs?limit=1&limit=2", "`limit` occurs twice"),
         ("/v1/runs?repo=app", "repository, run_id"),
         ("/v1/coverage?summary=yes", "`true` or `false`"),
-        ("/v1/stats?x=1", "which are: none"),
+        ("/v1/stats?x=1", "are: none"),
     ] {
         let reply = get(uri).await;
         assert_eq!(
@@ -654,7 +657,7 @@ async fn a_query_string_is_read_as_the_body_is_or_refused() {
 }
 
 #[tokio::test]
-async fn the_guide_is_that_of_the_tool() {
+async fn guide_route_equals_the_tool() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     for arguments in [json!({}), json!({"topic": "recovering"})] {
@@ -668,7 +671,7 @@ async fn the_guide_is_that_of_the_tool() {
 }
 
 #[tokio::test]
-async fn an_empty_tenant_is_told_what_its_key_can_do() {
+async fn empty_tenant_gets_a_hint_for_its_permissions() {
     let cluster = Cluster::of(0).await;
     for may_index in [true, false] {
         let key = cluster.key(Some(&["nothing/*"]), may_index).await;
@@ -693,19 +696,19 @@ async fn an_empty_tenant_is_told_what_its_key_can_do() {
 }
 
 #[tokio::test]
-async fn edits_that_are_not_pushed_are_said_to_be_unseen() {
+async fn changed_files_without_working_tree_get_a_note() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, true).await;
     for (arguments, is_said) in
         [(json!({"target": "app"}), false), (json!({"target": "app", "changed_files": ["src/date.rs"]}), true)]
     {
         let told = cluster.tool(&key, "index_repository", &arguments).await;
-        assert_eq!(told.text.contains("once they are pushed"), is_said, "{arguments}: {}", told.text);
+        assert_eq!(told.text.contains("push the edits"), is_said, "{arguments}: {}", told.text);
     }
 }
 
 #[tokio::test]
-async fn long_lists_come_in_parts_that_make_the_whole() {
+async fn pages_of_long_lists_join_to_the_whole() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, false).await;
     for (path, list, question) in [
@@ -738,10 +741,10 @@ async fn long_lists_come_in_parts_that_make_the_whole() {
 }
 
 #[tokio::test]
-async fn the_document_names_the_routes_that_there_are() {
+async fn openapi_lists_all_routes_and_methods() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, true).await;
-    let document = cluster.send(0, request(Method::GET, super::OPENAPI, None, String::new())).await.json();
+    let document = cluster.send(0, request(Method::GET, OPENAPI, None, String::new())).await.json();
     let paths = document["paths"].as_object().expect("paths");
     assert_eq!(paths.keys().map(String::as_str).collect::<BTreeSet<_>>(), Question::PATHS.iter().copied().collect());
     for (path, methods) in paths {
@@ -760,7 +763,7 @@ async fn the_document_names_the_routes_that_there_are() {
 }
 
 #[tokio::test]
-async fn the_protocol_is_spoken_without_sessions_in_both_versions() {
+async fn mcp_works_without_sessions_in_both_versions() {
     let cluster = Cluster::new(0, 3, config()).await;
     let key = cluster.key(None, false).await;
     let hello =
@@ -783,4 +786,69 @@ async fn the_protocol_is_spoken_without_sessions_in_both_versions() {
     newest.headers_mut().insert("mcp-name", "search_code".parse().expect("a header"));
     let found = cluster.send(2, newest).await;
     assert!(found.json()["result"]["structuredContent"]["results"].is_array(), "{}", found.text);
+}
+
+/// Questions that no other list contains, and that succeed.
+fn further_questions(run_id: &Value) -> Vec<(&'static str, Value)> {
+    vec![
+        ("/v1/runs", json!({"run_id": run_id})),
+        ("/v1/coverage", json!({"repository": "app", "summary": true})),
+        ("/v1/coverage", json!({"repository": "app", "outcome": "skipped"})),
+        ("/v1/read", json!({"path": "src/date.rs", "repository": "app", "start_line": 2})),
+        ("/v1/graph", json!({"name": "parse_dates", "relation": "callers"})),
+        ("/v1/search", json!({"query": "date", "max_tokens": 300})),
+        ("/v1/search", json!({"query": "", "repositories": ["app"]})),
+    ]
+}
+
+#[tokio::test]
+async fn answers_of_every_path_fit_their_described_schema() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, true).await;
+    let document = cluster.send(0, request(Method::GET, OPENAPI, None, String::new())).await.json();
+    let runs = cluster.post(&key, "/v1/runs", &json!({})).await.json();
+    let mut answered = BTreeSet::new();
+    for (path, question) in questions().into_iter().chain(further_questions(&runs["runs"][0]["run_id"])) {
+        let reply = cluster.post(&key, path, &question).await;
+        let status = reply.status.as_u16().to_string();
+        let schema = &document["paths"][path]["post"]["responses"][&status]["content"]["application/json"]["schema"];
+        assert!(schema["$ref"].is_string(), "{path} does not describe {status}: {schema}");
+        let faults = faults(&document, schema, &reply.json());
+        assert_eq!(faults, Vec::<String>::new(), "{path} {question}: {}", reply.text);
+        if reply.status == StatusCode::OK {
+            answered.insert(path);
+        }
+    }
+    assert_eq!(answered, Question::PATHS.iter().copied().collect());
+}
+
+#[tokio::test]
+async fn filters_mean_the_same_over_http_and_mcp() {
+    let cluster = Cluster::of(0).await;
+    let key = cluster.key(None, false).await;
+    let paths_of = |results: &Value| -> Vec<String> {
+        let results = results["results"].as_array().expect("results").iter();
+        results.map(|result| result["path"].as_str().expect("a path").to_owned()).collect()
+    };
+    for path in ["src", "./src/", "src/date.rs", "*.rs", "src/*.rs", "*.md", "README.md"] {
+        let question = json!({"query": "date server", "repositories": ["app"], "paths": [path], "limit": 8});
+        let route = paths_of(&cluster.post(&key, "/v1/search", &question).await.json());
+        let call = json!({"query": "date server", "repository": ["app"], "path": [path], "limit": 8});
+        let tool = cluster.tool(&key, "search_code", &call).await.json();
+        assert_eq!(route, paths_of(&tool["result"]["structuredContent"]), "{path}");
+        let expect = if path.ends_with(".md") { "README.md" } else { "src/" };
+        assert!(!route.is_empty() && route.iter().all(|found| found.starts_with(expect)), "{path}: {route:?}");
+    }
+    for since in ["7d", "2020-01-31", "last week"] {
+        let question = json!({"query": "date", "repositories": ["app"], "since": since});
+        let route = cluster.post(&key, "/v1/search", &question).await;
+        let call = json!({"query": "date", "repository": ["app"], "since": since});
+        let tool = cluster.tool(&key, "search_code", &call).await.json();
+        let is_refused = tool["result"]["isError"] == json!(true);
+        assert_eq!(route.status == StatusCode::BAD_REQUEST, is_refused, "{since}: {tool}");
+        assert_eq!(is_refused, since == "last week");
+        if is_refused {
+            assert_eq!(route.json()["message"], tool["result"]["structuredContent"]["message"]);
+        }
+    }
 }

@@ -1,15 +1,17 @@
 //! Arguments of a call, checked against the tool's table.
 //!
-//! Every fault is said at once, and where all of them can be mended without guessing, the mended call is suggested.
+//! All faults are reported at once. If all of them can be corrected without guessing, the corrected call is
+//! suggested.
 
 use cairn_search::{QueryError, QueryErrorCode};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
-use super::answer::{Failure, Suggestion};
+use super::reply::Failure;
+use super::suggestion::Suggestion;
 use super::tools::{Kind, Parameter, ToolSpec};
 
-/// Checked arguments: only known names, each value of the kind that the table says.
+/// Checked arguments: only known names, each value of the kind in the table.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     pub tool: &'static ToolSpec,
@@ -18,20 +20,20 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn read(tool: &'static ToolSpec, given: JsonObject) -> Result<Self, Failure> {
-        let mut check = Check { tool, mended: Map::new(), faults: Vec::new(), mendable: true };
+        let mut check = Check { tool, corrected: Map::new(), faults: Vec::new(), correctable: true };
         for (name, value) in given {
-            // Callers that fill in every parameter send null for those that they do not mean.
+            // Some clients send null for every parameter that they do not use.
             if !value.is_null() {
                 check.argument(&name, value);
             }
         }
         for parameter in tool.parameters.iter().filter(|parameter| parameter.required) {
-            if !check.mended.contains_key(parameter.name) {
-                check.fault(format!("`{}` is missing{}", parameter.name, said(parameter)));
+            if !check.corrected.contains_key(parameter.name) {
+                check.fault(format!("`{}` is missing{}", parameter.name, describe(parameter)));
             }
         }
         if check.faults.is_empty() {
-            return Ok(Self { tool, given: check.mended });
+            return Ok(Self { tool, given: check.corrected });
         }
         Err(check.failure())
     }
@@ -44,7 +46,7 @@ impl Arguments {
         self.given.get(name).and_then(Value::as_str)
     }
 
-    /// Empty if it was not given.
+    /// Empty if it is not given.
     pub(crate) fn list(&self, name: &str) -> Vec<String> {
         let values = self.given.get(name).and_then(Value::as_array).into_iter().flatten();
         values.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -82,10 +84,10 @@ impl Arguments {
 
 struct Check {
     tool: &'static ToolSpec,
-    mended: JsonObject,
+    corrected: JsonObject,
     faults: Vec<String>,
-    /// Every fault has an evident remedy, which `mended` holds.
-    mendable: bool,
+    /// Every fault has an evident correction, which is in `corrected`.
+    correctable: bool,
 }
 
 impl Check {
@@ -98,8 +100,8 @@ impl Check {
             return self.fault(format!("unknown argument `{name}`; `{}` takes {}", self.tool.name, known.join(", ")));
         };
         self.faults.push(format!("unknown argument `{name}`; did you mean `{}`?", near.name));
-        if self.mended.contains_key(near.name) {
-            self.mendable = false;
+        if self.corrected.contains_key(near.name) {
+            self.correctable = false;
         } else {
             self.value(near, value);
         }
@@ -108,11 +110,11 @@ impl Check {
     fn value(&mut self, parameter: &'static Parameter, value: Value) {
         match checked(&parameter.kind, value) {
             Ok(value) => {
-                self.mended.insert(parameter.name.to_owned(), value);
+                self.corrected.insert(parameter.name.to_owned(), value);
             }
             Err(Wrong { what, nearest: Some(nearest) }) => {
                 self.faults.push(format!("`{}` {what}", parameter.name));
-                self.mended.insert(parameter.name.to_owned(), nearest);
+                self.corrected.insert(parameter.name.to_owned(), nearest);
             }
             Err(Wrong { what, nearest: None }) => self.fault(format!("`{}` {what}", parameter.name)),
         }
@@ -120,15 +122,15 @@ impl Check {
 
     fn fault(&mut self, fault: String) {
         self.faults.push(fault);
-        self.mendable = false;
+        self.correctable = false;
     }
 
     fn failure(self) -> Failure {
         let error = QueryError::new(QueryErrorCode::ValidationError, self.faults.join("; "));
         let mut failure = Failure::from(error);
-        if self.mendable {
-            let reason = "the call with its arguments mended".to_owned();
-            failure.suggestions.push(Suggestion { tool: self.tool.name, reason, arguments: self.mended });
+        if self.correctable {
+            let reason = "the call with corrected arguments".to_owned();
+            failure.suggestions.push(Suggestion { tool: self.tool.name, reason, arguments: self.corrected });
         } else {
             failure.suggestions.push(Suggestion::guide("recovering", "shows calls that work"));
         }
@@ -136,14 +138,14 @@ impl Check {
     }
 }
 
-fn said(parameter: &Parameter) -> String {
+fn describe(parameter: &Parameter) -> String {
     match parameter.kind {
         Kind::Choice(words) => format!("; it is one of {}", words.join(", ")),
         _ => format!(" ({})", parameter.description),
     }
 }
 
-/// The parameter that a name that is not known most likely means.
+/// The parameter that an unknown name most likely means.
 fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
     let folded = cairn_ranking::fold_style(name);
     let is_other =
@@ -155,11 +157,11 @@ fn nearest(tool: &ToolSpec, name: &str) -> Option<&'static Parameter> {
     tool.parameter(nearest_word(name, &names)?)
 }
 
-/// The word that was most likely meant: by spelling, or because both begin alike.
+/// The word that was most likely meant: by similar spelling or a common beginning.
 pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'static str> {
-    /// Less alike than this is another word.
+    /// Words that are less similar are different words.
     const LEAST_PERCENT: u32 = 50;
-    /// Letters at the start that two forms of one word share (`inherits`, `inheritance`).
+    /// Letters that two forms of one word share at the start (`inherits`, `inheritance`).
     const STEM_LETTERS: usize = 5;
     let given = cairn_ranking::fold_style(given);
     let likeness = |word: &&&'static str| {
@@ -172,14 +174,14 @@ pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'stat
     words.iter().rev().filter(|word| likeness(word).is_some()).max_by_key(likeness).copied()
 }
 
-/// What is wrong with a value, and the value that was likely meant.
+/// A fault of a value, and the value that was likely meant.
 struct Wrong {
     what: String,
     nearest: Option<Value>,
 }
 
-/// The value as the table wants it. A number or flag written as text and a single word in place of a list are taken as
-/// what they plainly mean.
+/// The value in the type of the table. A number or flag as text is converted, and a single word becomes a
+/// list.
 fn checked(kind: &Kind, value: Value) -> Result<Value, Wrong> {
     let wrong = |what: &str| Err(Wrong { what: what.to_owned(), nearest: None });
     match kind {
@@ -218,7 +220,7 @@ fn bounded(number: Option<u64>, value: &Value, min: u64, max: u64) -> Result<Val
     match number {
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
         Some(number) => Err(Wrong {
-            what: format!("must lie between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {number})"),
+            what: format!("must be between {min} and {max} (min_allowed {min}, max_allowed {max}, provided {number})"),
             nearest: Some(Value::from(number.clamp(min, max))),
         }),
         None => Err(Wrong { what: format!("must be a whole number from {min}, not {value}"), nearest: None }),
@@ -255,14 +257,14 @@ mod tests {
             Ok(arguments) => Ok(Value::Object(arguments.given)),
             Err(failure) => {
                 assert_eq!(failure.error.code, QueryErrorCode::ValidationError);
-                let mended = failure.suggestions.into_iter().find(|suggestion| suggestion.tool == tool);
-                Err((failure.error.message, mended.map(|suggestion| Value::Object(suggestion.arguments))))
+                let corrected = failure.suggestions.into_iter().find(|suggestion| suggestion.tool == tool);
+                Err((failure.error.message, corrected.map(|suggestion| Value::Object(suggestion.arguments))))
             }
         }
     }
 
     #[test]
-    fn values_are_taken_as_what_they_plainly_mean() {
+    fn values_are_converted_to_the_type_of_the_table() {
         let check = |given: Value, expect: Value| assert_eq!(read("search_code", given), Ok(expect));
         check(json!({"query": "x", "limit": "5"}), json!({"query": "x", "limit": 5}));
         check(json!({"query": "x", "path": "src"}), json!({"query": "x", "path": ["src"]}));
@@ -272,11 +274,11 @@ mod tests {
     }
 
     #[test]
-    fn unknown_arguments_name_the_nearest_known_one() {
-        let check = |tool: &str, given: Value, message: &str, mended: Value| {
+    fn unknown_argument_suggests_the_nearest_known_one() {
+        let check = |tool: &str, given: Value, message: &str, corrected: Value| {
             let (found, call) = read(tool, given).expect_err("refused");
             assert_eq!(found, message);
-            assert_eq!(call, Some(mended));
+            assert_eq!(call, Some(corrected));
         };
         let query = json!({"query": "x"});
         check("search_code", json!({"qurey": "x"}), "unknown argument `qurey`; did you mean `query`?", query.clone());
@@ -296,13 +298,13 @@ mod tests {
         check(
             "index_repository",
             json!({"max_file_size": 99_999_999}),
-            "`max_file_size` must lie between 0 and 10485760 (min_allowed 0, max_allowed 10485760, provided 99999999)",
+            "`max_file_size` must be between 0 and 10485760 (min_allowed 0, max_allowed 10485760, provided 99999999)",
             json!({"max_file_size": 10_485_760}),
         );
     }
 
     #[test]
-    fn what_cannot_be_mended_is_not_guessed() {
+    fn fault_without_correction_suggests_no_call() {
         let check = |given: Value, message: &str| {
             let (found, call) = read("analyze_relationship", given).expect_err("refused");
             assert_eq!(found, message);

@@ -1,17 +1,17 @@
-//! Prompts for common work: the guide's documents with the caller's subject in front.
+//! Prompts for common tasks: the subject of the caller, then a document of the guide.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-use super::guide::document;
+use crate::guide::document;
 
 struct PromptSpec {
     name: &'static str,
     description: &'static str,
-    /// What `subject` is.
+    /// Describes the argument `subject`.
     subject: &'static str,
-    /// Put before the subject.
+    /// Text before the subject.
     task: &'static str,
     topic: &'static str,
 }
@@ -56,7 +56,7 @@ pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult,
     let Some(spec) = PROMPTS.iter().find(|spec| spec.name == name) else {
         let names: Vec<&str> = PROMPTS.iter().map(|spec| spec.name).collect();
         return Err(ErrorData::invalid_params(
-            format!("there is no prompt `{name}`; there are {}", names.join(", ")),
+            format!("the prompt `{name}` does not exist; prompts are {}", names.join(", ")),
             None,
         ));
     };

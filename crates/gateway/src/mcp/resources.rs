@@ -1,7 +1,7 @@
 //! Resources: repositories, their modules and patterns, and the guide.
 //!
-//! `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME`, `cairn://guide/TOPIC`. Names are written
-//! as they are, with their slashes.
+//! `cairn://repository/NAME`, `cairn://modules/NAME`, `cairn://patterns/NAME`, `cairn://guide/TOPIC`. Names
+//! are not escaped: they contain their slashes.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
-use super::guide::{TOPICS, document, title};
-use crate::Agent;
-use crate::json as as_json;
+use crate::agent::Agent;
+use crate::answers::{ErrorReport, PageInfo, PatternList, RepositoryReport, SourceStamp};
+use crate::guide::{TOPICS, document, title};
 
-/// Repositories that the list names. More are found by `list_repositories`.
+/// Repositories in the list. `list_repositories` lists all.
 const MAX_REPOSITORIES: usize = 100;
 
 pub(super) async fn list(agent: &dyn Agent) -> Result<Vec<Resource>, ErrorData> {
@@ -48,7 +48,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 
 pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || {
-        let message = format!("there is no resource `{uri}`; see resources/templates/list");
+        let message = format!("the resource `{uri}` does not exist; see resources/templates/list");
         ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     };
     let (kind, name) = uri.strip_prefix("cairn://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
@@ -70,7 +70,7 @@ pub(super) async fn read(agent: &dyn Agent, uri: &str) -> Result<ReadResourceRes
 
 async fn repository(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let view = agent.searcher().catalogue.view().await?;
-    Ok(as_json::repository(&agent.searcher().select_one(&view, name).await?))
+    Ok(json!(RepositoryReport::of(&agent.searcher().select_one(&view, name).await?)))
 }
 
 async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
@@ -82,16 +82,18 @@ async fn modules(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     }
     let modules: Vec<Value> =
         modules.into_iter().map(|(directory, files)| json!({ "directory": directory, "files": files })).collect();
-    Ok(json!({ "repository": coverage.repository, "modules": modules, "sources": as_json::stamps(&coverage.stamps) }))
+    Ok(json!({ "repository": coverage.repository, "modules": modules, "sources": SourceStamp::all(&coverage.stamps) }))
 }
 
 async fn patterns(agent: &dyn Agent, name: &str) -> Result<Value, QueryError> {
     let selection = RepositorySelection(vec![name.to_owned()]);
-    Ok(as_json::patterns(&agent.searcher().patterns(&selection, None).await?))
+    let answer = agent.searcher().patterns(&selection, None).await?;
+    let page = PageInfo { num_total: answer.patterns.len(), ..PageInfo::default() };
+    Ok(json!(PatternList::of(&answer, page)))
 }
 
 fn protocol_error(error: &QueryError) -> ErrorData {
-    let data = Some(as_json::error(error));
+    let data = Some(json!(ErrorReport::of(error)));
     match error.code {
         QueryErrorCode::NotFound => ErrorData::resource_not_found(error.message.clone(), data),
         QueryErrorCode::ValidationError => ErrorData::invalid_params(error.message.clone(), data),

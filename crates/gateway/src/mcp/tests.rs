@@ -17,10 +17,14 @@ use cairn_wire::RunResult;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
+use super::arguments::Arguments;
 use super::call::call;
-use super::text::UNTRUSTED;
-use super::tools::TOOLS;
-use crate::{Agent, IndexCall, IndexStatus};
+use super::tools::{TOOLS, ToolSpec};
+use super::untrusted::UNTRUSTED;
+use crate::agent::Agent;
+use crate::guide::{TOPICS, document, title};
+use crate::index_call::{IndexCall, IndexStatus};
+use crate::schema_check::faults;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -50,7 +54,7 @@ impl FakeAgent {
         Self { searcher, clock, here: here.map(str::to_owned), indexed: Mutex::default() }
     }
 
-    /// What callers call the run of a repository that began as this generation.
+    /// The id of the run of a repository with this generation.
     fn run_of(&self, repository: &str, generation: u64) -> String {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new(repository));
         self.searcher.run_id(RunId { repository, generation: GenerationId(generation) })
@@ -58,7 +62,12 @@ impl FakeAgent {
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        Called::of(call(self, tool, arguments).await)
+        let called = Called::of(call(self, tool, arguments).await);
+        if let (Some(spec), false) = (ToolSpec::find(tool), called.is_error) {
+            let schema = Value::Object((spec.output)());
+            assert_eq!(faults(&schema, &schema, &called.json), Vec::<String>::new(), "{tool}: {}", called.json);
+        }
+        called
     }
 }
 
@@ -89,7 +98,7 @@ impl Agent for FakeAgent {
         let repository = RepositoryId::derive(&Tenant::local(), &name);
         let (state, message) = match call.target.as_str() {
             "slow" => (RunState::Running, None),
-            "broken" => (RunState::Failed, Some("`.cairn.yaml` has the unknown key `inclde`".to_owned())),
+            "broken" => (RunState::Failed, Some("`.cairn.yaml` has the unknown key «inclde»".to_owned())),
             _ => (RunState::Published, None),
         };
         self.indexed.lock().expect("a lock").push(call);
@@ -185,7 +194,7 @@ async fn agent() -> FakeAgent {
 }
 
 #[tokio::test]
-async fn a_search_shows_path_lines_symbol_code_and_stamp() {
+async fn search_shows_path_lines_symbol_code_and_stamp() {
     let found = agent().await.call("search_code", json!({"query": "parse http date", "limit": 1})).await.ok();
     let expect =
         "\n1. src/date.rs:1-4 function parse_http_date\n```rust\n/// Parses a date of HTTP.\npub fn parse_http_date";
@@ -198,7 +207,7 @@ async fn a_search_shows_path_lines_symbol_code_and_stamp() {
 }
 
 #[tokio::test]
-async fn budgets_hold_for_the_whole_text() {
+async fn token_budget_holds_for_the_whole_text() {
     let agent = agent().await;
     for max_tokens in [500, 800, 1_500, 3_000] {
         for (tool, arguments) in [
@@ -213,7 +222,7 @@ async fn budgets_hold_for_the_whole_text() {
 }
 
 #[tokio::test]
-async fn what_was_cut_is_got_by_the_call_that_is_said() {
+async fn suggested_call_returns_what_was_cut() {
     let agent = agent().await;
     let mut read = String::new();
     let mut next = ("read_code".to_owned(), json!({"symbol": "long_function", "max_tokens": 3_000}));
@@ -232,7 +241,7 @@ async fn what_was_cut_is_got_by_the_call_that_is_said() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_without_loss() {
+async fn pages_lose_and_repeat_nothing() {
     let agent = agent().await;
     let mut seen = BTreeSet::new();
     let mut arguments = json!({"query": "handle the date", "limit": 2});
@@ -253,7 +262,7 @@ async fn pages_follow_each_other_without_loss() {
 }
 
 #[tokio::test]
-async fn an_old_or_foreign_cursor_is_said_and_the_way_back_works() {
+async fn invalid_cursor_suggests_the_first_page() {
     let agent = agent().await;
     let first = agent.call("search_code", json!({"query": "date", "limit": 1})).await.ok();
     let next = first.json["next_call"]["arguments"].clone();
@@ -270,7 +279,7 @@ async fn an_old_or_foreign_cursor_is_said_and_the_way_back_works() {
 }
 
 #[tokio::test]
-async fn every_suggested_call_works_as_it_stands() {
+async fn every_suggested_call_works() {
     let agent = agent().await;
     let cases = [
         ("search_code", json!({})),
@@ -324,7 +333,7 @@ async fn every_suggested_call_works_as_it_stands() {
 }
 
 #[tokio::test]
-async fn errors_have_the_form_that_all_front_ends_share() {
+async fn errors_have_the_shared_form() {
     let refused = agent().await.call("read_code", json!({"symbol": "parse_htp_date"})).await;
     assert_eq!(refused.code(), "not_found");
     let details = &refused.json["details"];
@@ -336,7 +345,7 @@ async fn errors_have_the_form_that_all_front_ends_share() {
 }
 
 #[tokio::test]
-async fn signs_of_globs_are_characters_of_words_and_paths() {
+async fn glob_characters_in_names_are_literal() {
     let site = FakeContent::new("site", COMMIT)
         .file("pages/[id].tsx", "typescript", "export const page = vec![0.5];\n")
         .file("pages/d.tsx", "typescript", "export const other = 1;\n");
@@ -361,7 +370,7 @@ async fn signs_of_globs_are_characters_of_words_and_paths() {
 }
 
 #[tokio::test]
-async fn a_path_is_looked_for_where_names_say_it_is() {
+async fn path_is_read_from_the_repository_that_has_it() {
     let zoo = FakeContent::new("zoo", COMMIT).file("README.md", "markdown", "# Zoo\n");
     let agent = FakeAgent::new(vec![demo(), other(), zoo], None).await;
     let read = async |path: &str| agent.call("read_code", json!({"path": path})).await;
@@ -377,7 +386,7 @@ async fn a_path_is_looked_for_where_names_say_it_is() {
 }
 
 #[tokio::test]
-async fn an_empty_search_says_what_hides_results() {
+async fn empty_search_reports_excluding_filters() {
     let agent = agent().await;
     let empty = agent.call("search_code", json!({"query": "retry delay", "language": "python"})).await.ok();
     assert!(empty.text.starts_with("nothing found"), "{}", empty.text);
@@ -388,16 +397,16 @@ async fn an_empty_search_says_what_hides_results() {
 }
 
 #[tokio::test]
-async fn an_empty_index_says_so() {
+async fn empty_index_suggests_indexing() {
     let agent = FakeAgent::new(Vec::new(), None).await;
     let empty = agent.call("search_code", json!({"query": "anything"})).await.ok();
-    assert!(empty.text.contains("nothing indexed"), "{}", empty.text);
+    assert!(empty.text.contains("nothing is indexed"), "{}", empty.text);
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert_eq!(listed.suggestions(), [("index_repository".to_owned(), json!({"target": "."}))]);
 }
 
 #[tokio::test]
-async fn what_only_another_repository_has_is_shown_and_said() {
+async fn code_of_another_repository_is_shown_with_a_note() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"symbol": "RetryPolicy.delay"})).await.ok();
     assert!(read.text.starts_with("not in demo; found in host/team/other\n"), "{}", read.text);
@@ -412,7 +421,7 @@ async fn what_only_another_repository_has_is_shown_and_said() {
 }
 
 #[tokio::test]
-async fn suggestions_stay_in_the_repository_that_was_named() {
+async fn suggestions_keep_the_named_repository() {
     let agent = agent().await;
     let asked = json!({"symbol": "RetryPolicie", "repository": "other"});
     let suggested = agent.call("read_code", asked).await.suggestions();
@@ -422,18 +431,18 @@ async fn suggestions_stay_in_the_repository_that_was_named() {
 }
 
 #[tokio::test]
-async fn a_name_taken_otherwise_is_said() {
+async fn name_in_another_spelling_is_reported() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"symbol": "parseHttpDate"})).await.ok();
     assert_eq!(read.json["resolved_from"], json!("parseHttpDate"));
-    assert!(read.text.contains("no `parseHttpDate` is spelled so"), "{}", read.text);
+    assert!(read.text.contains("`parseHttpDate` does not exist in this spelling"), "{}", read.text);
     let exact = agent.call("read_code", json!({"symbol": "parse_http_date"})).await.ok();
     assert_eq!(exact.json["resolved_from"], Value::Null);
-    assert!(!exact.text.contains("spelled so"), "{}", exact.text);
+    assert!(!exact.text.contains("in this spelling"), "{}", exact.text);
 }
 
 #[tokio::test]
-async fn relations_show_places_and_how_sure_they_are() {
+async fn relations_show_places_and_confidence() {
     let agent = agent().await;
     let check = async |name: &str, relation: &str, expect: &str| {
         let called = agent.call("analyze_relationship", json!({"name": name, "relation": relation})).await.ok();
@@ -449,7 +458,7 @@ async fn relations_show_places_and_how_sure_they_are() {
 }
 
 #[tokio::test]
-async fn repository_text_cannot_leave_its_fence() {
+async fn repository_text_stays_in_its_fence() {
     let agent = agent().await;
     let read = agent.call("read_code", json!({"path": "README.md"})).await.ok();
     let (before, after) = read.text.split_once("````markdown\n").expect("a longer fence");
@@ -476,7 +485,7 @@ async fn status_explains_files_and_counts() {
 }
 
 #[tokio::test]
-async fn indexing_takes_its_target_from_where_the_caller_works() {
+async fn index_target_defaults_to_the_caller_repository() {
     let agent = agent().await;
     let called = agent.call("index_repository", json!({"changed_files": "src/date.rs"})).await.ok();
     assert!(called.text.contains(&format!("demo: published by run {}", agent.run_of("demo", 1))), "{}", called.text);
@@ -486,7 +495,7 @@ async fn indexing_takes_its_target_from_where_the_caller_works() {
     let slow = agent.call("index_repository", json!({"target": "slow"})).await.ok();
     assert!(slow.text.contains("still running; follow it: index_status {"), "{}", slow.text);
     let broken = agent.call("index_repository", json!({"target": "broken"})).await;
-    assert!(broken.is_error && broken.text.contains("unknown key `inclde`"), "{}", broken.text);
+    assert!(broken.is_error && broken.text.contains("inclde"), "{}", broken.text);
     let id = agent.run_of("demo", 1);
     let cancelled = agent.call("index_repository", json!({"cancel_run": id})).await.ok();
     assert!(cancelled.text.contains(&format!("run {id} is cancelled")), "{}", cancelled.text);
@@ -497,7 +506,7 @@ async fn indexing_takes_its_target_from_where_the_caller_works() {
 }
 
 #[tokio::test]
-async fn the_protocol_is_spoken_over_any_streams() {
+async fn server_works_over_any_streams() {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     let (client, server) = tokio::io::duplex(1 << 16);
     let (server_in, server_out) = tokio::io::split(server);
@@ -538,13 +547,13 @@ async fn the_protocol_is_spoken_over_any_streams() {
 }
 
 #[tokio::test]
-async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
+async fn pending_and_failed_syncs_are_reported() {
     let failed =
         FakeContent::new("host/team/gone", COMMIT).failed("forbidden", "source: the host wants a name and a key");
     let contents = vec![demo(), FakeContent::new("host/team/slow", COMMIT).waiting(), failed];
     let agent = FakeAgent::new(contents, None).await;
     let (waits, fails) =
-        ("a sync is asked for", "the last sync failed (forbidden: source: the host wants a name and a key)");
+        ("a sync is requested", "the last sync failed (forbidden: source: the host wants a name and a key)");
     let listed = agent.call("list_repositories", json!({})).await.ok();
     assert!(listed.text.contains(waits) && listed.text.contains(fails), "{}", listed.text);
     let overview = agent.call("index_status", json!({})).await.ok();
@@ -561,4 +570,78 @@ async fn a_sync_that_waits_or_failed_is_told_wherever_no_run_can_tell_it() {
     assert!(of_one.json["last_sync"]["failure"].as_str().is_some_and(|failure| failure.starts_with("forbidden")));
     let settled = agent.call("index_status", json!({"repository": "demo"})).await.ok();
     assert!(!settled.text.contains("sync"), "{}", settled.text);
+}
+
+/// The calls in the code spans and blocks of a text: `tool {…}`.
+fn calls(text: &str) -> Vec<(&'static ToolSpec, Value)> {
+    let mut calls = Vec::new();
+    for (at, _) in text.match_indices(" {\"") {
+        let word = text[..at].rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
+        let tool = ToolSpec::find(word).unwrap_or_else(|| panic!("`{word}` is not a tool"));
+        let mut values = serde_json::Deserializer::from_str(&text[at + 1..]).into_iter::<Value>();
+        calls.push((tool, values.next().expect("a value").expect("JSON")));
+    }
+    calls
+}
+
+#[test]
+fn every_call_of_every_guide_is_valid() {
+    for topic in TOPICS {
+        let document = document(topic).expect("a document");
+        assert!(document.starts_with("# ") && !title(document).is_empty(), "{topic}");
+        let calls = calls(document);
+        assert!(!calls.is_empty(), "{topic} shows no call");
+        for (tool, arguments) in calls {
+            let Value::Object(arguments) = arguments else { panic!("{topic}: {arguments}") };
+            let read = Arguments::read(tool, arguments);
+            assert!(read.is_ok(), "{topic}: {}", read.expect_err("a fault").error.message);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_answer_fits_its_schema() {
+    let agent = agent().await;
+    let id = agent.run_of("demo", 1);
+    // `call` compares each answer with the schema of its tool.
+    for (tool, arguments) in [
+        ("search_code", json!({"query": "date", "explain": true, "repository": "all", "limit": 2})),
+        ("search_code", json!({"query": "date", "language": "cobol"})),
+        ("read_code", json!({"symbol": "long_function", "max_tokens": 500})),
+        ("analyze_relationship", json!({"name": "scan", "relation": "callers"})),
+        ("analyze_relationship", json!({"name": "Server", "relation": "callers"})),
+        ("list_repositories", json!({"limit": 1})),
+        ("list_repositories", json!({"name": "zzz"})),
+        ("index_status", json!({})),
+        ("index_status", json!({"run_id": id})),
+        ("index_status", json!({"outcome": "skipped", "limit": 1})),
+        ("index_status", json!({"path": "logo.png"})),
+        ("index_repository", json!({"target": "demo"})),
+        ("index_repository", json!({"cancel_run": id})),
+        ("workflow_guide", json!({})),
+    ] {
+        agent.call(tool, arguments).await.ok();
+    }
+    let anywhere = FakeAgent::new(vec![demo(), other()], None).await;
+    assert_eq!(anywhere.call("index_status", json!({})).await.ok().json["num_indexed"], json!(2));
+}
+
+#[tokio::test]
+async fn text_of_settings_is_labelled_in_errors_and_structured_content() {
+    let agent = agent().await;
+    let broken = agent.call("index_repository", json!({"target": "broken"})).await;
+    assert!(broken.is_error && broken.text.contains("[untrusted: «inclde»]"), "{}", broken.text);
+    let message = broken.json["message"].as_str().expect("a message");
+    assert!(message.contains("[untrusted: «inclde»]"), "{message}");
+}
+
+#[tokio::test]
+async fn since_is_a_day_or_an_age() {
+    let agent = agent().await;
+    for since in ["2020-01-31", "36h", "7d", "2w"] {
+        agent.call("search_code", json!({"query": "date", "since": since})).await.ok();
+    }
+    let refused = agent.call("search_code", json!({"query": "date", "since": "yesterday"})).await;
+    assert!(refused.text.contains("`since` is a day (2026-01-31) or an age (36h, 7d, 2w)"), "{}", refused.text);
+    assert_eq!(refused.suggestions()[0], ("search_code".to_owned(), json!({"query": "date"})));
 }

@@ -1,10 +1,15 @@
-//! The tools as data: names, descriptions and parameters. What clients see, what arguments are checked against and what
-//! suggested calls are written with come from this one table. It is fixed text: nothing from an index ever enters it.
+//! The tools as data: names, descriptions, parameters and output schemas. Clients see this table, arguments
+//! are checked against it, and suggested calls are built from it. It is fixed text: nothing from an index
+//! ever enters it.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
+
+use super::structured::{IndexAnswer, RepositoryPage, StatusAnswer, output_schema, plain_output_schema};
+use crate::answers::{CodeText, GuideText, Relationships, SearchResults};
+use crate::guide::TOPICS;
 
 /// A tool.
 #[derive(Debug)]
@@ -13,6 +18,8 @@ pub(crate) struct ToolSpec {
     pub description: &'static str,
     pub read_only: bool,
     pub parameters: &'static [Parameter],
+    /// The schema of the structured content.
+    pub output: fn() -> JsonObject,
 }
 
 /// A parameter of a tool.
@@ -22,7 +29,7 @@ pub(crate) struct Parameter {
     pub kind: Kind,
     pub required: bool,
     pub description: &'static str,
-    /// Other names that callers try for it, to be named in the error.
+    /// Other names that clients try; the error suggests this parameter for them.
     pub also: &'static [&'static str],
 }
 
@@ -63,7 +70,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_code",
         description: "Finds code and documents by meaning, words or names, best first. Ask in words (\"where are retries \
-                      limited\") or by name (`parseDate`). kind `pattern` tells how things of a sort usually look here.",
+                      limited\") or by name (`parseDate`). kind `pattern` shows how things of one kind usually look here.",
         read_only: true,
         parameters: &[
             required("query", Kind::Text, "what to look for").also(&["q", "text", "search", "pattern", "question"]),
@@ -83,9 +90,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("language", Kind::List, "e.g. python").also(&["languages", "lang"]),
             optional("kind", Kind::Choices(CHUNK_KINDS), "").also(&["kinds", "type", "types"]),
             optional("module", Kind::List, "prefix, e.g. app.models").also(&["modules", "package"]),
-            optional("tag", Kind::List, "all must be there").also(&["tags"]),
+            optional("tag", Kind::List, "all of them").also(&["tags"]),
             optional("tests", Kind::Choice(&["include", "exclude", "only"]), "").also(&["include_tests"]),
-            optional("since", Kind::Text, "changed on or after YYYY-MM-DD").also(&["after", "date"]),
+            optional("since", Kind::Text, "changed since YYYY-MM-DD or an age (36h, 7d, 2w)").also(&["after", "date"]),
             optional("limit", Kind::Number { min: 1, max: 100 }, "default 8").also(&[
                 "top_k",
                 "n",
@@ -94,8 +101,9 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ]),
             optional("max_tokens", MAX_TOKENS, "default 3000").also(&["tokens", "budget"]),
             optional("cursor", Kind::Text, "next page").also(&["page", "offset"]),
-            optional("explain", Kind::Flag, "what scores are made of"),
+            optional("explain", Kind::Flag, "explain scores"),
         ],
+        output: output_schema::<SearchResults>,
     },
     ToolSpec {
         name: "read_code",
@@ -109,11 +117,12 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             ONE_REPOSITORY,
             optional("max_tokens", MAX_TOKENS, "default 6000").also(&["tokens", "budget"]),
         ],
+        output: output_schema::<CodeText>,
     },
     ToolSpec {
         name: "analyze_relationship",
-        description: "Who calls, uses or extends a symbol or file, and what it calls, uses or extends. Use it before \
-                      you change something.",
+        description: "Callers, users and subtypes of a symbol or file, or what it calls, uses and extends. Use it \
+                      before you change something.",
         read_only: true,
         parameters: &[
             required("name", Kind::Text, "symbol (`name`, `Class.method`) or path of a file")
@@ -122,6 +131,7 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("repository", Kind::List, "as in search_code").also(&["repo", "repos", "repositories"]),
             optional("limit", Kind::Number { min: 1, max: 500 }, "default 25").also(&["n", "count", "max_results"]),
         ],
+        output: output_schema::<Relationships>,
     },
     ToolSpec {
         name: "list_repositories",
@@ -132,20 +142,21 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("limit", Kind::Number { min: 1, max: 200 }, "default 30").also(&["n", "count"]),
             optional("offset", Kind::Number { min: 0, max: 1_000_000 }, "").also(&["page", "cursor", "from"]),
         ],
+        output: output_schema::<RepositoryPage>,
     },
     ToolSpec {
         name: "index_status",
-        description: "What is in the index and what is not: counts of files by outcome, runs, and with `path` why that \
-                      file is (not) in it.",
+        description: "Contents of the index: files by outcome, runs, and with `path` why that file is (not) indexed.",
         read_only: true,
         parameters: &[
             ONE_REPOSITORY,
             optional("path", Kind::Text, "explain this file").also(&["file", "file_path"]),
-            optional("outcome", Kind::Text, "list files of it, e.g. skipped(binary)").also(&["reason", "status"]),
+            optional("outcome", Kind::Text, "list files with it, e.g. skipped(binary)").also(&["reason", "status"]),
             optional("run_id", Kind::Text, "show this run").also(&["run", "id"]),
             optional("limit", Kind::Number { min: 1, max: 500 }, "default 20").also(&["n", "count"]),
             optional("offset", Kind::Number { min: 0, max: 10_000_000 }, "").also(&["page", "cursor", "from"]),
         ],
+        output: output_schema::<StatusAnswer>,
     },
     ToolSpec {
         name: "index_repository",
@@ -165,17 +176,17 @@ pub(crate) const TOOLS: &[ToolSpec] = &[
             optional("exclude_patterns", Kind::List, "globs").also(&["exclude", "excludes"]),
             optional("max_file_size", Kind::Number { min: 0, max: 10_485_760 }, "bytes").also(&["max_size", "size"]),
             optional("changed_files", Kind::List, "paths in the repository").also(&["files", "changed", "file"]),
-            optional("cancel_run", Kind::Text, "run, or repository of which nothing more shall run: end it instead")
+            optional("cancel_run", Kind::Text, "cancel this run, or all runs of this repository")
                 .also(&["cancel", "run_id"]),
         ],
+        output: plain_output_schema::<IndexAnswer>,
     },
     ToolSpec {
         name: "workflow_guide",
         description: "Which calls to make, in which order, for a task. Read it when unsure or stuck.",
         read_only: true,
-        parameters: &[
-            optional("topic", Kind::Choice(super::guide::TOPICS), "").also(&["task", "workflow", "name", "query"])
-        ],
+        parameters: &[optional("topic", Kind::Choice(TOPICS), "").also(&["task", "workflow", "name", "query"])],
+        output: plain_output_schema::<GuideText>,
     },
 ];
 
@@ -191,7 +202,8 @@ impl ToolSpec {
     pub(crate) fn to_tool(&self) -> Tool {
         let annotations = ToolAnnotations::new().read_only(self.read_only).open_world(!self.read_only);
         let annotations = if self.read_only { annotations } else { annotations.destructive(false).idempotent(true) };
-        Tool::new(self.name, self.description, Arc::new(self.schema())).with_annotations(annotations)
+        let tool = Tool::new(self.name, self.description, Arc::new(self.schema()));
+        tool.with_annotations(annotations).with_raw_output_schema(Arc::new((self.output)()))
     }
 
     fn schema(&self) -> JsonObject {
@@ -236,30 +248,45 @@ impl Parameter {
 #[cfg(test)]
 mod tests {
     use cairn_domain::ChunkKind;
-    use cairn_ranking::estimate_tokens;
     use cairn_search::Relation;
 
     use super::*;
 
+    /// Clients read names, descriptions and input schemas in every session, and output schemas if they use
+    /// them.
     #[test]
-    fn the_tools_cost_few_tokens() {
-        let listed: Vec<Tool> = TOOLS.iter().map(ToolSpec::to_tool).collect();
-        let text = serde_json::to_string(&listed).expect("tools are JSON");
-        let num_tokens = estimate_tokens(&text);
-        assert!(num_tokens <= 2_500, "{num_tokens} tokens");
+    fn tools_cost_few_tokens() {
+        let count = |tools: &[Tool]| {
+            let text = serde_json::to_string(tools).expect("tools are JSON");
+            tiktoken_rs::o200k_base_singleton().encode_ordinary(&text).len()
+        };
+        let with_output: Vec<Tool> = TOOLS.iter().map(ToolSpec::to_tool).collect();
+        let mut without_output = with_output.clone();
+        without_output.iter_mut().for_each(|tool| tool.output_schema = None);
+        let num_input = count(&without_output);
+        let num_output = count(&with_output) - num_input;
+        for tool in &with_output {
+            let one = count(std::slice::from_ref(tool));
+            println!("{}: {one} tokens with its output schema", tool.name);
+        }
+        println!(
+            "tokens of o200k_base: {num_input} for names, descriptions and input schemas, {num_output} for output schemas"
+        );
+        assert!(num_input <= 2_500, "{num_input} tokens");
+        assert!(num_output <= 3_000, "{num_output} tokens");
         for tool in TOOLS {
             assert!(tool.description.len() < 2_000, "{}", tool.name);
         }
     }
 
     #[test]
-    fn choices_are_those_of_the_domain() {
+    fn choices_are_the_words_of_the_domain() {
         assert_eq!(CHUNK_KINDS.to_vec(), ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
         assert_eq!(RELATIONS.to_vec(), Relation::ALL.iter().map(|relation| relation.as_str()).collect::<Vec<_>>());
     }
 
     #[test]
-    fn no_other_name_is_a_parameter_of_the_tool() {
+    fn alternative_names_are_not_parameters() {
         for tool in TOOLS {
             for other in tool.parameters.iter().flat_map(|parameter| parameter.also) {
                 assert!(tool.parameter(other).is_none(), "{} of {}", other, tool.name);
@@ -268,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_closes_its_object() {
+    fn schema_allows_no_other_properties() {
         let schema = ToolSpec::find("analyze_relationship").expect("a tool").schema();
         assert_eq!(schema["additionalProperties"], json!(false));
         assert_eq!(schema["required"], json!(["name", "relation"]));

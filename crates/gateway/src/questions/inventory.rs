@@ -1,52 +1,60 @@
-//! Answers that tell what is there.
+//! Answers about the contents of the index.
 
-use cairn_domain::RepositoryId;
+use cairn_domain::{ManifestEntry, RepositoryId};
 use cairn_search::{KnownRepository, NOTHING_INDEXED, QueryError, QueryErrorCode, RepositorySelection, Searcher};
 use cairn_wire::RunResult;
-use serde_json::{Value, json};
 
-use super::answer::{bounded, wrong};
-use super::page::{self, Page};
-use super::types::{CancelQuestion, CoverageQuestion, RepositoriesQuestion, RunsQuestion, SecretsQuestion};
-use crate::json as as_json;
-use crate::{Agent, Caps, syncs};
+use super::page::{Page, bounded, wrong};
+use super::types::{
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, RepositoriesQuestion, RunsQuestion, SecretsQuestion,
+};
+use crate::agent::Agent;
+use crate::answers::{
+    Cancellation, CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, PathExplanation, RepositoryList,
+    RepositoryReport, RunDetails, RunList, RunReport, RunsAnswer, SecretList, SecretPlace, Statistics, StatusReport,
+    unsettled,
+};
 
 async fn known(searcher: &Searcher) -> Result<Vec<KnownRepository>, QueryError> {
     let view = searcher.catalogue.view().await?;
     searcher.repositories(&view).await
 }
 
-pub(super) async fn repositories(agent: &dyn Agent, question: &RepositoriesQuestion) -> Result<Value, QueryError> {
+pub(crate) async fn repositories(
+    agent: &dyn Agent,
+    question: &RepositoriesQuestion,
+) -> Result<RepositoryList, QueryError> {
     let searcher = agent.searcher();
-    let known = known(searcher).await?;
+    let mut known = known(searcher).await?;
+    let index_version = searcher.index_version(&known);
+    let next_action_hint = known.is_empty().then(|| agent.how_to_index().to_owned());
+    if let Some(part) = &question.name {
+        let part = part.to_lowercase();
+        known.retain(|known| known.record.name.as_str().to_lowercase().contains(&part));
+    }
     let page = Page { offset: question.offset, limit: question.limit, most: agent.caps().entries };
-    let part = page.of(known.len())?;
-    let mut answer = json!({
-        "next_action_hint": known.is_empty().then(|| agent.how_to_index()),
-        "repositories": known[part.clone()].iter().map(as_json::repository).collect::<Vec<_>>(),
-        "index_version": searcher.index_version(&known),
-    });
-    page::put(&mut answer, &part, known.len());
-    Ok(answer)
+    let (range, page) = page.of(known.len())?;
+    let repositories = known[range].iter().map(RepositoryReport::of).collect();
+    Ok(RepositoryList { next_action_hint, repositories, index_version, page })
 }
 
-pub(super) async fn status(agent: &dyn Agent) -> Result<Value, QueryError> {
+pub(super) async fn status(agent: &dyn Agent) -> Result<StatusReport, QueryError> {
     let searcher = agent.searcher();
     let known = known(searcher).await?;
     let unfinished = searcher.unfinished_runs(&RepositorySelection::default()).await?;
-    let num_files: u64 = known.iter().filter_map(|known| Some(known.published.as_ref()?.result.files_indexed)).sum();
-    Ok(json!({
-        "home": agent.home(),
-        "model": searcher.embedder.model().name,
-        "num_repositories": known.len(),
-        "num_files": num_files,
-        "runs_in_progress": unfinished.iter().map(as_json::run).collect::<Vec<_>>(),
-        "repositories": known.iter().map(as_json::repository).collect::<Vec<_>>(),
-        "index_version": searcher.index_version(&known),
-    }))
+    let num_files = known.iter().filter_map(|known| Some(known.published.as_ref()?.result.files_indexed)).sum();
+    Ok(StatusReport {
+        home: agent.home(),
+        model: searcher.embedder.model().name.clone(),
+        num_repositories: known.len(),
+        num_files,
+        runs_in_progress: unfinished.iter().map(RunReport::of).collect(),
+        repositories: known.iter().map(RepositoryReport::of).collect(),
+        index_version: searcher.index_version(&known),
+    })
 }
 
-pub(super) async fn stats(agent: &dyn Agent) -> Result<Value, QueryError> {
+pub(super) async fn stats(agent: &dyn Agent) -> Result<Statistics, QueryError> {
     let known = known(agent.searcher()).await?;
     let mut total = RunResult::default();
     for published in known.iter().filter_map(|known| known.published.as_ref()) {
@@ -64,48 +72,43 @@ pub(super) async fn stats(agent: &dyn Agent) -> Result<Value, QueryError> {
             *total.unresolved.entry(reason.clone()).or_default() += count;
         }
     }
-    Ok(json!({
-        "repositories": known.len(),
-        "files": total.files_indexed,
-        "symbols": total.symbols,
-        "chunks": total.chunks,
-        "edges": total.edges,
-        "edges_by_resolution": total.edges_by_resolution,
-        "unresolved_references": total.unresolved,
-        "patterns": total.patterns,
-        "secrets_redacted": total.secrets,
-        "size_bytes": agent.size_bytes(),
-    }))
+    Ok(Statistics {
+        repositories: known.len(),
+        files: total.files_indexed,
+        symbols: total.symbols,
+        chunks: total.chunks,
+        edges: total.edges,
+        edges_by_resolution: total.edges_by_resolution,
+        unresolved_references: total.unresolved,
+        patterns: total.patterns,
+        secrets_redacted: total.secrets,
+        size_bytes: agent.size_bytes(),
+    })
 }
 
 fn selection(repository: Option<&String>) -> RepositorySelection {
     RepositorySelection(repository.cloned().into_iter().collect())
 }
 
-pub(super) async fn runs(searcher: &Searcher, question: &RunsQuestion, caps: Caps) -> Result<Value, QueryError> {
-    let selection = selection(question.repository.as_ref());
+pub(crate) async fn runs(agent: &dyn Agent, question: &RunsQuestion) -> Result<RunsAnswer, QueryError> {
+    let (searcher, selection) = (agent.searcher(), selection(question.repository.as_ref()));
     if let Some(id) = &question.run_id {
         let run = searcher.find_run(&selection, id).await?;
-        let mut json = as_json::run(&run);
-        json["result"] = json!(run.record.result);
-        return Ok(json);
+        return Ok(RunsAnswer::One(Box::new(RunDetails::of(&run))));
     }
-    let limit = bounded("limit", question.limit, caps.runs)?;
+    let limit = bounded("limit", question.limit, agent.caps().runs)?;
     let runs = searcher.runs(&selection, limit).await?;
-    // A sync that waits or failed has no run that could tell of it.
+    // A sync that is pending or failed has no run that could report it.
     let known = searcher.select(&searcher.catalogue.view().await?, &selection).await?;
-    Ok(json!({
-        "runs": runs.iter().map(as_json::run).collect::<Vec<_>>(),
-        "syncs": syncs::unsettled(&known, limit),
-    }))
+    Ok(RunsAnswer::List(RunList { runs: runs.iter().map(RunReport::of).collect(), syncs: unsettled(&known, limit) }))
 }
 
-pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Value, QueryError> {
+pub(crate) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Result<Cancellation, QueryError> {
     let (searcher, selection) = (agent.searcher(), selection(question.repository.as_ref()));
     let (runs, requests) = match &question.run_id {
         Some(id) => (vec![searcher.find_run(&selection, id).await?], Vec::new()),
         None => {
-            // First what is to begin: a run that begins before is then seen as unfinished.
+            // Requests first: a run that begins meanwhile is then found among the unfinished runs.
             let requests = cancel_requests(agent, &selection).await?;
             (searcher.unfinished_runs(&selection).await?, requests)
         }
@@ -116,10 +119,10 @@ pub(super) async fn cancel(agent: &dyn Agent, question: &CancelQuestion) -> Resu
             cancelled.push(run.id);
         }
     }
-    Ok(json!({ "cancelled": cancelled, "requests": requests }))
+    Ok(Cancellation { cancelled, requests })
 }
 
-/// Names of the repositories of which something was asked that has not begun.
+/// Names of the repositories that had a pending request.
 async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> Result<Vec<String>, QueryError> {
     let searcher = agent.searcher();
     let view = searcher.catalogue.view().await?;
@@ -130,7 +133,7 @@ async fn cancel_requests(agent: &dyn Agent, selection: &RepositorySelection) -> 
     Ok(names.map(|known| known.record.name.to_string()).collect())
 }
 
-/// The repository that is named; without a name the only one that there is.
+/// The named repository; without a name the only one that exists.
 async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryError> {
     if let Some(name) = named {
         return Ok(name.to_owned());
@@ -138,44 +141,51 @@ async fn only(searcher: &Searcher, named: Option<&str>) -> Result<String, QueryE
     let mut known = known(searcher).await?;
     match (known.len(), known.pop()) {
         (1, Some(known)) => Ok(known.record.name.to_string()),
-        (0, _) => Err(QueryError::new(QueryErrorCode::NotFound, "there is no repository").hint(NOTHING_INDEXED)),
-        _ => Err(wrong("there are several repositories; name one")),
+        (0, _) => Err(QueryError::new(QueryErrorCode::NotFound, "no repository exists").hint(NOTHING_INDEXED)),
+        _ => Err(wrong("several repositories exist; name one")),
     }
 }
 
-pub(super) async fn coverage(
-    searcher: &Searcher,
-    question: &CoverageQuestion,
-    caps: Caps,
-) -> Result<Value, QueryError> {
+pub(crate) async fn coverage(agent: &dyn Agent, question: &CoverageQuestion) -> Result<CoverageAnswer, QueryError> {
+    let searcher = agent.searcher();
     let repository = only(searcher, question.repository.as_deref()).await?;
     if let Some(path) = &question.why {
-        return Ok(as_json::why(&searcher.why(&repository, path).await?));
+        return Ok(CoverageAnswer::One(PathExplanation::of(&searcher.why(&repository, path).await?)));
     }
     let coverage = searcher.coverage(&repository).await?;
     if question.summary {
-        return Ok(as_json::coverage(&coverage, None));
+        return Ok(CoverageAnswer::All(CoverageReport::summary(&coverage)));
     }
-    let num_total = coverage.entries.len();
-    let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(num_total)?;
-    let mut answer = as_json::coverage(&coverage, Some(part.clone()));
-    page::put(&mut answer, &part, num_total);
-    Ok(answer)
+    let entries: Vec<&ManifestEntry> = match &question.outcome {
+        Some(word) => coverage.entries.iter().filter(|entry| is_of(&entry.outcome.label(), word)).collect(),
+        None => coverage.entries.iter().collect(),
+    };
+    let page = Page { offset: question.offset, limit: question.limit, most: agent.caps().entries };
+    let (range, page) = page.of(entries.len())?;
+    let entries = entries[range].iter().copied();
+    Ok(CoverageAnswer::All(CoverageReport::with_entries(&coverage, entries, page)))
 }
 
-pub(super) async fn secrets(searcher: &Searcher, question: &SecretsQuestion, caps: Caps) -> Result<Value, QueryError> {
+/// `skipped(binary)` matches this outcome, `skipped` all skipped paths, `binary` all paths with this reason.
+fn is_of(label: &str, word: &str) -> bool {
+    let parts = label.split_once('(').map(|(outcome, reason)| (outcome, reason.trim_end_matches(')')));
+    label == word || parts.is_some_and(|(outcome, reason)| outcome == word || reason == word)
+}
+
+pub(super) async fn secrets(agent: &dyn Agent, question: &SecretsQuestion) -> Result<SecretList, QueryError> {
+    let searcher = agent.searcher();
     let repository = only(searcher, question.repository.as_deref()).await?;
     let found = searcher.secrets(&repository).await?;
-    let part = Page { offset: question.offset, limit: question.limit, most: caps.entries }.of(found.len())?;
-    let findings = found[part.clone()]
-        .iter()
-        .map(|(path, finding)| json!({ "path": path.as_str(), "line": finding.line, "rule": finding.rule }));
-    let mut answer = json!({ "repository": repository, "findings": findings.collect::<Vec<_>>() });
-    page::put(&mut answer, &part, found.len());
-    Ok(answer)
+    let page = Page { offset: question.offset, limit: question.limit, most: agent.caps().entries };
+    let (range, page) = page.of(found.len())?;
+    Ok(SecretList { repository, findings: found[range].iter().map(SecretPlace::of).collect(), page })
 }
 
-pub(super) async fn fingerprint(searcher: &Searcher, repositories: &[String]) -> Result<Value, QueryError> {
-    let fingerprints = searcher.fingerprint(&RepositorySelection(repositories.to_vec())).await?;
-    Ok(json!({ "fingerprints": fingerprints.iter().map(as_json::fingerprint).collect::<Vec<_>>() }))
+pub(super) async fn fingerprint(
+    agent: &dyn Agent,
+    question: &FingerprintQuestion,
+) -> Result<FingerprintList, QueryError> {
+    let selection = RepositorySelection(question.repositories.clone());
+    let fingerprints = agent.searcher().fingerprint(&selection).await?;
+    Ok(FingerprintList { fingerprints: fingerprints.iter().map(FingerprintReport::of).collect() })
 }

@@ -1,12 +1,17 @@
-//! Questions and their answers as JSON: one form for the command line, `cairn --server` and HTTP.
+//! Questions: one form for the command line, `cairn --server`, HTTP and MCP.
 //!
-//! A question is plain data that can be sent; `answer` takes it to the JSON that every front end shows or prints. So what a
-//! server answers and what the same verb answers locally cannot drift apart.
+//! A question is plain data that can be sent. `answer` returns the typed answer that every front end
+//! serialises or prints. So the answers of a server, of local mode and of the MCP tools cannot differ.
 
 mod answer;
+mod filter;
 mod inventory;
 mod page;
+mod routes;
 mod types;
 
 pub use answer::answer;
+pub(crate) use answer::{graph, index, read, search};
+pub(crate) use inventory::{cancel, coverage, repositories, runs};
+pub use routes::{Answer, Question, RouteSchemas};
 pub use types::*;

@@ -1,13 +1,25 @@
-//! Parts of long lists: what one answer holds is bounded, and says where the next begins.
+//! Pages of long lists: one answer is bounded, and says where the next page begins.
 
 use std::ops::Range;
 
-use cairn_search::QueryError;
-use serde_json::{Value, json};
+use cairn_search::{QueryError, QueryErrorCode};
 
-use super::answer::bounded;
+use crate::answers::PageInfo;
 
-/// The part of a list that is asked for. Without a limit it is as much as one answer may hold.
+pub(super) fn wrong(message: impl Into<String>) -> QueryError {
+    QueryError::new(QueryErrorCode::ValidationError, message)
+}
+
+pub(super) fn bounded(name: &str, value: usize, most: usize) -> Result<usize, QueryError> {
+    // Zero has its own message: local mode has no upper bound, and both front ends return the same text.
+    if value == 0 {
+        return Err(wrong(format!("`{name}` must be at least 1")));
+    }
+    let is_within = value <= most;
+    is_within.then_some(value).ok_or_else(|| wrong(format!("`{name}` must be between 1 and {most}, not {value}")))
+}
+
+/// The requested page of a list. Without a limit the page is as large as one answer may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub offset: usize,
@@ -16,17 +28,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Which of so many entries those are.
-    pub fn of(self, num_total: usize) -> Result<Range<usize>, QueryError> {
+    /// The range of the page in a list of that length, and its description.
+    pub fn of(self, num_total: usize) -> Result<(Range<usize>, PageInfo), QueryError> {
         let limit = self.limit.map_or(Ok(self.most), |limit| bounded("limit", limit, self.most))?;
         let start = self.offset.min(num_total);
-        Ok(start..start.saturating_add(limit).min(num_total))
+        let end = start.saturating_add(limit).min(num_total);
+        let next_offset = (end < num_total).then_some(end);
+        Ok((start..end, PageInfo { offset: start, num_total, next_offset }))
     }
-}
-
-/// Adds to an answer which part of its list it holds, and where the next begins; null at the end.
-pub(super) fn put(answer: &mut Value, part: &Range<usize>, num_total: usize) {
-    answer["offset"] = json!(part.start);
-    answer["num_total"] = json!(num_total);
-    answer["next_offset"] = json!((part.end < num_total).then_some(part.end));
 }

@@ -1,9 +1,9 @@
-//! What can be asked.
+//! The questions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether test code is wanted.
+/// Whether test code is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WantTests {
@@ -42,12 +42,12 @@ fn seed() -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
     pub query: String,
-    /// Names or globs; none: all.
+    /// Names or globs; empty: all.
     #[serde(default)]
     pub repositories: Vec<String>,
     #[serde(default)]
     pub languages: Vec<String>,
-    /// Globs on the path.
+    /// Files, folders (all files below them) or globs. A file name or glob without `/` matches in any folder.
     #[serde(default)]
     pub paths: Vec<String>,
     /// Module prefixes.
@@ -57,10 +57,10 @@ pub struct SearchQuestion {
     pub kinds: Vec<String>,
     #[serde(default)]
     pub tests: WantTests,
-    /// All of them must be there.
+    /// Only chunks that have all these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// A day (2026-01-31), or how long ago (36h, 7d, 2w).
+    /// Only what changed since: a day (2026-01-31) or an age (36h, 7d, 2w).
     #[serde(default)]
     pub since: Option<String>,
     /// Results, at most 100.
@@ -71,7 +71,7 @@ pub struct SearchQuestion {
     /// The next page of an earlier answer.
     #[serde(default)]
     pub cursor: Option<String>,
-    /// Say what each score is made of.
+    /// Explain each score.
     #[serde(default)]
     pub explain: bool,
 }
@@ -94,7 +94,7 @@ pub struct ReadQuestion {
     pub max_tokens: usize,
 }
 
-/// Who calls, uses or extends a symbol or file, and what it calls, uses or extends.
+/// Lists the callers, users and subtypes of a symbol or file, or what it calls, uses and extends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphQuestion {
@@ -126,7 +126,7 @@ pub struct SampleQuestion {
     pub repositories: Vec<String>,
 }
 
-/// Recurring shapes.
+/// Recurring shapes in the code.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatternsQuestion {
@@ -135,10 +135,10 @@ pub struct PatternsQuestion {
     pub name: Option<String>,
     #[serde(default)]
     pub repositories: Vec<String>,
-    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    /// Entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries; a service gives at most 10,000, which is the default.
+    /// Entries of the page; the default and the maximum of a service are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
@@ -157,7 +157,7 @@ pub struct RunsQuestion {
     pub limit: usize,
 }
 
-/// Ends unfinished runs: one, those of a repository, or all.
+/// Cancels unfinished runs: one, those of a repository, or all.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelQuestion {
@@ -167,38 +167,41 @@ pub struct CancelQuestion {
     pub run_id: Option<String>,
 }
 
-/// Every path of a repository with what became of it.
+/// Every path of a repository with its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageQuestion {
-    /// Not needed if there is only one.
+    /// Not needed if only one repository exists.
     #[serde(default)]
     pub repository: Option<String>,
-    /// Why this path is, or is not, in the index.
+    /// Explain why this path is, or is not, in the index.
     #[serde(default)]
     pub why: Option<String>,
     /// Only counts.
     #[serde(default)]
     pub summary: bool,
-    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    /// Only paths with this outcome: `skipped(binary)`, `skipped` or `binary`.
+    #[serde(default)]
+    pub outcome: Option<String>,
+    /// Entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries; a service gives at most 10,000, which is the default.
+    /// Entries of the page; the default and the maximum of a service are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// Secrets that were redacted: path, line and rule, never the value.
+/// Redacted secrets: path, line and rule, never the value.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecretsQuestion {
-    /// Not needed if there is only one.
+    /// Not needed if only one repository exists.
     #[serde(default)]
     pub repository: Option<String>,
-    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    /// Entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries; a service gives at most 10,000, which is the default.
+    /// Entries of the page; the default and the maximum of a service are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
@@ -207,10 +210,13 @@ pub struct SecretsQuestion {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepositoriesQuestion {
-    /// Entries to leave out at the beginning: `next_offset` of the answer before.
+    /// Only repositories whose name contains this.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Entries before the page: `next_offset` of the previous answer.
     #[serde(default)]
     pub offset: usize,
-    /// Entries; a service gives at most 10,000, which is the default.
+    /// Entries of the page; the default and the maximum of a service are 10,000.
     #[serde(default)]
     pub limit: Option<usize>,
 }
@@ -223,7 +229,7 @@ pub struct FingerprintQuestion {
     pub repositories: Vec<String>,
 }
 
-/// A question without arguments.
+/// A question without fields.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -245,108 +251,21 @@ pub struct IndexQuestion {
     pub changed_files: Vec<String>,
 }
 
-/// How a request stands that a call to index was answered with.
+/// The state of a request that a call to index returned.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgressQuestion {
-    /// As the answer to the call has it.
+    /// The `repository` of that answer.
     pub repository: String,
     pub request: u64,
     #[serde(default)]
     pub previous_run_id: Option<String>,
 }
 
-/// How to work with the index: a topic, or what topics there are.
+/// How to work with the index: one topic, or the list of topics.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuideQuestion {
     #[serde(default)]
     pub topic: Option<String>,
-}
-
-/// Any question.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Question {
-    Search(SearchQuestion),
-    Read(ReadQuestion),
-    Graph(GraphQuestion),
-    Sample(SampleQuestion),
-    Patterns(PatternsQuestion),
-    Repositories(RepositoriesQuestion),
-    Status(Nothing),
-    Stats(Nothing),
-    Runs(RunsQuestion),
-    Cancel(CancelQuestion),
-    Coverage(CoverageQuestion),
-    Secrets(SecretsQuestion),
-    Fingerprint(FingerprintQuestion),
-    Index(IndexQuestion),
-    Progress(ProgressQuestion),
-    Guide(GuideQuestion),
-}
-
-impl Question {
-    /// The list of the answer that may come in parts, by its name, and where the part begins.
-    pub fn list(&mut self) -> Option<(&'static str, &mut usize)> {
-        match self {
-            Question::Repositories(question) => Some(("repositories", &mut question.offset)),
-            Question::Patterns(question) => Some(("patterns", &mut question.offset)),
-            Question::Secrets(question) => Some(("findings", &mut question.offset)),
-            Question::Coverage(question) => Some(("entries", &mut question.offset)),
-            _ => None,
-        }
-    }
-}
-
-/// Lists each question with its route and whether it may take long, and derives from that list what must agree.
-macro_rules! questions {
-    ($($variant:ident($arguments:ty) at $path:literal $pace:ident,)+) => {
-        impl Question {
-            /// The routes, each taken by POST with the question as JSON.
-            pub const PATHS: &'static [&'static str] = &[$($path),+];
-
-            pub fn path(&self) -> &'static str {
-                match self { $(Question::$variant(_) => $path),+ }
-            }
-
-            /// The question as it is sent.
-            pub fn body(&self) -> serde_json::Value {
-                match self { $(Question::$variant(arguments) => serde_json::json!(arguments)),+ }
-            }
-
-            /// Reads what was sent to a route; none if there is no such route.
-            pub fn parse(path: &str, body: &[u8]) -> Option<Result<Self, serde_json::Error>> {
-                match path { $($path => Some(serde_json::from_slice(body).map(Question::$variant)),)+ _ => None }
-            }
-
-            /// Reads everything that is stored: it has more time than the others.
-            pub fn is_long(&self) -> bool {
-                match self { $(Question::$variant(_) => stringify!($pace) == "long"),+ }
-            }
-
-            /// The JSON schema of what each route takes.
-            pub fn schemas() -> Vec<(&'static str, schemars::Schema)> {
-                vec![$(($path, schemars::schema_for!($arguments))),+]
-            }
-        }
-    };
-}
-
-questions! {
-    Search(SearchQuestion) at "/v1/search" short,
-    Read(ReadQuestion) at "/v1/read" short,
-    Graph(GraphQuestion) at "/v1/graph" short,
-    Sample(SampleQuestion) at "/v1/graph/sample" long,
-    Patterns(PatternsQuestion) at "/v1/patterns" short,
-    Repositories(RepositoriesQuestion) at "/v1/repositories" short,
-    Status(Nothing) at "/v1/status" short,
-    Stats(Nothing) at "/v1/stats" short,
-    Runs(RunsQuestion) at "/v1/runs" short,
-    Cancel(CancelQuestion) at "/v1/runs/cancel" short,
-    Coverage(CoverageQuestion) at "/v1/coverage" short,
-    Secrets(SecretsQuestion) at "/v1/secrets" long,
-    Fingerprint(FingerprintQuestion) at "/v1/fingerprint" long,
-    Index(IndexQuestion) at "/v1/index" short,
-    Progress(ProgressQuestion) at "/v1/index/progress" short,
-    Guide(GuideQuestion) at "/v1/guide" short,
 }

@@ -8,18 +8,18 @@ use cairn_ports::{Catalogue, LedgerRead};
 use cairn_search::RepositorySelection;
 use serde_json::json;
 
-use super::Outcome;
+use crate::exit::CommandReply;
 use crate::local::Local;
 use crate::output::{self, BAD, styled};
 
 /// One line of `doctor`.
 pub(crate) struct Check {
     pub what: String,
-    /// What is wrong and what to do about it.
+    /// The fault and what to do about it.
     pub fault: Option<String>,
 }
 
-pub(super) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Outcome {
+pub(crate) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> CommandReply {
     let mut checks = vec![git_check(), directory_check(local), files_check(&local.home.directory)];
     for (file, verified) in
         [("cairn.db", local.store.verify_index().await), ("vectors.db", local.store.verify_vectors().await)]
@@ -33,7 +33,7 @@ pub(super) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Ou
             .verify(repository.record.id)
             .await
             .err()
-            .map(|error| format!("{error:#}; `cairn index --rebuild {}` writes it anew", repository.record.name));
+            .map(|error| format!("{error:#}; `cairn index --rebuild {}` writes it again", repository.record.name));
         checks.push(Check { what: format!("stored data of {}", repository.record.name), fault });
         let model = &local.searcher.embedder.model().name;
         let other = repository.published.filter(|published| published.model != *model);
@@ -49,7 +49,7 @@ pub(super) async fn doctor(local: &Local, named: Option<&str>, json: bool) -> Ou
     Ok(report(&checks, json))
 }
 
-/// Prints the checks; the exit code says whether all is well.
+/// Prints the checks; the exit code is success if no check found a fault.
 pub(crate) fn report(checks: &[Check], json: bool) -> ExitCode {
     let is_well = checks.iter().all(|check| check.fault.is_none());
     if json {
@@ -78,13 +78,13 @@ fn git_check() -> Check {
     Check { what: "git".to_owned(), fault }
 }
 
-/// Every file of the index directory can be read to its end. What is in them is for their stores to verify.
+/// Checks that every file of the index directory is readable. The stores verify the contents.
 fn files_check(directory: &Path) -> Check {
     let mut faults = Vec::new();
     read_all(directory, &mut faults);
     let (num_more, shown) = (faults.len().saturating_sub(3), faults.iter().take(3).cloned().collect::<Vec<_>>());
     let more = if num_more > 0 { format!("; and {num_more} more") } else { String::new() };
-    let remedy = "check the disk and the permissions; what is lost for good, `cairn index --rebuild` writes anew";
+    let remedy = "check the disk and the permissions; `cairn index --rebuild` writes lost data again";
     let fault = (!faults.is_empty()).then(|| format!("{}{more}; {remedy}", shown.join("; ")));
     Check { what: "files of the index directory".to_owned(), fault }
 }
@@ -101,7 +101,7 @@ fn read_all(directory: &Path, faults: &mut Vec<String>) {
         let read = || io::copy(&mut std::fs::File::open(&path)?, &mut io::sink());
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => directories.push(path),
-            // A file that is gone again was temporary.
+            // A file that no longer exists was temporary.
             Ok(kind) if kind.is_file() => match read() {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => fault(&path, error),
                 _ => {}

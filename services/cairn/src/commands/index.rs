@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{RepositoryId, RepositoryName, RunState, Source, Tenant};
 use cairn_gateway::Agent;
+use cairn_gateway::answers::RequestState;
 use cairn_git::{locate, repository_name};
 use cairn_ports::{Catalogue, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_wire::RequestSettings;
@@ -16,13 +17,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::organisation;
 use super::print_index::{self, Ended};
-use super::{CANCELLED, Outcome, RUN_INCOMPLETE, code_and_message};
 use crate::cli::IndexArguments;
+use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, code_and_message};
 use crate::local::{IndexRequest, Indexed, Local, Progress};
 use crate::output::{self, NAME, styled};
 use crate::stop::Stop;
 
-pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> Outcome {
+pub(crate) async fn run(local: &Local, arguments: IndexArguments, json: bool) -> CommandReply {
     let is_organisation = arguments.hosting.organisation.is_some();
     let requests = if is_organisation {
         organisation::requests(local, &arguments.hosting).await?.into_iter().map(Ok).collect()
@@ -56,7 +57,7 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
                     _ => worst = ExitCode::from(RUN_INCOMPLETE),
                 }
             }
-            // One repository of a list that fails does not stop the others.
+            // An error for one repository does not stop the others.
             Err(error) if several => {
                 show_error(request.name.as_str(), &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -67,13 +68,13 @@ pub(super) async fn run(local: &Local, arguments: IndexArguments, json: bool) ->
     Ok(worst)
 }
 
-async fn cancelled(local: &Local, request: &IndexRequest) -> Outcome {
+async fn cancelled(local: &Local, request: &IndexRequest) -> CommandReply {
     cancel_unfinished(local, &[request.repository()]).await?;
-    output::note(&format!("cancelled; what was published of {} stays", request.name));
+    output::note(&format!("cancelled; the published state of {} stays", request.name));
     Ok(ExitCode::from(CANCELLED))
 }
 
-/// The old generation stays; nothing is half done.
+/// The published generation stays.
 pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryId]) -> anyhow::Result<()> {
     for run in local.runs.unfinished().await? {
         if repositories.contains(&run.id.repository) {
@@ -83,9 +84,9 @@ pub(super) async fn cancel_unfinished(local: &Local, repositories: &[RepositoryI
     Ok(())
 }
 
-/// An entry of a list whose repository cannot be found or may not be reached. It does not stop the others.
+/// An entry of a list whose repository does not exist or may not be reached. It does not stop the others.
 struct Unlocated {
-    /// `list.yaml:7`, and the name that the entry gives.
+    /// `list.yaml:7`, and the name in the entry.
     place: String,
     error: anyhow::Error,
 }
@@ -96,7 +97,7 @@ impl Unlocated {
     }
 }
 
-/// One repository of several that failed, while the others go on.
+/// Prints the error of one repository among several.
 pub(crate) fn show_error(repository: &str, error: &anyhow::Error, json: bool) {
     if json {
         let (code, message) = code_and_message(error);
@@ -115,7 +116,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
         anyhow::Ok(IndexRequest { rebuild: arguments.rebuild, ..local.request_of(record)? })
     };
     let Some(text) = &arguments.target else {
-        anyhow::ensure!(!known.is_empty(), "nothing is indexed yet; say what to index: `cairn index PATH`");
+        anyhow::ensure!(!known.is_empty(), "nothing is indexed yet; name a repository: `cairn index PATH`");
         return known.iter().map(|record| again(record).map(Ok)).collect();
     };
     let target = Path::new(text);
@@ -183,15 +184,15 @@ pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json
     let ended = Ended {
         repository: name.to_string(),
         run_id: indexed.run.map(|run| local.searcher.run_id(run)),
-        state: indexed.state.as_str().to_owned(),
+        state: RequestState::of(indexed.state),
         message: indexed.message.clone(),
         result: indexed.result.clone(),
     };
     print_index::ended(&ended, json);
 }
 
-/// Forgets what is known of a file, so that it is read again whatever its time stamps say.
-pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcome {
+/// Marks a file as changed, so that it is read again whatever its time stamps are.
+pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> CommandReply {
     let path = path.canonicalize().with_context(|| format!("finding {}", path.display()))?;
     let repositories = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;
     let holds = |source: &Source| match source {
@@ -199,7 +200,7 @@ pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcom
         Source::Bare { .. } | Source::Url { .. } => false,
     };
     let Some(record) = repositories.into_iter().find(|record| holds(&record.source)) else {
-        bail!("{} lies in no indexed working tree or directory; `cairn repos` lists them", path.display());
+        bail!("{} is not in an indexed working tree or directory; `cairn repos` lists them", path.display());
     };
     local.forget_stat(record.id)?;
     let request = local.request_of(&record)?;
@@ -208,7 +209,7 @@ pub(super) async fn invalidate(local: &Local, path: &Path, json: bool) -> Outcom
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn remove(local: &Local, repository: &str, json: bool) -> Outcome {
+pub(crate) async fn remove(local: &Local, repository: &str, json: bool) -> CommandReply {
     let view = local.runs.view().await?;
     let known = local.searcher.select_one(&view, repository).await?;
     local.remove(&known.record).await?;
@@ -224,8 +225,8 @@ pub(crate) fn show_removed(name: &RepositoryName, json: bool) {
     }
 }
 
-/// The agent's view of local mode.
-pub(super) fn agent(local: Local) -> Arc<dyn Agent> {
+/// Local mode as an agent.
+pub(crate) fn agent(local: Local) -> Arc<dyn Agent> {
     Arc::new(crate::local::LocalAgent::new(local))
 }
 
@@ -249,7 +250,7 @@ impl Bars {
         Self { bar, last: Mutex::new(0) }
     }
 
-    /// So many parts of a repository's run have ended.
+    /// Shows the number of ended parts of a run.
     pub(super) fn ended(&self, repository: &str, run: &str, num_ended: u32, num_parts: u32) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *last, num_ended) == num_ended {
@@ -265,8 +266,8 @@ impl Bars {
         }
     }
 
-    /// What goes on before there are parts.
-    pub(super) fn says(&self, repository: &str, what: &str) {
+    /// Shows progress before the plan of the run exists.
+    pub(super) fn note(&self, repository: &str, what: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(format!("{repository}: {what}")),
             None => tracing::info!(repository, "{what}"),

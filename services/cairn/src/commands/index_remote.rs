@@ -1,7 +1,8 @@
-//! `cairn index` at a server: asks, waits for the runs, and shows what the command shows on this machine.
+//! `cairn index` with a server: requests the runs, waits for them, and prints the same as local mode.
 //!
-//! All are asked for first, so that the server works on them together; then each is waited for. A server that is started anew,
-//! throttles or cannot be reached for a while ends no waiting: the runs go on meanwhile.
+//! All runs are requested first, so that the server works on them together. Then each run is awaited. The
+//! command keeps waiting while a server restarts, throttles or cannot be reached for a while: the runs
+//! continue meanwhile.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -10,49 +11,47 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use cairn_config::{ListedRepository, Location, parse_repository_list};
-use cairn_gateway::questions::{IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
-use serde_json::Value;
+use cairn_gateway::answers::{IndexProgress, RequestState};
+use cairn_gateway::questions::{Answer, IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
 use tokio::time::Instant;
 
-use super::field::{list, number, text};
 use super::index::{Bars, is_list, show_error};
 use super::print_index::{self, Ended};
-use super::{CANCELLED, Outcome, RUN_INCOMPLETE};
 use crate::cli::IndexArguments;
-use crate::operate::wrong;
+use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, wrong};
 use crate::output;
 use crate::remote::{Remote, Unanswered};
 use crate::stop::Stop;
 
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// For how long a server may give no answer at all before the waiting ends.
+/// The command stops waiting for a server that gives no answer for this long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One repository that the server is asked to index.
+/// A repository to be indexed by the server.
 struct Wanted {
-    /// Where it was named.
+    /// The target, or the line of the list.
     place: String,
     question: anyhow::Result<IndexQuestion>,
 }
 
-pub(super) async fn run(remote: &Remote, arguments: &IndexArguments, json: bool) -> Outcome {
+pub(crate) async fn run(remote: &Remote, arguments: &IndexArguments, json: bool) -> CommandReply {
     let mut stop = Stop::listen()?;
     tokio::select! {
-        outcome = index_all(remote, arguments, json) => outcome,
+        reply = index_all(remote, arguments, json) => reply,
         () = stop.asked() => {
-            output::note("`cairn runs` follows the runs, `cairn runs cancel NAME` ends those of a repository");
+            output::note("`cairn runs` follows the runs, `cairn runs cancel NAME` cancels those of a repository");
             Ok(ExitCode::from(CANCELLED))
         }
     }
 }
 
-async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> Outcome {
+async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> CommandReply {
     let wanted = all_wanted(remote, arguments).await?;
-    let (several, mut worst, mut asked) = (wanted.len() > 1, ExitCode::SUCCESS, Vec::new());
+    let (several, mut worst, mut requested) = (wanted.len() > 1, ExitCode::SUCCESS, Vec::new());
     for Wanted { place, question } in wanted {
-        match ask_for(remote, question).await {
-            Ok(answer) => asked.push(answer),
-            // One that is refused does not keep the others out.
+        match request(remote, question).await {
+            Ok(progress) => requested.push(progress),
+            // An error for one repository does not stop the others.
             Err(error) if several => {
                 show_error(&place, &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -60,9 +59,9 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> O
             Err(error) => return Err(error),
         }
     }
-    for answer in asked {
-        let name = text(&answer, "repository").to_owned();
-        let code = match show_end(remote, answer, json).await {
+    for progress in requested {
+        let name = progress.repository.clone();
+        let code = match show_end(remote, progress, json).await {
             Ok(code) => code,
             Err(error) if several => {
                 show_error(&name, &error, json);
@@ -75,14 +74,14 @@ async fn index_all(remote: &Remote, arguments: &IndexArguments, json: bool) -> O
     Ok(worst)
 }
 
-/// A server indexes what it can fetch by URL, by the settings of whoever runs it.
+/// A server indexes repositories that it can fetch by URL, with the settings of its operator.
 async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>> {
     if arguments.hosting.organisation.is_some() {
-        bail!(wrong("whoever runs the server names its organisations, in `[[organisations]]` of its settings"));
+        bail!(wrong("the operator of the server sets its organisations, in `[[organisations]]` of its settings"));
     }
     let is_plain = arguments.include_override.is_empty() && arguments.name.is_none() && arguments.branch.is_none();
     if !is_plain || arguments.rebuild {
-        bail!(wrong("--include-override, --name, --branch and --rebuild are for an index of this machine"));
+        bail!(wrong("--include-override, --name, --branch and --rebuild work only with a local index"));
     }
     let Some(target) = &arguments.target else { return every_repository(remote).await };
     if is_list(Path::new(target)) {
@@ -91,17 +90,18 @@ async fn all_wanted(remote: &Remote, arguments: &IndexArguments) -> anyhow::Resu
     Ok(vec![Wanted { place: target.clone(), question: Ok(question(target.clone(), arguments)) }])
 }
 
-/// All that the key may see, each by its name.
+/// All repositories that the key may see, by name.
 async fn every_repository(remote: &Remote) -> anyhow::Result<Vec<Wanted>> {
-    let known = remote.ask(&Question::Repositories(RepositoriesQuestion::default())).await?;
-    let names = list(&known, "repositories").iter().map(|repository| text(repository, "name").to_owned());
+    let answer = remote.ask(&Question::Repositories(RepositoriesQuestion::default())).await?;
+    let Answer::Repositories(known) = answer else { bail!("the answer belongs to another question") };
+    let names = known.repositories.into_iter().map(|repository| repository.name);
     let by_name = |name: String| Wanted {
         place: name.clone(),
         question: Ok(IndexQuestion { target: name, ..IndexQuestion::default() }),
     };
     let wanted: Vec<Wanted> = names.map(by_name).collect();
     if wanted.is_empty() {
-        bail!(wrong("the server has no repository that this key may see; say what to index: `cairn index URL`"));
+        bail!(wrong("the server has no repository that this key may see; name one: `cairn index URL`"));
     }
     Ok(wanted)
 }
@@ -118,12 +118,12 @@ fn of_list(file: &str, arguments: &IndexArguments) -> anyhow::Result<Vec<Wanted>
 
 fn of_entry(listed: ListedRepository, arguments: &IndexArguments) -> anyhow::Result<IndexQuestion> {
     let Location::Url(url) = listed.location else {
-        bail!(wrong("a server fetches by URL, and has no folders of this machine: give the entry a `url`"));
+        bail!(wrong("a server fetches by URL and cannot read folders of this machine: give the entry a `url`"));
     };
     let is_plain = listed.name.is_none() && listed.branch.is_none() && listed.include_override.is_empty();
     if !is_plain {
-        let operators = "is decided by whoever runs the server (`cairn enqueue --file LIST --cluster FILE`)";
-        bail!(wrong(format!("what `name`, `branch` or `include_override` of an entry says {operators}")));
+        let fields = "`name`, `branch` and `include_override` of an entry";
+        bail!(wrong(format!("only the operator may set {fields} (`cairn enqueue --file LIST --cluster FILE`)")));
     }
     let mut question = question(url, arguments);
     question.include_patterns.extend(listed.include);
@@ -141,89 +141,103 @@ fn question(target: String, arguments: &IndexArguments) -> IndexQuestion {
     }
 }
 
-/// Asks for one. Who cannot be reached at all is told at once: the address may be wrong.
-async fn ask_for(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> anyhow::Result<Value> {
+/// Requests one run. A server that cannot be reached at all is reported at once: the address may be wrong.
+async fn request(remote: &Remote, question: anyhow::Result<IndexQuestion>) -> anyhow::Result<IndexProgress> {
     let question = Question::Index(question?);
-    let asked = patiently(async || match remote.attempt(&question).await {
+    let requested = patiently(async || match attempt(remote, &question).await {
         Err(unanswered) if !unanswered.was_reached => Err(Unanswered { again_after: None, ..unanswered }),
         attempt => attempt,
     });
-    let asked = asked.await?;
-    let name = text(&asked, "repository");
-    output::note(&format!("{name}: asked for; Ctrl-C ends the waiting, and the run goes on"));
-    Ok(asked)
+    let requested = requested.await?;
+    output::note(&format!("{}: requested; Ctrl-C stops waiting, and the run continues", requested.repository));
+    Ok(requested)
 }
 
-async fn show_end(remote: &Remote, asked: Value, json: bool) -> Outcome {
-    let watch = Watch { bars: Bars::new(json), last_news: RefCell::default() };
-    let answer =
-        until_ended(asked, async |question| remote.attempt(&question).await, |answer| watch.show(answer)).await;
+async fn attempt(remote: &Remote, question: &Question) -> Result<IndexProgress, Unanswered> {
+    match remote.attempt(question).await? {
+        Answer::Index(progress) | Answer::Progress(progress) => Ok(progress),
+        _ => {
+            let error = anyhow::anyhow!("the answer belongs to another question");
+            Err(Unanswered { error, again_after: None, was_reached: true })
+        }
+    }
+}
+
+async fn show_end(remote: &Remote, requested: IndexProgress, json: bool) -> CommandReply {
+    let watch = Watch { bars: Bars::new(json), last_note: RefCell::default() };
+    let ended = until_ended(
+        requested,
+        async |question| attempt(remote, &question).await,
+        |progress| {
+            watch.show(progress);
+        },
+    );
+    let ended = ended.await;
     watch.bars.finish();
-    let answer = answer?;
-    let ended: Ended = serde_json::from_value(answer).context("reading the server's answer")?;
+    let ended = Ended::from(ended?);
     print_index::ended(&ended, json);
-    Ok(match ended.state.as_str() {
-        "published" => ExitCode::SUCCESS,
-        "cancelled" => ExitCode::from(CANCELLED),
+    Ok(match ended.state {
+        RequestState::Published => ExitCode::SUCCESS,
+        RequestState::Cancelled => ExitCode::from(CANCELLED),
         _ => ExitCode::from(RUN_INCOMPLETE),
     })
 }
 
-/// Shows how far a run is, as if it were one of this machine.
+/// Shows the progress of a run, as in local mode.
 struct Watch {
     bars: Bars,
-    last_news: RefCell<String>,
+    last_note: RefCell<String>,
 }
 
 impl Watch {
-    fn show(&self, answer: &Value) {
-        let (repository, news) = (text(answer, "repository"), text(answer, "sync"));
-        let count = |name: &str| u32::try_from(number(answer, name)).unwrap_or(u32::MAX);
-        if text(answer, "state") == "running" {
-            self.bars.ended(repository, text(answer, "run_id"), count("num_ended"), count("num_parts"));
-        } else if !news.is_empty() && self.last_news.replace(news.to_owned()) != news {
-            self.bars.says(repository, news);
+    fn show(&self, progress: &IndexProgress) {
+        let (repository, note) = (&progress.repository, progress.sync.as_deref().unwrap_or_default());
+        if progress.state == RequestState::Running {
+            let run = progress.run_id.as_deref().unwrap_or_default();
+            self.bars.ended(repository, run, progress.num_ended, progress.num_parts);
+        } else if !note.is_empty() && self.last_note.replace(note.to_owned()) != note {
+            self.bars.note(repository, note);
         }
     }
 }
 
-/// Shows each answer until there is the last one.
+/// Shows each state of a request until the last one.
 async fn until_ended(
-    asked: Value,
-    attempt: impl AsyncFn(Question) -> Result<Value, Unanswered>,
-    show: impl Fn(&Value),
-) -> anyhow::Result<Value> {
-    let Some(request) = asked["request"].as_u64() else { return Ok(asked) };
-    let progress = Question::Progress(ProgressQuestion {
-        repository: text(&asked, "repository").to_owned(),
+    requested: IndexProgress,
+    attempt: impl AsyncFn(Question) -> Result<IndexProgress, Unanswered>,
+    show: impl Fn(&IndexProgress),
+) -> anyhow::Result<IndexProgress> {
+    let Some(request) = requested.request else { return Ok(requested) };
+    let question = Question::Progress(ProgressQuestion {
+        repository: requested.repository,
         request,
-        previous_run_id: asked["previous_run_id"].as_str().map(str::to_owned),
+        previous_run_id: requested.previous_run_id,
     });
     loop {
-        let answer = patiently(async || attempt(progress.clone()).await).await?;
-        if !matches!(text(&answer, "state"), "requested" | "running") {
-            return Ok(answer);
+        let progress = patiently(async || attempt(question.clone()).await).await?;
+        if !matches!(progress.state, RequestState::Requested | RequestState::Running) {
+            return Ok(progress);
         }
-        show(&answer);
+        show(&progress);
         tokio::time::sleep(ASK_AGAIN_AFTER).await;
     }
 }
 
-/// Asks until there is an answer, or a refusal that asking again does not change.
-async fn patiently(attempt: impl AsyncFn() -> Result<Value, Unanswered>) -> anyhow::Result<Value> {
-    let (asked_at, mut is_told) = (Instant::now(), false);
+/// Asks until the server answers, or returns an error that asking again does not change.
+async fn patiently(attempt: impl AsyncFn() -> Result<IndexProgress, Unanswered>) -> anyhow::Result<IndexProgress> {
+    let (started_at, mut is_noted) = (Instant::now(), false);
     loop {
         let Unanswered { error, again_after, .. } = match attempt().await {
-            Ok(answer) => return Ok(answer),
+            Ok(progress) => return Ok(progress),
             Err(unanswered) => unanswered,
         };
         let Some(wait) = again_after.map(|wait| wait.max(ASK_AGAIN_AFTER)) else { return Err(error) };
-        if asked_at.elapsed() + wait > PATIENCE {
+        if started_at.elapsed() + wait > PATIENCE {
             let patience = PATIENCE.as_secs();
-            output::note(&format!("no answer for {patience} s; what was asked for goes on: `cairn runs` tells"));
+            output::note(&format!("no answer for {patience} s; the requested runs continue: `cairn runs` shows them"));
             return Err(error);
         }
-        if !std::mem::replace(&mut is_told, true) {
+        if !std::mem::replace(&mut is_noted, true) {
             output::note(&format!("no answer ({error:#}); asking again"));
         }
         tokio::time::sleep(wait).await;
@@ -234,43 +248,59 @@ async fn patiently(attempt: impl AsyncFn() -> Result<Value, Unanswered>) -> anyh
 mod tests {
     use std::cell::Cell;
 
-    use serde_json::json;
+    use cairn_wire::RunResult;
 
     use super::*;
 
-    fn unanswered(again_after: Option<Duration>) -> Result<Value, Unanswered> {
+    fn progress(state: RequestState) -> IndexProgress {
+        IndexProgress {
+            repository: "a".to_owned(),
+            run_id: None,
+            request: Some(1),
+            previous_run_id: None,
+            state,
+            message: None,
+            num_parts: 0,
+            num_ended: 0,
+            sync: None,
+            result: RunResult::default(),
+        }
+    }
+
+    fn unanswered(again_after: Option<Duration>) -> Result<IndexProgress, Unanswered> {
         Err(Unanswered { error: anyhow::anyhow!("away"), again_after, was_reached: false })
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_hiccup_ends_no_waiting_and_a_refusal_does() {
-        let asked = json!({ "repository": "a", "request": 1 });
+    async fn short_outage_does_not_end_the_wait_and_an_error_does() {
+        let requested = progress(RequestState::Requested);
         let script = RefCell::new(vec![
-            Ok(json!({ "state": "published" })),
+            Ok(progress(RequestState::Published)),
             unanswered(Some(Duration::ZERO)),
-            Ok(json!({ "state": "running" })),
+            Ok(progress(RequestState::Running)),
             unanswered(Some(Duration::from_secs(40))),
         ]);
         let started = Instant::now();
         let shown = RefCell::new(Vec::new());
-        let show = |answer: &Value| shown.borrow_mut().push(answer["state"].clone());
-        let ended = until_ended(asked.clone(), async |_| script.borrow_mut().pop().expect("no more questions"), show);
-        assert_eq!(ended.await.expect("an end")["state"], "published");
-        assert_eq!(*shown.borrow(), ["running"]);
-        // Twice the pause between questions, and as long as the server wanted to be left alone.
+        let show = |progress: &IndexProgress| shown.borrow_mut().push(progress.state);
+        let next = async |_| script.borrow_mut().pop().expect("no more questions");
+        let ended = until_ended(requested.clone(), next, show);
+        assert_eq!(ended.await.expect("an end").state, RequestState::Published);
+        assert_eq!(*shown.borrow(), [RequestState::Running]);
+        // Two pauses between questions, and the wait that the server demanded.
         assert_eq!(started.elapsed(), Duration::from_secs(40) + 2 * ASK_AGAIN_AFTER);
-        let refused = until_ended(asked, async |_| unanswered(None), |_| ());
-        assert_eq!(refused.await.expect_err("a refusal").to_string(), "away");
+        let refused = until_ended(requested, async |_| unanswered(None), |_| ());
+        assert_eq!(refused.await.expect_err("an error").to_string(), "away");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_is_waited_for_without_end() {
-        let (started, num_asked) = (Instant::now(), Cell::new(0));
-        let asked = patiently(async || {
-            num_asked.set(num_asked.get() + 1);
+    async fn wait_for_an_absent_server_ends() {
+        let (started, num_attempts) = (Instant::now(), Cell::new(0));
+        let answer = patiently(async || {
+            num_attempts.set(num_attempts.get() + 1);
             unanswered(Some(Duration::from_secs(50)))
         });
-        assert!(asked.await.is_err());
-        assert_eq!((num_asked.get(), started.elapsed()), (3, Duration::from_secs(100)));
+        assert!(answer.await.is_err());
+        assert_eq!((num_attempts.get(), started.elapsed()), (3, Duration::from_secs(100)));
     }
 }

@@ -1,7 +1,7 @@
-//! `cairn index --organisation`: what an organisation has, without anybody naming it.
+//! `cairn index --organisation`: indexes all repositories of an organisation.
 //!
-//! The list is gone through by the rules that hold in a cluster: a repository that was renamed keeps what is indexed of it, and
-//! one that a person registered stays as it is. Nothing is deleted here.
+//! The rules are those of a cluster: a renamed repository keeps its index, and a repository that was indexed
+//! by name stays unchanged. Nothing is deleted.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use cairn_wiring::OrganisationConfig;
 use serde_json::json;
 
 use crate::cli::OrganisationArguments;
+use crate::exit::wrong;
 use crate::local::{IndexRequest, Local};
-use crate::operate::wrong;
 use crate::output;
 
-/// Lists the organisation, registers what is new, and gives what is to be indexed.
+/// Lists the organisation, registers new repositories, and returns the repositories to index.
 pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -> anyhow::Result<Vec<IndexRequest>> {
     let (organisations, sources) = ([config(arguments)?], &local.operator.sources);
     let (catalogue, clock) = (local.runs.clone(), Arc::clone(&local.clock));
@@ -26,7 +26,7 @@ pub(super) async fn requests(local: &Local, arguments: &OrganisationArguments) -
     let discovered = discovered.into_iter().next().context("nothing was listed")?;
     let Discovered { organisation, outcome, .. } = discovered;
     let changes = outcome.with_context(|| format!("listing {}/{}", organisation.host, organisation.name))?;
-    tell(&changes);
+    print_changes(&changes);
     let known = local.runs.repositories(&Scope::all(Tenant::local())).await?;
     let is_listed = |record: &cairn_ports::RepositoryRecord| {
         let is_gone = changes.vanished.iter().any(|vanished| vanished.name == record.name);
@@ -68,19 +68,19 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
     }
 }
 
-fn tell(changes: &Changes) {
+fn print_changes(changes: &Changes) {
     let Changes { num_listed, num_left_out, num_by_hand, .. } = changes;
     output::note(&format!(
-        "{num_listed} repositories are listed; {num_left_out} are not wanted or empty, {num_by_hand} were indexed by name before"
+        "{num_listed} repositories are listed; {num_left_out} are excluded or empty, {num_by_hand} were indexed by name before"
     ));
     for (before, now) in &changes.renamed {
-        output::note(&format!("{before} is called {now} now"));
+        output::note(&format!("{before} was renamed to {now}"));
     }
     for reason in &changes.refused {
         output::note(&format!("not used: {reason}"));
     }
     for vanished in &changes.vanished {
         let name = &vanished.name;
-        output::note(&format!("{name} is not on the list any more; `cairn remove {name}` forgets it"));
+        output::note(&format!("{name} is no longer on the list; `cairn remove {name}` removes it"));
     }
 }

@@ -1,80 +1,81 @@
-//! Answers on the terminal, whoever gave them: the JSON as it is, or as text.
+//! Answers on the terminal: as JSON or as text, the same for local mode, a server and a cluster.
 
 use std::process::ExitCode;
 
-use cairn_gateway::questions::{Question, ReadQuestion};
-use serde_json::Value;
+use cairn_gateway::answers::{
+    Cancellation, CodeText, CoverageAnswer, CutBy, EdgeDirection, EdgeReport, PatternList, PatternMemberReport,
+    Relationships, RunsAnswer, SampledEdgeReport, SearchResult, SearchResults, SourceStamp,
+};
+use cairn_gateway::questions::{Answer, Question, ReadQuestion};
 
-use super::field::{flag, list, number, text};
-use super::{NOTHING_FOUND, print_inventory};
+use super::print_inventory;
+use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// Shows an answer; the exit code says whether there is anything in it.
-pub(crate) fn answer(question: &Question, answer: &Value, json: bool) -> ExitCode {
-    match question {
-        // One edge on a line: reviews are made of them with line tools.
-        Question::Sample(_) if json => list(answer, "edges").iter().for_each(output::json),
+/// Prints the answer to the question. The exit code says whether it contains results.
+pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCode {
+    match answer {
+        // One edge per line: reviews process them with line tools.
+        Answer::Sample(sample) if json => sample.edges.iter().for_each(output::json),
         _ if json => output::json(answer),
-        Question::Search(question) => search(answer, question.explain),
-        Question::Read(question) => code(question, answer),
-        Question::Graph(question) => graph(answer, &question.relation),
-        Question::Sample(_) => list(answer, "edges").iter().for_each(sampled),
-        Question::Patterns(_) => patterns(answer),
-        Question::Repositories(_) => print_inventory::repositories(answer),
-        Question::Status(_) => print_inventory::status(answer),
-        Question::Stats(_) => print_inventory::stats(answer),
-        Question::Runs(question) if question.run_id.is_some() => print_inventory::run_with_result(answer),
-        Question::Runs(_) => print_inventory::runs(answer),
-        Question::Cancel(_) => cancelled(answer),
-        Question::Coverage(question) if question.why.is_some() => print_inventory::why(answer),
-        Question::Coverage(question) => print_inventory::coverage(answer, question.summary),
-        Question::Secrets(_) => print_inventory::secrets(answer),
-        Question::Fingerprint(_) => list(answer, "fingerprints").iter().for_each(print_inventory::fingerprint),
-        Question::Guide(_) => output::line(text(answer, "text")),
-        Question::Index(_) | Question::Progress(_) => print_inventory::asked(answer),
+        Answer::Search(results) => search(results),
+        Answer::Read(text) => code(question, text),
+        Answer::Graph(answer) => graph(question, answer),
+        Answer::Sample(sample) => sample.edges.iter().for_each(sampled),
+        Answer::Patterns(list) => patterns(list),
+        Answer::Repositories(list) => print_inventory::repositories(list),
+        Answer::Status(status) => print_inventory::status(status),
+        Answer::Stats(stats) => print_inventory::stats(stats),
+        Answer::Runs(RunsAnswer::One(run)) => print_inventory::run_with_result(run),
+        Answer::Runs(RunsAnswer::List(list)) => print_inventory::runs(list),
+        Answer::Cancel(cancellation) => cancelled(cancellation),
+        Answer::Coverage(CoverageAnswer::One(path)) => print_inventory::why(path),
+        Answer::Coverage(CoverageAnswer::All(coverage)) => print_inventory::coverage(coverage),
+        Answer::Secrets(list) => print_inventory::secrets(list),
+        Answer::Fingerprint(list) => list.fingerprints.iter().for_each(print_inventory::fingerprint),
+        Answer::Guide(guide) => output::line(&guide.text),
+        Answer::Index(progress) | Answer::Progress(progress) => print_inventory::requested(progress),
     }
-    let results = match question {
-        Question::Search(_) => "results",
-        Question::Graph(_) | Question::Sample(_) => "edges",
-        Question::Patterns(_) => "patterns",
-        Question::Fingerprint(_) => "fingerprints",
-        _ => return ExitCode::SUCCESS,
+    let is_empty = match answer {
+        Answer::Search(answer) => answer.results.is_empty(),
+        Answer::Graph(answer) => answer.edges.is_empty(),
+        Answer::Sample(answer) => answer.edges.is_empty(),
+        Answer::Patterns(answer) => answer.patterns.is_empty(),
+        Answer::Fingerprint(answer) => answer.fingerprints.is_empty(),
+        _ => false,
     };
-    if list(answer, results).is_empty() { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
+    if is_empty { ExitCode::from(NOTHING_FOUND) } else { ExitCode::SUCCESS }
 }
 
-fn cancelled(answer: &Value) {
-    let requests: Vec<&str> = list(answer, "requests").iter().filter_map(Value::as_str).collect();
-    let begun = format!("{} runs cancelled", list(answer, "cancelled").len());
+fn cancelled(answer: &Cancellation) {
+    let runs = format!("{} runs cancelled", answer.cancelled.len());
+    let requests = &answer.requests;
     let more = format!(", and {} that had not begun: {}", requests.len(), requests.join(", "));
-    output::line(&if requests.is_empty() { begun } else { begun + &more });
+    output::line(&if requests.is_empty() { runs } else { runs + &more });
 }
 
-fn search(answer: &Value, explain: bool) {
-    let results = list(answer, "results");
-    if results.is_empty() {
+fn search(answer: &SearchResults) {
+    if answer.results.is_empty() {
         output::note("nothing found");
-        if let Some(message) = answer["message"].as_str() {
+        if let Some(message) = &answer.message {
             output::note(message);
         }
     }
-    for (number_on_page, result) in (1..).zip(results) {
-        found(number(answer, "offset") + number_on_page, result, explain);
+    for (number, result) in (answer.offset + 1..).zip(&answer.results) {
+        found(number, result);
     }
-    let num_left = number(&answer["cut"], "num_left");
-    let left = match text(&answer["cut"], "by") {
-        "limit" => Some(format!("{num_left} more results")),
-        "max_tokens" => Some(format!("{num_left} more results did not fit into --max-tokens")),
-        _ => None,
-    };
-    if let (Some(left), Some(cursor)) = (left, answer["next_cursor"].as_str()) {
+    if let (Some(cut), Some(cursor)) = (&answer.cut, &answer.next_cursor) {
+        let left = match cut.by {
+            CutBy::Limit => format!("{} more results", cut.num_left),
+            CutBy::MaxTokens => format!("{} more results did not fit into --max-tokens", cut.num_left),
+        };
         output::note(&format!("{left}; the next page:"));
         output::note(&styled(FAINT, format!("  {}", next_page(std::env::args(), cursor))));
     }
-    sources(answer);
+    sources(&answer.sources);
 }
 
-/// The command line that gets the page behind a cursor: the one that was given, with that cursor.
+/// The command line for the page of a cursor: the given one with this cursor.
 fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     let mut words = Vec::new();
     let mut is_cursor = false;
@@ -87,7 +88,7 @@ fn next_page(given: impl Iterator<Item = String>, cursor: &str) -> String {
     words.join(" ")
 }
 
-/// A word as a shell reads it.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
@@ -96,94 +97,87 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn place(value: &Value) -> String {
-    format!("{}:{}-{}", text(value, "path"), number(value, "start_line"), number(value, "end_line"))
+fn place(path: &str, start_line: u32, end_line: u32) -> String {
+    format!("{path}:{start_line}-{end_line}")
 }
 
-fn found(number_in_all: u64, found: &Value, explain: bool) {
-    let what = found["symbol"].as_str().or_else(|| found["heading"].as_str()).unwrap_or_default();
-    let head = format!("{number_in_all}. {} {}", styled(PATH, place(found)), styled(NAME, what));
-    let day = |at: &str| format!(" changed {}", at.get(..10).unwrap_or(at));
-    let changed = found["changed_at"].as_str().map(day).unwrap_or_default();
-    let kind = format!("{} {}{changed}", text(found, "repository"), text(found, "kind"));
+fn found(number_in_all: usize, found: &SearchResult) {
+    let what = found.symbol.as_deref().or(found.heading.as_deref()).unwrap_or_default();
+    let at = place(&found.path, found.start_line, found.end_line);
+    let head = format!("{number_in_all}. {} {}", styled(PATH, at), styled(NAME, what));
+    let day = |at: &String| format!(" changed {}", at.get(..10).unwrap_or(at));
+    let changed = found.changed_at.as_ref().map(day).unwrap_or_default();
+    let kind = format!("{} {}{changed}", found.repository, found.kind);
     output::line(&format!("{head} {}", styled(FAINT, kind)));
-    for also in list(found, "also_at") {
-        output::line(&styled(FAINT, format!("   also {} {}", text(also, "repository"), place(also))));
+    for also in &found.also_at {
+        let at = place(&also.path, also.start_line, also.end_line);
+        output::line(&styled(FAINT, format!("   also {} {at}", also.repository)));
     }
-    if explain {
-        explained(found);
-    }
-    numbered(found);
-    let num_cut = number(found, "num_lines_cut");
-    if num_cut > 0 {
-        output::line(&styled(FAINT, format!("       … {num_cut} more lines")));
+    explained(found);
+    numbered(found.start_line, &found.text);
+    if found.num_lines_cut > 0 {
+        output::line(&styled(FAINT, format!("       … {} more lines", found.num_lines_cut)));
     }
     output::line("");
 }
 
-fn explained(found: &Value) {
-    for part in list(&found["explain"], "lists") {
-        let (rank, points) = (number(part, "rank"), number(part, "points"));
-        output::line(&styled(FAINT, format!("   {} rank {rank} gives {points} points", text(part, "list"))));
+fn explained(found: &SearchResult) {
+    let Some(explanation) = &found.explain else { return };
+    for part in &explanation.lists {
+        let (list, rank, points) = (&part.list, part.rank, part.points);
+        output::line(&styled(FAINT, format!("   {list} rank {rank} gives {points} points")));
     }
-    for signal in list(&found["explain"], "signals") {
-        let of = signal["symbol"].as_str().map(|symbol| {
-            format!(" of {symbol} at lines {}-{}", number(signal, "start_line"), number(signal, "end_line"))
-        });
-        let of = of.unwrap_or_default();
-        output::line(&styled(FAINT, format!("   {}{of} x {}%", text(signal, "signal"), number(signal, "percent"))));
+    for signal in &explanation.signals {
+        let of = match (&signal.symbol, signal.start_line, signal.end_line) {
+            (Some(symbol), Some(start), Some(end)) => format!(" of {symbol} at lines {start}-{end}"),
+            _ => String::new(),
+        };
+        output::line(&styled(FAINT, format!("   {}{of} x {}%", signal.signal, signal.percent)));
     }
-    output::line(&styled(FAINT, format!("   score {}", found["score"])));
+    output::line(&styled(FAINT, format!("   score {}", found.score)));
 }
 
-/// A text with its lines' numbers.
-fn numbered(value: &Value) {
-    let first = value["start_line"].as_u64().unwrap_or(1);
-    for (line, text) in (first..).zip(text(value, "text").lines()) {
+/// A text with line numbers.
+fn numbered(first: u32, text: &str) {
+    for (line, text) in (first..).zip(text.lines()) {
         output::line(&format!("{} {text}", styled(FAINT, format!("{line:>6}"))));
     }
 }
 
-fn sources(answer: &Value) {
-    for source in list(answer, "sources") {
-        let partial = if flag(source, "partial") { ", partial" } else { "" };
-        let newer = if flag(source, "run_in_progress") { ", a newer state is being indexed" } else { "" };
-        let (name, commit, at) = (text(source, "repository"), text(source, "commit"), text(source, "indexed_at"));
+fn sources(sources: &[SourceStamp]) {
+    for source in sources {
+        let partial = if source.partial { ", partial" } else { "" };
+        let newer = if source.run_in_progress { ", a newer state is being indexed" } else { "" };
+        let (name, commit, at) = (&source.repository, &source.commit, &source.indexed_at);
         output::note(&styled(FAINT, format!("{name} at {commit} (indexed {at}{partial}{newer})")));
     }
 }
 
-fn code(question: &ReadQuestion, answer: &Value) {
-    numbered(answer);
-    let num_cut = number(answer, "num_lines_cut");
-    if num_cut > 0 {
-        left_out(question, answer, num_cut);
+fn code(question: &Question, answer: &CodeText) {
+    numbered(answer.start_line.unwrap_or(1), &answer.text);
+    if let (Question::Read(question), true) = (question, answer.num_lines_cut > 0) {
+        left_out(question, answer);
     }
-    sources(answer);
+    sources(&answer.sources);
 }
 
-/// Says what of a file did not fit, and the command line that shows it.
-fn left_out(question: &ReadQuestion, answer: &Value, num_cut: u64) {
-    let shown_to = answer["end_line"].as_u64();
-    let mut first = shown_to.map_or(question.start_line.unwrap_or(1).into(), |line| line + 1);
-    let last = first + num_cut - 1;
-    if shown_to.is_none() {
+/// Prints how much of a file did not fit, and the command line that shows the rest.
+fn left_out(question: &ReadQuestion, answer: &CodeText) {
+    let mut first = answer.end_line.map_or(question.start_line.unwrap_or(1).into(), |line| u64::from(line) + 1);
+    let last = first + answer.num_lines_cut as u64 - 1;
+    if answer.end_line.is_none() {
         output::note(&format!("line {first} alone is too long to be shown"));
         first += 1;
     }
     if first > last {
         return;
     }
-    output::note(&format!(
-        "{} of {} lines were left out; they are shown by:",
-        last - first + 1,
-        number(answer, "num_lines")
-    ));
+    output::note(&format!("{} of {} lines were left out; to show them:", last - first + 1, answer.num_lines));
     let path = question.path.as_deref().unwrap_or_default();
     output::note(&styled(FAINT, format!("  {}", with_lines(std::env::args(), path, first, last))));
 }
 
-/// The command line that was given, with other lines of that path.
+/// The given command line with other lines of that path.
 fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last: u64) -> String {
     let mut words: Vec<String> = given.collect();
     let is_place = |word: &String| word.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
@@ -193,66 +187,65 @@ fn with_lines(given: impl Iterator<Item = String>, path: &str, first: u64, last:
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn graph(answer: &Value, relation: &str) {
-    if let Some(asked) = answer["resolved_from"].as_str() {
-        output::note(&format!("`{asked}` is not there as written; this is about what comes nearest"));
+fn graph(question: &Question, answer: &Relationships) {
+    if let Some(requested) = &answer.resolved_from {
+        output::note(&format!("`{requested}` does not exist in this spelling; this is the nearest name"));
     }
-    for node in list(answer, "about") {
-        let (path, line) = (text(node, "path"), number(node, "start_line"));
-        let about = format!("{}:{line} {}", styled(PATH, path), styled(NAME, text(node, "name")));
-        output::line(&format!("{relation} of {about} {}", styled(FAINT, text(node, "repository"))));
+    let relation = if let Question::Graph(question) = question { question.relation.as_str() } else { "edges" };
+    for node in &answer.about {
+        let (path, line) = (node.path.as_deref().unwrap_or_default(), node.start_line.unwrap_or_default());
+        let about = format!("{}:{line} {}", styled(PATH, path), styled(NAME, &node.name));
+        output::line(&format!("{relation} of {about} {}", styled(FAINT, &node.repository)));
     }
-    for edge in list(answer, "edges") {
-        let (node, site) = (&edge["node"], &edge["site"]);
-        let site = match site["path"].as_str() {
-            Some(path) => format!("{path}:{}", number(site, "line")),
-            None => text(node, "path").to_owned(),
-        };
-        let arrow = if text(edge, "direction") == "out" { "→" } else { "←" };
-        let percent = (edge["confidence"].as_f64().unwrap_or_default() * 100.0).round();
-        let sure = format!("{} {} {percent}%", text(edge, "edge"), text(edge, "resolution"));
-        let name = styled(NAME, text(node, "name"));
-        output::line(&format!("  {arrow} {name} {} {}", styled(PATH, site), styled(FAINT, sure)));
-    }
-    let num_left = number(answer, "num_edges").saturating_sub(list(answer, "edges").len() as u64);
+    answer.edges.iter().for_each(edge);
+    let num_left = answer.num_edges.saturating_sub(answer.edges.len() as u64);
     if num_left > 0 {
         output::note(&styled(FAINT, format!("{num_left} more: raise --limit")));
     }
-    sources(answer);
+    sources(&answer.sources);
 }
 
-fn sampled(edge: &Value) {
-    let (source, target) = (&edge["source"], &edge["target"]);
+fn edge(edge: &EdgeReport) {
+    let site = match &edge.site {
+        Some(site) => format!("{}:{}", site.path.as_deref().unwrap_or_default(), site.line),
+        None => edge.node.path.clone().unwrap_or_default(),
+    };
+    let arrow = if edge.direction == EdgeDirection::Out { "→" } else { "←" };
+    let sure = format!("{} {} {}%", edge.edge, edge.resolution, edge.confidence_percent());
+    let name = styled(NAME, &edge.node.name);
+    output::line(&format!("  {arrow} {name} {} {}", styled(PATH, site), styled(FAINT, sure)));
+}
+
+fn sampled(edge: &SampledEdgeReport) {
+    let (source, target) = (&edge.source, &edge.target);
     output::line(&format!(
         "{}:{} {} {} {} {}:{}",
-        text(source, "path"),
-        number(&edge["site"], "line"),
-        text(source, "name"),
-        text(edge, "edge"),
-        text(target, "name"),
-        text(target, "path"),
-        number(target, "start_line"),
+        source.path.as_deref().unwrap_or_default(),
+        edge.site.line,
+        source.name,
+        edge.edge,
+        target.name,
+        target.path.as_deref().unwrap_or_default(),
+        target.start_line.unwrap_or_default(),
     ));
 }
 
-fn patterns(answer: &Value) {
-    for pattern in list(answer, "patterns") {
-        let members = list(pattern, "members");
-        let of = format!("{} members, {} {}", members.len(), text(pattern, "repository"), text(pattern, "module"));
-        output::line(&format!("{} {}", styled(NAME, text(pattern, "name")), styled(FAINT, of)));
-        output::line(&format!("  {}", text(pattern, "description")));
-        for member in members {
-            let methods = |name, sign| {
-                let names = list(member, name).iter().filter_map(Value::as_str);
-                names.map(move |name| format!("{sign}{name}"))
-            };
-            let deviations: Vec<String> =
-                methods("extra_methods", '+').chain(methods("missing_methods", '-')).collect();
-            let place = format!("{}:{}", text(member, "path"), number(member, "start_line"));
-            output::line(&format!("  {} {} {}", styled(PATH, place), text(member, "name"), deviations.join(" ")));
-        }
+fn patterns(answer: &PatternList) {
+    for pattern in &answer.patterns {
+        let of = format!("{} members, {} {}", pattern.members.len(), pattern.repository, pattern.module);
+        output::line(&format!("{} {}", styled(NAME, &pattern.name), styled(FAINT, of)));
+        output::line(&format!("  {}", pattern.description));
+        pattern.members.iter().for_each(member);
     }
-    sources(answer);
+    sources(&answer.sources);
+}
+
+fn member(member: &PatternMemberReport) {
+    let extra = member.extra_methods.iter().map(|name| format!("+{name}"));
+    let missing = member.missing_methods.iter().map(|name| format!("-{name}"));
+    let deviations: Vec<String> = extra.chain(missing).collect();
+    let place = format!("{}:{}", member.path, member.start_line);
+    output::line(&format!("  {} {} {}", styled(PATH, place), member.name, deviations.join(" ")));
 }
 
 #[cfg(test)]
@@ -260,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_page_is_a_command_line() {
+    fn next_page_is_a_command_line() {
         let check = |given: &[&str], expect: &str| {
             assert_eq!(next_page(given.iter().map(ToString::to_string), "c0"), expect);
         };
@@ -270,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_file_is_a_command_line() {
+    fn rest_of_a_file_is_a_command_line() {
         let check = |given: &[&str], path: &str, expect: &str| {
             assert_eq!(with_lines(given.iter().map(ToString::to_string), path, 8, 9), expect);
         };

@@ -1,28 +1,36 @@
-//! How an index call ended, on the terminal: the same lines, whoever did the work.
+//! The end of an index call, on the terminal: the same lines for local mode and a server.
 
+use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_wire::RunResult;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::output::{self, FAINT, NAME, styled};
 
-/// What is shown of it.
-#[derive(Debug, Serialize, Deserialize)]
+/// The end of an index call.
+#[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     pub repository: String,
     /// None if nothing had changed.
     pub run_id: Option<String>,
-    pub state: String,
+    pub state: RequestState,
     pub message: Option<String>,
     pub result: RunResult,
 }
 
+impl From<IndexProgress> for Ended {
+    fn from(progress: IndexProgress) -> Self {
+        let IndexProgress { repository, run_id, state, message, result, .. } = progress;
+        Self { repository, run_id, state, message, result }
+    }
+}
+
 pub(crate) fn ended(ended: &Ended, json: bool) {
     if json {
-        return output::json(&serde_json::json!(ended));
+        return output::json(ended);
     }
-    let Ended { repository: name, result, state, .. } = ended;
+    let Ended { repository: name, result, .. } = ended;
     if let Some(message) = &ended.message {
-        return output::error(&format!("{name}: {state} ({message})"));
+        return output::error(&format!("{name}: {} ({message})", ended.state.as_str()));
     }
     let commit = result.commit.get(..12.min(result.commit.len())).unwrap_or_default();
     let dirty = if result.commit.ends_with("-dirty") { "-dirty" } else { "" };

@@ -1,185 +1,172 @@
-//! What is there, on the terminal.
+//! Answers about the contents of the index, on the terminal.
 
-use cairn_domain::SyncProgress;
-use cairn_gateway::sync_news;
-use serde_json::Value;
+use cairn_gateway::answers::{
+    CoverageReport, FingerprintReport, IndexProgress, KindReport, PathExplanation, RepositoryList, RepositoryReport,
+    RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
+};
 
-use super::field::{counts, list, number, text};
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-pub(super) fn repositories(answer: &Value) {
-    let repositories = list(answer, "repositories");
-    for repository in repositories {
-        let published = &repository["published"];
-        let news = news(repository);
-        let state = if published.is_null() {
-            news.map_or("not indexed yet".to_owned(), |news| format!("not indexed yet: {news}"))
-        } else {
-            let files = number(&published["result"], "files_indexed");
-            format!("{} {files} files, indexed {}", text(published, "commit"), text(published, "indexed_at"))
-        };
-        let (name, source) = (text(repository, "name"), text(repository, "source"));
-        output::line(&format!("{} {} {}", styled(NAME, name), styled(PATH, source), styled(FAINT, state)));
-        let topics: Vec<&str> = list(repository, "topics").iter().filter_map(Value::as_str).collect();
-        let topics = if topics.is_empty() { String::new() } else { format!(" [{}]", topics.join(", ")) };
-        let about = format!("{}{topics}", text(repository, "description"));
-        if !about.is_empty() {
-            output::line(&styled(FAINT, format!("  {}", about.trim_start())));
+pub(super) fn repositories(answer: &RepositoryList) {
+    answer.repositories.iter().for_each(repository);
+    if answer.repositories.is_empty() {
+        let hint = answer.next_action_hint.as_deref().unwrap_or_default();
+        output::note(&format!("nothing is indexed yet: {hint}"));
+    }
+}
+
+fn repository(repository: &RepositoryReport) {
+    let note = note(repository);
+    let state = match &repository.published {
+        None => note.map_or("not indexed yet".to_owned(), |note| format!("not indexed yet: {note}")),
+        Some(published) => {
+            let (commit, files, at) = (&published.commit, published.result.files_indexed, &published.indexed_at);
+            format!("{commit} {files} files, indexed {at}")
         }
-    }
-    if repositories.is_empty() {
-        output::note(&format!("nothing is indexed yet: {}", text(answer, "next_action_hint")));
+    };
+    let (name, source) = (styled(NAME, &repository.name), styled(PATH, &repository.source));
+    output::line(&format!("{name} {source} {}", styled(FAINT, state)));
+    let topics = &repository.topics;
+    let topics = if topics.is_empty() { String::new() } else { format!(" [{}]", topics.join(", ")) };
+    let about = format!("{}{topics}", repository.description.as_deref().unwrap_or_default());
+    if !about.is_empty() {
+        output::line(&styled(FAINT, format!("  {}", about.trim_start())));
     }
 }
 
-/// Of the sync of a repository.
-fn news(repository: &Value) -> Option<String> {
-    let count = |progress: &Value, name: &str| progress[name].as_u64().unwrap_or_default();
-    let pending = Some(&repository["pending_sync"]).filter(|progress| !progress.is_null()).map(|progress| {
-        let (fetched_bytes, num_files_read) = (count(progress, "fetched_bytes"), count(progress, "num_files_read"));
-        SyncProgress { fetched_bytes, num_files_read }
-    });
-    sync_news(repository["last_sync"]["failure"].as_str(), pending)
+fn note(repository: &RepositoryReport) -> Option<String> {
+    sync_note(repository.last_sync.as_ref(), repository.pending_sync.as_ref())
 }
 
-pub(super) fn status(answer: &Value) {
-    if let Some(home) = answer["home"].as_str() {
+pub(super) fn status(answer: &StatusReport) {
+    if let Some(home) = &answer.home {
         output::line(&format!("index   {home}"));
     }
-    output::line(&format!("model   {}", text(answer, "model")));
-    let (num_repositories, num_files) = (number(answer, "num_repositories"), number(answer, "num_files"));
-    output::line(&format!("holds   {num_repositories} repositories, {num_files} files"));
-    for run in list(answer, "runs_in_progress") {
-        let progress = format!("{} of {} parts", number(run, "num_ended"), number(run, "num_parts"));
-        let name = styled(NAME, text(run, "repository"));
-        output::line(&format!("running {name} run {}: {progress}", text(run, "run_id")));
+    output::line(&format!("model   {}", answer.model));
+    output::line(&format!("holds   {} repositories, {} files", answer.num_repositories, answer.num_files));
+    for run in &answer.runs_in_progress {
+        let progress = format!("{} of {} parts", run.num_ended, run.num_parts);
+        output::line(&format!("running {} run {}: {progress}", styled(NAME, &run.repository), run.run_id));
     }
-    for repository in list(answer, "repositories") {
-        let news = news(repository);
-        let state = match (repository["published"]["state"].as_str(), news) {
-            (_, Some(news)) => news,
+    for repository in &answer.repositories {
+        let state = repository.published.as_ref().map(|published| published.state);
+        let state = match (state, note(repository)) {
+            (_, Some(note)) => note,
             (None, None) => "not indexed yet".to_owned(),
-            (Some("partial"), None) => "partial: some files could not be parsed".to_owned(),
+            (Some(RunStateName::Partial), None) => "partial: some files could not be parsed".to_owned(),
             (Some(_), None) => continue,
         };
-        output::line(&format!("{} {state}", styled(NAME, text(repository, "name"))));
+        output::line(&format!("{} {state}", styled(NAME, &repository.name)));
     }
 }
 
-pub(super) fn stats(answer: &Value) {
-    for (label, name) in [
-        ("repositories", "repositories"),
-        ("files", "files"),
-        ("symbols", "symbols"),
-        ("chunks", "chunks"),
-        ("edges", "edges"),
-        ("patterns", "patterns"),
-        ("secrets redacted", "secrets_redacted"),
-        ("bytes on disk", "size_bytes"),
+pub(super) fn stats(answer: &Statistics) {
+    for (label, count) in [
+        ("repositories", Some(answer.repositories as u64)),
+        ("files", Some(answer.files)),
+        ("symbols", Some(answer.symbols)),
+        ("chunks", Some(answer.chunks)),
+        ("edges", Some(answer.edges)),
+        ("patterns", Some(answer.patterns)),
+        ("secrets redacted", Some(answer.secrets_redacted)),
+        // A server does not report its size.
+        ("bytes on disk", answer.size_bytes),
     ] {
-        // What a server takes on its disks is not told.
-        if let Some(count) = answer[name].as_u64() {
+        if let Some(count) = count {
             output::line(&format!("{label:<18} {count:>12}"));
         }
     }
-    for (class, count) in counts(answer, "edges_by_resolution") {
+    for (class, count) in &answer.edges_by_resolution {
         output::line(&format!("edges {class:<12} {count:>12}"));
     }
-    for (reason, count) in counts(answer, "unresolved_references") {
+    for (reason, count) in &answer.unresolved_references {
         output::line(&format!("unresolved {reason} {count}"));
     }
 }
 
-pub(super) fn runs(answer: &Value) {
-    let runs = list(answer, "runs");
-    runs.iter().for_each(run);
-    if runs.is_empty() {
-        output::note("there are no runs");
+pub(super) fn runs(answer: &RunList) {
+    answer.runs.iter().for_each(run);
+    if answer.runs.is_empty() {
+        output::note("no runs exist");
     }
-    for sync in list(answer, "syncs") {
-        let news = news(sync).unwrap_or_default();
-        output::note(&format!("{} {news}", styled(NAME, text(sync, "repository"))));
+    for sync in &answer.syncs {
+        let note = sync_note(sync.last_sync.as_ref(), sync.pending_sync.as_ref()).unwrap_or_default();
+        output::note(&format!("{} {note}", styled(NAME, &sync.repository)));
     }
 }
 
-fn run(run: &Value) {
-    let parts = format!("{}/{} parts", number(run, "num_ended"), number(run, "num_parts"));
-    let (id, state, message) = (text(run, "run_id"), text(run, "state"), text(run, "message"));
-    let name = styled(NAME, text(run, "repository"));
-    let when = styled(FAINT, format!("{} {parts}", text(run, "started_at")));
+fn run(run: &RunReport) {
+    let parts = format!("{}/{} parts", run.num_ended, run.num_parts);
+    let (id, state, message) = (&run.run_id, run.state.as_str(), run.message.as_deref().unwrap_or_default());
+    let name = styled(NAME, &run.repository);
+    let when = styled(FAINT, format!("{} {parts}", run.started_at));
     output::line(&format!("{id} {name} {state} {when} {message}"));
 }
 
-/// One run, with what came of it and what went wrong.
-pub(super) fn run_with_result(answer: &Value) {
-    run(answer);
-    let result = &answer["result"];
-    for (label, name) in [
-        ("files", "files_indexed"),
-        ("symbols", "symbols"),
-        ("chunks", "chunks"),
-        ("edges", "edges"),
-        ("patterns", "patterns"),
-        ("secrets redacted", "secrets"),
-        ("parts failed", "num_failed"),
-        ("errors", "num_errors"),
+/// One run with its result and errors.
+pub(super) fn run_with_result(answer: &RunDetails) {
+    run(&answer.run);
+    let result = &answer.result;
+    for (label, count) in [
+        ("files", result.files_indexed),
+        ("symbols", result.symbols),
+        ("chunks", result.chunks),
+        ("edges", result.edges),
+        ("patterns", result.patterns),
+        ("secrets redacted", result.secrets),
+        ("parts failed", u64::from(answer.run.num_failed)),
+        ("errors", result.num_errors),
     ] {
-        let holder = if name == "num_failed" { answer } else { result };
-        output::line(&format!("{label:<18} {:>12}", number(holder, name)));
+        output::line(&format!("{label:<18} {count:>12}"));
     }
-    let errors = list(result, "errors");
-    for error in errors {
-        output::line(&format!("{} {}", styled(PATH, text(error, "file")), text(error, "message")));
+    for error in &result.errors {
+        output::line(&format!("{} {}", styled(PATH, &error.file), error.message));
     }
-    let num_more = number(result, "num_errors").saturating_sub(errors.len() as u64);
+    let num_more = result.num_errors.saturating_sub(result.errors.len() as u64);
     if num_more > 0 {
-        output::note(&format!(
-            "{num_more} more errors; `cairn coverage {}` lists every path",
-            text(answer, "repository")
-        ));
+        let repository = &answer.run.repository;
+        output::note(&format!("{num_more} more errors; `cairn coverage {repository}` lists every path"));
     }
 }
 
-pub(super) fn why(answer: &Value) {
-    let path = styled(PATH, text(answer, "path"));
-    output::line(&format!("{path} {}: {}", text(answer, "outcome"), text(answer, "explanation")));
-    if let Some(changed_at) = answer["changed_at"].as_str() {
+pub(super) fn why(answer: &PathExplanation) {
+    let path = styled(PATH, &answer.path);
+    output::line(&format!("{path} {}: {}", answer.outcome, answer.explanation));
+    if let Some(changed_at) = &answer.changed_at {
         output::line(&styled(FAINT, format!("last changed {changed_at}")));
     }
 }
 
-pub(super) fn coverage(answer: &Value, summary: bool) {
-    for entry in list(answer, "entries") {
-        output::line(&format!("{}\t{}", text(entry, "outcome"), text(entry, "path")));
+pub(super) fn coverage(answer: &CoverageReport) {
+    for entry in answer.entries.iter().flatten() {
+        output::line(&format!("{}\t{}", entry.outcome, entry.path));
     }
-    let say = if summary { output::line } else { output::note };
-    for (outcome, count) in counts(answer, "counts") {
-        say(&format!("{count:>8} {outcome}"));
+    let print = if answer.entries.is_none() { output::line } else { output::note };
+    for (outcome, count) in &answer.counts {
+        print(&format!("{count:>8} {outcome}"));
     }
 }
 
-pub(super) fn secrets(answer: &Value) {
-    let findings = list(answer, "findings");
-    for finding in findings {
-        let place = format!("{}:{}", text(finding, "path"), number(finding, "line"));
-        output::line(&format!("{} {}", styled(PATH, place), text(finding, "rule")));
+pub(super) fn secrets(answer: &SecretList) {
+    for finding in &answer.findings {
+        let place = format!("{}:{}", finding.path, finding.line);
+        output::line(&format!("{} {}", styled(PATH, place), finding.rule));
     }
-    output::note(&styled(FAINT, format!("{} secrets were redacted", findings.len())));
+    output::note(&styled(FAINT, format!("{} secrets were redacted", answer.findings.len())));
 }
 
-pub(super) fn fingerprint(fingerprint: &Value) {
-    /// In the order in which they are made.
+pub(super) fn fingerprint(fingerprint: &FingerprintReport) {
+    /// In the order of indexing.
     const KINDS: [&str; 7] = ["files", "chunks", "vectors", "nodes", "edges", "patterns", "names"];
-    output::line(&format!("{} {}", styled(NAME, text(fingerprint, "repository")), text(fingerprint, "digest")));
+    output::line(&format!("{} {}", styled(NAME, &fingerprint.repository), fingerprint.digest));
     for kind in KINDS {
-        let of_kind = &fingerprint["kinds"][kind];
-        output::line(&format!("  {kind:<9} {:>9} {}", number(of_kind, "count"), text(of_kind, "digest")));
+        let Some(KindReport { count, digest }) = fingerprint.kinds.get(kind) else { continue };
+        output::line(&format!("  {kind:<9} {count:>9} {digest}"));
     }
 }
 
-/// What a server says to a request to index.
-pub(crate) fn asked(answer: &Value) {
-    let name = styled(NAME, text(answer, "repository"));
-    let state = text(answer, "state");
-    output::line(&format!("{name}: {state}; `cairn runs --repo {}` follows it", text(answer, "repository")));
+/// The reply to a request to index.
+pub(crate) fn requested(progress: &IndexProgress) {
+    let (name, state) = (&progress.repository, progress.state.as_str());
+    output::line(&format!("{}: {state}; `cairn runs --repo {name}` follows it", styled(NAME, name)));
 }

@@ -1,4 +1,4 @@
-//! What is typed, as a question that this machine or a server answers.
+//! From the command line to a question for local mode, a server or a cluster.
 
 use anyhow::bail;
 use cairn_gateway::questions::{
@@ -9,11 +9,11 @@ use cairn_search::{QueryError, QueryErrorCode, Relation};
 
 use crate::cli::{Command, GraphCommand, RelationArguments, RunsCommand, SearchArguments, Tests};
 
-/// What a file shows, at most.
+/// Maximum number of tokens of `show`.
 const SHOW_TOKENS: usize = 200_000;
 
-/// Whether the question is about the repository that the working directory belongs to, if it names none.
-pub(super) fn is_about_here(command: &Command) -> bool {
+/// Whether the question defaults to the repository of the working directory.
+pub(crate) fn is_about_here(command: &Command) -> bool {
     let is_sample = matches!(command, Command::Graph(GraphCommand::Sample { .. }));
     !is_sample
         && matches!(
@@ -22,7 +22,8 @@ pub(super) fn is_about_here(command: &Command) -> bool {
         )
 }
 
-/// The question of a command that asks; none for commands that do something. `here` is the repository of the working directory.
+/// The question of a command; none for commands that are not questions. `here` is the repository of the
+/// working directory.
 pub(crate) fn of(command: &Command, here: Option<&str>) -> anyhow::Result<Option<Question>> {
     let named = |name: &Option<String>| name.clone().or_else(|| here.map(str::to_owned));
     Ok(Some(match command {
@@ -97,14 +98,14 @@ fn show(repository: &str, path: &str) -> anyhow::Result<ReadQuestion> {
     })
 }
 
-/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon that no number follows belongs to the path.
+/// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`. A colon without a number after it belongs to the path.
 fn path_and_lines(text: &str) -> anyhow::Result<(&str, Option<(u32, u32)>)> {
     let Some((path, lines)) = text.rsplit_once(':') else { return Ok((text, None)) };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first > 0 && first <= last => Ok((path, Some((first, last)))),
         (Ok(_), Ok(_)) => {
-            let message = format!("`{lines}` are no lines; write FIRST-LAST, counted from 1");
+            let message = format!("`{lines}` is not a range of lines; write FIRST-LAST, counted from 1");
             bail!(QueryError::new(QueryErrorCode::ValidationError, message))
         }
         _ => Ok((text, None)),

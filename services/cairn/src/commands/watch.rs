@@ -1,4 +1,4 @@
-//! Following repositories: file events for working trees and directories, polling for bare clones and remotes.
+//! Watches repositories: file events for working trees and directories, polling for bare clones and remotes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, new_debouncer};
 use tokio::sync::mpsc;
 
-use super::Outcome;
 use super::index::{Bars, cancel_unfinished, show};
+use crate::exit::CommandReply;
 use crate::local::{Indexed, Local};
 use crate::output;
 use crate::stop::Stop;
 
-/// Events closer together than this are one.
+/// Events within this time are handled together.
 const DEBOUNCE: Duration = Duration::from_millis(500);
-/// How often bare repositories and remotes are asked for a new head.
+/// How often bare repositories and remotes are polled for a new head.
 const POLL: Duration = Duration::from_secs(5);
-/// Events may be lost: everything is looked at again this often.
+/// Events may be lost: everything is checked again this often.
 const RECONCILIATION: Duration = Duration::from_secs(3600);
 
-pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outcome {
+pub(crate) async fn watch(local: Local, names: Vec<String>, json: bool) -> CommandReply {
     let records = watched(&local, &names).await?;
     anyhow::ensure!(!records.is_empty(), "nothing to watch: index a repository first");
     let mut stop = Stop::listen()?;
@@ -43,7 +43,7 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
                 touched.extend(of_roots.iter().filter(|(_, root)| path.starts_with(root)).map(|(id, _)| *id));
             }
         }
-        // The receiver is gone only when watching has ended.
+        // The receiver is dropped only when watching has ended.
         let _ = sender.send(touched);
     })?;
     for (_, root) in &roots {
@@ -59,7 +59,7 @@ pub(super) async fn watch(local: Local, names: Vec<String>, json: bool) -> Outco
     Ok(ExitCode::SUCCESS)
 }
 
-/// Indexes what changes, for as long as it is let. What is removed meanwhile stays so.
+/// Indexes changes until a stop signal. A repository that is removed meanwhile is not indexed again.
 async fn follow(
     local: &Local,
     records: &[RepositoryRecord],
@@ -112,12 +112,12 @@ fn root(record: &RepositoryRecord) -> Option<PathBuf> {
     }
 }
 
-/// Reading a file is an event as well, and indexing reads them all.
+/// Reading a file is an event too, and indexing reads all files.
 fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
-/// What Cairn writes itself, and git's own bookkeeping apart from what a commit or a checkout changes.
+/// Files that Cairn writes, and git's internal files except those that a commit or a checkout changes.
 fn is_own(path: &Path, home: &Path) -> bool {
     if path.starts_with(home) {
         return true;
@@ -137,7 +137,7 @@ async fn index_all(local: &Local, records: &[RepositoryRecord], json: bool) {
     }
 }
 
-/// With the settings that somebody may have given it meanwhile; None if it was removed.
+/// The current record, which may have new settings; None if the repository was removed.
 async fn index_as_registered(local: &Local, id: RepositoryId, json: bool) -> anyhow::Result<Option<Indexed>> {
     let scope = Scope::only(Tenant::local(), [id]);
     let Some(record) = local.runs.repositories(&scope).await?.pop() else { return Ok(None) };

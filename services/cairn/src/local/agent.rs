@@ -1,4 +1,4 @@
-//! Local mode, as agents use it over MCP.
+//! Local mode, for questions and MCP.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use tokio::sync::Mutex;
 
 use super::{IndexRequest, Indexed, Local, Progress};
 
-/// How long an index call waits before it answers with the run.
+/// How long an index call waits for its run.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct LocalAgent {
     local: Arc<Local>,
-    /// Index runs of one process come one after the other.
+    /// Index runs of one process are sequential.
     indexing: Arc<Mutex<()>>,
 }
 
@@ -51,7 +51,7 @@ impl LocalAgent {
         Ok((request, known))
     }
 
-    /// The repository that a name or a path means, if it is indexed.
+    /// The indexed repository with this name, path or URL.
     async fn known(&self, target: &str) -> Result<Option<RepositoryRecord>, QueryError> {
         let scope = cairn_domain::Scope::all(Tenant::local());
         let records = self.local.runs.repositories(&scope).await?;
@@ -95,7 +95,7 @@ impl Agent for LocalAgent {
         }
         let (name, repository) = (request.name.clone(), request.repository());
         let (local, indexing) = (Arc::clone(&self.local), Arc::clone(&self.indexing));
-        // A task of its own, so that the run goes on when the call stops waiting.
+        // A separate task, so that the run continues when the call stops waiting.
         let run = tokio::spawn(async move {
             let _turn = indexing.lock().await;
             local.index(&request, &Quiet).await
@@ -142,7 +142,7 @@ fn ended(searcher: &Searcher, name: &RepositoryName, indexed: Indexed) -> IndexS
     }
 }
 
-/// A target that is none.
+/// The error of an unusable target.
 fn unusable(error: SourceError) -> QueryError {
     let code = match error.kind {
         ErrorKind::NotFound => QueryErrorCode::NotFound,
@@ -166,7 +166,7 @@ fn directory_bytes(directory: &Path) -> u64 {
     entries.flatten().map(size).sum()
 }
 
-/// Settings and sources that cannot be used are the caller's; the rest is ours.
+/// Unusable settings and sources are errors of the caller; all others are internal.
 fn failed(error: &anyhow::Error) -> QueryError {
     let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
         Some("invalid_settings" | "invalid") => QueryErrorCode::ValidationError,
@@ -180,7 +180,7 @@ fn failed(error: &anyhow::Error) -> QueryError {
     QueryError::new(code, message)
 }
 
-/// Agents read the answer, not the progress.
+/// Agents get no progress, only the answer.
 struct Quiet;
 
 impl Progress for Quiet {

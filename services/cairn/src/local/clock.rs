@@ -1,10 +1,10 @@
-//! The machine's clock.
+//! The clock of the machine.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cairn_ports::Clock;
 
-/// Wall time from the system, monotonic time since the start.
+/// Wall time of the system; monotonic time since the start.
 pub struct SystemClock {
     started: Instant,
 }

@@ -1,4 +1,4 @@
-//! Driving a run to its end.
+//! Runs an index call to its end.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -24,9 +24,10 @@ pub struct IndexRequest {
     pub name: RepositoryName,
     pub branch: Option<String>,
     pub settings: RequestSettings,
-    /// Makes every record anew. What is damaged is removed first, and then there is nothing to read until the end.
+    /// Writes every record again. Damaged data is removed first; then readers find nothing until the run
+    /// ends.
     pub rebuild: bool,
-    /// As it is registered, if it is to stay what it is: its identity, its former names, what its host says of it.
+    /// The registered record, whose id, former names and host data must stay.
     pub known: Option<Box<RepositoryRecord>>,
 }
 
@@ -48,26 +49,27 @@ impl IndexRequest {
 /// How an index run ended.
 #[derive(Clone, Debug)]
 pub struct Indexed {
-    /// None if there was nothing to do.
+    /// None if nothing had changed.
     pub run: Option<RunId>,
     pub state: RunState,
     pub result: RunResult,
     pub message: Option<String>,
 }
 
-/// What a run says while it goes on.
+/// Receives the progress of a run.
 pub trait Progress: Send + Sync {
     fn reading(&self, name: &RepositoryName);
     fn parts(&self, run: &RunRecord);
 }
 
 const POLL: Duration = Duration::from_millis(5);
-/// Deleting artifacts takes no longer.
+/// Time limit for deleting artifacts.
 const PURGE_LEASE_MS: i64 = 60_000;
 const LEASE_POLL: Duration = Duration::from_millis(50);
 
 impl Local {
-    /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an earlier process left.
+    /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an
+    /// earlier process left.
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         let record = request.record();
         let repository = record.id;
@@ -76,7 +78,8 @@ impl Local {
         }
         self.runs.register(record.clone()).await?;
         request.settings.clone_into(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner));
-        // A broker of its own: what the runner had not answered when it was stopped would count as work for ever.
+        // A separate broker for each run: unacknowledged jobs of a stopped runner would count as work for
+        // ever.
         let broker = self.broker();
         let runner = tokio::spawn(self.runner(&broker).run(self.workers.clone()));
         let indexed = self.index_registered(&broker, record, request.rebuild, progress).await;
@@ -110,7 +113,7 @@ impl Local {
         }
     }
 
-    /// Syncs; if another process holds the lease, waits for as long as one that died could hold it.
+    /// Syncs. If another process holds the lease, waits as long as a dead process could hold it.
     async fn sync(&self, request: SyncRequest) -> anyhow::Result<Synced> {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
@@ -127,7 +130,7 @@ impl Local {
         }
     }
 
-    /// A run that a process left behind goes on with the same generation and snapshot.
+    /// Continues the unfinished run of an earlier process, with the same generation and snapshot.
     async fn finish_earlier(
         &self,
         broker: &LocalBroker,
@@ -142,10 +145,11 @@ impl Local {
         Ok(())
     }
 
-    /// Publishes the run's ready parts and waits until it has ended.
+    /// Publishes the ready parts of the run and waits until it has ended.
     async fn drive(&self, broker: &LocalBroker, run: RunId, progress: &dyn Progress) -> anyhow::Result<Indexed> {
         loop {
-            // Also where an answer of the ledger was lost between the end of a part and the start of the next.
+            // Repeated, because an answer of the ledger may be lost between the end of a part and the start
+            // of the next.
             if is_idle(broker).await? {
                 reconcile(broker, self.runs.as_ref(), Some(run.repository), Lane::Bulk).await?;
             }
@@ -169,7 +173,7 @@ impl Local {
         Ok(Indexed { run: Some(record.id), state: record.state, result, message: record.message })
     }
 
-    /// Ends a run; the old generation stays.
+    /// Cancels a run; the published generation stays.
     pub async fn cancel(&self, run: RunId) -> Result<bool, StageError> {
         match self.runs.abort(run, RunState::Cancelled, "cancelled by the user", self.clock.now_ms()).await {
             Ok(()) => Ok(true),
@@ -178,7 +182,7 @@ impl Local {
         }
     }
 
-    /// Removes what no view can see any more. Artifacts and clones are looked through once in a grace.
+    /// Removes data that no view can see. Artifacts and clones are checked once per grace period.
     async fn sweep(&self) -> anyhow::Result<()> {
         self.sweep.generations().await?;
         let (now_ms, last_ms) = (self.clock.now_ms(), self.home.artifacts_swept_at_ms());
@@ -193,9 +197,9 @@ impl Local {
         Ok(())
     }
 
-    /// Hides a repository at once, then removes every trace of it. That there was one is forgotten by a later sweep, when no handler of
-    /// its runs can be left; so is what another process holds at this moment. What fails holds up nothing else; the error is the first
-    /// of all.
+    /// Hides a repository at once, then removes all its data. A later sweep removes its record, when no
+    /// handler of its runs can exist, and data that another process holds at this moment. One failed step
+    /// does not stop the others; the first error is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);
@@ -206,7 +210,8 @@ impl Local {
         swept.and(purged).and(forgotten).and(caches)
     }
 
-    /// Deletes the artifacts of a repository that was removed. Whoever indexes it again meanwhile holds its lease, or waits for ours.
+    /// Deletes the artifacts of a removed repository. A process that indexes it again meanwhile holds its
+    /// lease, or waits for ours.
     async fn purge(&self, repository: RepositoryId) -> anyhow::Result<()> {
         let lease = match self.runs.lease(repository, self.clock.now_ms(), PURGE_LEASE_MS).await {
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
@@ -219,7 +224,7 @@ impl Local {
             Ok(())
         };
         let purged = purged.await;
-        // It ends by itself.
+        // The lease expires by itself.
         let _given_back = self.runs.renew(lease, self.clock.now_ms(), 0, SyncProgress::default()).await;
         purged
     }
@@ -227,14 +232,14 @@ impl Local {
     async fn forget_clone(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         let Source::Url { url } = &record.source else { return Ok(()) };
         let Some(clone) = self.sources.unused(url)? else { return Ok(()) };
-        // Whoever registers it from now on waits for the lock.
+        // A process that registers it from now on waits for the lock.
         if !self.runs.urls().await?.contains(url) {
             clone.remove().with_context(|| format!("removing the clone of {}", record.name))?;
         }
         Ok(())
     }
 
-    /// Reads everything that is stored of a repository and verifies it.
+    /// Reads and verifies all stored data of a repository.
     pub async fn verify(&self, repository: RepositoryId) -> anyhow::Result<()> {
         verify(&self.searcher, &self.stores, &self.artifacts, repository).await
     }
@@ -244,7 +249,7 @@ impl Local {
     }
 }
 
-/// Whether no job is waiting or worked on.
+/// Whether no job is waiting or in progress.
 async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
     for stage in StageName::ALL {
         if broker.depth(*stage).await? > 0 {
@@ -254,9 +259,9 @@ async fn is_idle(broker: &LocalBroker) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// What commands ask of the index directory beside indexing.
+/// Operations of commands beside indexing.
 impl Local {
-    /// The request that indexes a repository as it was indexed last.
+    /// The request that repeats the last index call of a repository.
     pub fn request_of(&self, record: &RepositoryRecord) -> anyhow::Result<IndexRequest> {
         let settings = RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)?;
         Ok(IndexRequest {
@@ -269,12 +274,12 @@ impl Local {
         })
     }
 
-    /// Files of the repository are read again whatever their time stamps say.
+    /// Makes the next run read all files of the repository again, whatever their time stamps are.
     pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
         remove_if_exists(&self.home.stats(repository))
     }
 
-    /// The indexed working tree or directory that holds a directory of this machine.
+    /// The indexed working tree or directory that contains this directory.
     pub async fn repository_of_directory(&self, directory: &std::path::Path) -> anyhow::Result<Option<String>> {
         let known = self.runs.repositories(&Scope::all(Tenant::local())).await?;
         let holds = |record: &&RepositoryRecord| match &record.source {
@@ -285,7 +290,7 @@ impl Local {
         Ok(nearest.map(|record| record.name.to_string()))
     }
 
-    /// Which remotes may be reached.
+    /// The remotes that may be reached.
     pub fn remotes(&self) -> cairn_git::RemotePolicy {
         cairn_git::RemotePolicy::from(&self.operator.sources)
     }

@@ -34,15 +34,15 @@ use home::Requested;
 pub use home::{Home, find_home};
 pub use index::{IndexRequest, Indexed, Progress};
 
-/// The words by which this program runs itself as a child that parses.
+/// The subcommand with which this program starts itself as a parser child.
 pub const PARSE_WORKER: &str = "parse-worker";
 
-/// A process that was killed keeps the next one waiting no longer than this.
+/// After a process was killed, the next one waits no longer than this.
 pub(crate) const LEASE_MS: i64 = 2_000;
 
-/// How long the handler of a part may write after it was last seen that its run is active.
+/// How long the handler of a part may write after the last check that its run is active.
 const PART_DEADLINE: Duration = Duration::from_secs(600);
-/// How long it may take in all: nobody waits for its answer but who started it.
+/// Time limit of a part: only its own process waits for it.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
 /// Everything of one index directory.
@@ -64,7 +64,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the index in `directory`, creating it if it is not there.
+    /// Opens the index in `directory`; creates it if it does not exist.
     pub fn open(directory: &Path, operator: Operator) -> anyhow::Result<Self> {
         let home = Home::open(directory)?;
         let operator = Arc::new(operator);
@@ -90,7 +90,7 @@ impl Local {
             tools,
             num_threads: num_workers,
             lease_ms: LEASE_MS,
-            // The broker of one process bounds what waits.
+            // The broker of one process bounds the waiting jobs.
             window: u32::MAX,
         };
         let embedding = Arc::new(Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone()));
@@ -198,7 +198,7 @@ fn num_workers(operator: &Operator) -> usize {
     }
 }
 
-/// Tests that read nothing meanwhile need not wait.
+/// Tests without concurrent readers need no grace period.
 fn sweep_grace_ms() -> i64 {
     cairn_faults::sweep_grace_ms().unwrap_or(cairn_stages::GRACE_MS)
 }

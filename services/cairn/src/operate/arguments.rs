@@ -1,4 +1,4 @@
-//! What can be typed about a cluster.
+//! The command line of the commands for a cluster.
 
 use std::path::PathBuf;
 
@@ -7,51 +7,52 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Subcommand, Debug)]
 pub enum TopologyCommand {
-    /// Make what is missing: queues, exchanges, policies, constraints, the bucket, collections. May be run at any time.
+    /// Create what is missing: queues, exchanges, policies, constraints, the bucket, collections. Safe at any
+    /// time.
     Apply,
-    /// Say what is missing, and change nothing.
+    /// Report what is missing, and change nothing.
     Check,
 }
 
 #[derive(Subcommand, Debug)]
 pub enum DeadLettersCommand {
-    /// Jobs that were given up, oldest first.
+    /// Abandoned jobs, oldest first.
     List {
         #[arg(long, short = 'n', default_value_t = 100)]
         limit: usize,
         #[command(flatten)]
         filter: LetterFilter,
     },
-    /// All that is known of one, its body included.
+    /// All details of one dead letter, with its body.
     Show { id: String },
-    /// Hand it out again; if nobody waits for it any more, ask for a sync of its repository instead.
+    /// Publish the job again; if it is no longer needed, request a sync of its repository instead.
     Replay(ChosenLetters),
-    /// Forget it for good. What it was about stays failed until the next run.
+    /// Drop it for good. Its files stay failed until the next run.
     Drop(ChosenLetters),
 }
 
 #[derive(Args, Debug)]
 pub struct ChosenLetters {
-    /// As `list` shows them.
+    /// Ids that `list` shows.
     #[arg(required_unless_present_any = ["all", "code", "stage", "repository"], value_name = "ID")]
     pub ids: Vec<String>,
-    /// All that there are.
+    /// All dead letters.
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
     #[command(flatten)]
     pub filter: LetterFilter,
 }
 
-/// Which letters are meant: those that are all of it.
+/// Selects dead letters that match all given fields.
 #[derive(Args, Debug, Default)]
 pub struct LetterFilter {
-    /// Given up with this code: `timeout`.
+    /// With this error code, for example `timeout`.
     #[arg(long)]
     pub code: Option<String>,
-    /// Of this stage: `embed`.
+    /// Of this stage, for example `embed`.
     #[arg(long)]
     pub stage: Option<String>,
-    /// Of this repository; its name, or the last part of it.
+    /// Of this repository: its name, or the last part of its name.
     #[arg(long = "repo", value_name = "NAME")]
     pub repository: Option<String>,
 }
@@ -61,13 +62,14 @@ pub struct EnqueueArguments {
     /// URLs of git repositories, or names of registered ones.
     #[arg(required_unless_present = "file", value_name = "URL|NAME")]
     pub targets: Vec<String>,
-    /// YAML list of repositories, as `cairn index` takes it. Entries with a `path` are refused: services clone by URL.
+    /// YAML list of repositories, in the form of `cairn index`. Entries with a `path` are refused: services
+    /// clone by URL.
     #[arg(long, value_name = "LIST", conflicts_with = "targets")]
     pub file: Option<PathBuf>,
-    /// Interactive ones pass bulk ones.
+    /// Interactive requests run before bulk requests.
     #[arg(long, value_enum, default_value_t)]
     pub lane: LaneArgument,
-    /// Make every record anew, also of what has not changed.
+    /// Write every record again, also of unchanged files.
     #[arg(long)]
     pub rebuild: bool,
 }
@@ -90,29 +92,30 @@ impl From<LaneArgument> for Lane {
 
 #[derive(Subcommand, Debug)]
 pub enum KeysCommand {
-    /// Make a key for the tenant and show it, this once.
+    /// Create a key for the tenant and show it once.
     Create(NewKeyArguments),
-    /// Keys by the part of them that is no secret; of all tenants, if none is named.
+    /// List keys by their ids; of all tenants, if none is given.
     List,
-    /// The key opens nothing from now on.
+    /// Revoke a key; takes effect within seconds.
     Revoke {
-        /// Its beginning, as `list` shows it: `cairn_1f0c22ab`.
+        /// The id that `list` shows: `cairn_1f0c22ab`.
         id: String,
     },
 }
 
 #[derive(Args, Debug)]
 pub struct NewKeyArguments {
-    /// Full name of a repository that the key may see, or a glob over names. Repeatable. Default: every one of the tenant.
+    /// Full name of a repository that the key may see, or a glob over names. Repeatable. Default: all of the
+    /// tenant.
     #[arg(long = "repo", value_name = "NAME")]
     pub repositories: Vec<String>,
-    /// The key may also ask for index runs and cancel them.
+    /// The key may also request and cancel index runs.
     #[arg(long)]
     pub may_index: bool,
-    /// Whom or what it is for.
+    /// A note, for example the user of the key.
     #[arg(long, default_value = "")]
     pub label: String,
-    /// After so many days it opens nothing.
+    /// The key expires after this many days.
     #[arg(long, value_name = "DAYS")]
     pub expires_in_days: Option<u32>,
 }

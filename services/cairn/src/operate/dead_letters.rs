@@ -1,7 +1,7 @@
-//! `cairn dead-letters`: jobs that were given up, until somebody decides about them.
+//! `cairn dead-letters`: abandoned jobs, until the operator decides on them.
 //!
-//! A letter leaves its queue only after what replaces it is there: whoever dies in between has handed a job out twice,
-//! which every stage bears, and has lost none.
+//! A letter is removed from its queue only after its replacement exists. A process that dies in between has
+//! published a job twice, which every stage tolerates, and has lost none.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,36 +14,38 @@ use cairn_pipeline::StageError;
 use cairn_ports::{Broker, Catalogue, Clock, DeadLetter, DeadLetters, ErrorKind, LedgerRead, Requests, Sought};
 use cairn_search::{QueryError, QueryErrorCode};
 use cairn_wire::Job;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::arguments::{ChosenLetters, DeadLettersCommand, LetterFilter};
-use super::wrong;
-use crate::commands::{Outcome, code_and_message, print_dead_letters};
+use super::letter_report::{DecisionName, DecisionReport, LetterList, LetterReport};
+use super::print_dead_letters;
+use crate::exit::{CommandReply, code_and_message, wrong};
 use crate::output;
 
-/// Letters that leave their queue in one walk: whoever dies has handed out no more than so many twice.
+/// Letters that are removed from their queue at once. A process that dies has published at most this many
+/// jobs twice.
 const TAKEN_AT_ONCE: usize = 100;
 
-/// Where letters are, and what is needed to decide about them.
+/// The dead letters, and the ports that decisions need.
 pub(crate) struct Letters<'a> {
     pub kept: &'a dyn DeadLetters,
     pub broker: &'a dyn Broker,
-    /// None if it is not needed, or only for names and not there.
+    /// None if it is not needed, or if it is needed only for names and not available.
     pub ledger: Option<Decider<'a>>,
-    /// Only those of its repositories, if it is named.
+    /// If set, only letters of this tenant.
     pub tenant: Option<&'a Tenant>,
 }
 
-/// Knows what is still awaited, and what repositories are called.
+/// Knows which jobs are still needed, and the names of repositories.
 pub(crate) struct Decider<'a> {
     pub runs: &'a Metastore,
     pub clock: &'a dyn Clock,
 }
 
-/// What a command needs of catalogue and ledger.
+/// How a command uses catalogue and ledger.
 pub(crate) enum Need {
     Nothing,
-    /// Names of repositories, if they are to be had.
+    /// Names of repositories, if available.
     Names,
     Ledger,
 }
@@ -61,15 +63,15 @@ impl DeadLettersCommand {
     }
 }
 
-/// What became of a letter.
+/// The result for a letter.
 enum Decision {
     PublishedAgain,
-    /// Number of the request for a sync.
-    Asked(u64),
+    /// Number of the sync request.
+    Requested(u64),
     Dropped,
 }
 
-pub(crate) async fn run(letters: &Letters<'_>, command: DeadLettersCommand, json: bool) -> Outcome {
+pub(crate) async fn run(letters: &Letters<'_>, command: DeadLettersCommand, json: bool) -> CommandReply {
     match command {
         DeadLettersCommand::List { limit, filter } => list(letters, limit, &filter, json).await,
         DeadLettersCommand::Show { id } => show(letters, &id, json).await,
@@ -78,29 +80,29 @@ pub(crate) async fn run(letters: &Letters<'_>, command: DeadLettersCommand, json
     }
 }
 
-async fn list(letters: &Letters<'_>, limit: usize, filter: &LetterFilter, json: bool) -> Outcome {
+async fn list(letters: &Letters<'_>, limit: usize, filter: &LetterFilter, json: bool) -> CommandReply {
     let mut found = filtered(letters, filter, limit.saturating_add(1)).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
     let mut answers = Vec::with_capacity(found.len());
     for letter in &found {
-        answers.push(as_json(letters, letter).await?);
+        answers.push(report(letters, letter).await?);
     }
-    let answer = json!({ "dead_letters": answers, "has_more": has_more });
+    let answer = LetterList { dead_letters: answers, has_more };
     output::answer(&answer, json, print_dead_letters::list);
     Ok(ExitCode::SUCCESS)
 }
 
-async fn show(letters: &Letters<'_>, id: &str, json: bool) -> Outcome {
+async fn show(letters: &Letters<'_>, id: &str, json: bool) -> CommandReply {
     let (id, found) = (parse_id(id)?, letters.kept.dead_letters(usize::MAX).await?);
     let letter = found.into_iter().find(|letter| letter.id == id).ok_or_else(|| unknown(id))?;
-    let mut answer = as_json(letters, &letter).await?;
-    answer["body"] = json!(letter.body);
+    let mut answer = report(letters, &letter).await?;
+    answer.body = Some(letter.body.clone());
     output::answer(&answer, json, print_dead_letters::one);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The letters that a filter lets through, oldest first; at least as many as are wanted, if there are so many.
+/// The letters that match a filter, oldest first; at least `wanted` of them, if so many exist.
 async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -> anyhow::Result<Vec<DeadLetter>> {
     let LetterFilter { code, stage, repository } = filter;
     let is_open = code.is_none() && stage.is_none() && repository.is_none() && letters.tenant.is_none();
@@ -126,7 +128,9 @@ async fn filtered(letters: &Letters<'_>, filter: &LetterFilter, wanted: usize) -
     let meant: Vec<&str> = names.values().flatten().map(RepositoryName::as_str).collect();
     if meant.len() > 1 {
         let all = meant.join(", ");
-        anyhow::bail!(wrong(format!("`{word}` is more than one repository: {all}; name one whole, and its tenant")));
+        anyhow::bail!(wrong(format!(
+            "`{word}` matches several repositories: {all}; give the full name of one, and its tenant"
+        )));
     }
     Ok(kept)
 }
@@ -138,21 +142,21 @@ fn is_called(name: &RepositoryName, word: &str) -> bool {
 fn parse_stage(word: &str) -> Result<StageName, QueryError> {
     let found = StageName::ALL.iter().find(|stage| stage.as_str() == word);
     let names = || StageName::ALL.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(", ");
-    found.copied().ok_or_else(|| wrong(format!("no stage is called `{word}`; there are: {}", names())))
+    found.copied().ok_or_else(|| wrong(format!("`{word}` is not a stage; stages are {}", names())))
 }
 
-/// Decides about each; one that fails does not keep the others.
+/// Decides on each letter. An error for one does not stop the others.
 async fn decide<'a>(
     letters: &'a Letters<'a>,
     chosen: &ChosenLetters,
     decision: impl AsyncFn(&'a Letters<'a>, &DeadLetter) -> anyhow::Result<Decision>,
     json: bool,
-) -> Outcome {
+) -> CommandReply {
     let found = filtered(letters, &chosen.filter, usize::MAX).await?;
     let mut wanted = Vec::new();
     for id in &chosen.ids {
         let id = parse_id(id)?;
-        // A job may have been given up more than once.
+        // A job may have been abandoned more than once.
         let before = wanted.len();
         wanted.extend(found.iter().filter(|letter| letter.id == id));
         anyhow::ensure!(wanted.len() > before, unknown(id));
@@ -164,9 +168,9 @@ async fn decide<'a>(
     for some in wanted.chunks(TAKEN_AT_ONCE) {
         for (letter, decided) in decide_of(letters, some, &decision).await {
             match decided {
-                Ok(decided) => tell(letter, &decided, json),
+                Ok(decided) => print_decision(letter, &decided, json),
                 Err(error) => {
-                    tell_failure(letter, &error, json);
+                    print_failure(letter, &error, json);
                     code = ExitCode::FAILURE;
                 }
             }
@@ -175,7 +179,7 @@ async fn decide<'a>(
     Ok(code)
 }
 
-/// Takes out those about which the decision could be carried out.
+/// Removes the letters for which the decision was carried out.
 async fn decide_of<'a, 'l>(
     letters: &'a Letters<'a>,
     some: &[&'l DeadLetter],
@@ -195,7 +199,7 @@ async fn decide_of<'a, 'l>(
     for (letter, outcome) in decided.iter_mut().filter(|(_, outcome)| outcome.is_ok()) {
         match taken.as_mut().map(|taken| taken.found(letter.id)) {
             Ok(true) => {}
-            // Somebody else was faster, or it could not be taken.
+            // Another process removed it first, or it could not be removed.
             Ok(false) => *outcome = Err(unknown(letter.id).into()),
             Err(error) => *outcome = Err(anyhow::anyhow!("it stays a dead letter: {error}")),
         }
@@ -203,58 +207,58 @@ async fn decide_of<'a, 'l>(
     decided
 }
 
-/// That it is taken is all.
+/// Removing it from its queue is enough.
 async fn forget(_: &Letters<'_>, _: &DeadLetter) -> anyhow::Result<Decision> {
     Ok(Decision::Dropped)
 }
 
 async fn replay(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Decision> {
     let Some(job) = &letter.job else {
-        anyhow::bail!(wrong("its body is no job that this build can read; `show` prints it, `drop` forgets it"));
+        anyhow::bail!(wrong("this build cannot read its body as a job; `show` prints it, `drop` removes it"));
     };
     let ledger = letters.ledger.as_ref().context("replaying needs the ledger")?;
-    if is_awaited(ledger.runs, job).await? {
+    if is_needed(ledger.runs, job).await? {
         letters.broker.publish(letter.lane, vec![job.clone()]).await?;
         Ok(Decision::PublishedAgain)
     } else {
-        ask(ledger, letter, job.repository()).await.map(Decision::Asked)
+        request_sync(ledger, letter, job.repository()).await.map(Decision::Requested)
     }
 }
 
-/// Whether the end of the job would still be taken down.
-async fn is_awaited(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
+/// Whether the result of the job would still be recorded.
+async fn is_needed(runs: &Metastore, job: &Job) -> anyhow::Result<bool> {
     match job {
         Job::Sync(job) => Ok(runs.asked(job.repository, job.request).await?.is_some()),
         Job::Part(job) => match runs.part_status(job.run, job.part).await {
-            Ok(standing) => Ok(!standing.state.is_finished() && !standing.is_ended),
-            // It was swept.
+            Ok(status) => Ok(!status.state.is_finished() && !status.is_ended),
+            // The run was swept.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
         },
     }
 }
 
-/// The files that failed count as changed in the next run.
-async fn ask(ledger: &Decider<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
+/// The files of the failed job count as changed in the next run.
+async fn request_sync(ledger: &Decider<'_>, letter: &DeadLetter, repository: RepositoryId) -> anyhow::Result<u64> {
     match ledger.runs.ask(repository, letter.lane, false, ledger.clock.now_ms()).await {
         Err(error) if error.kind == ErrorKind::NotFound => {
-            anyhow::bail!(wrong("its repository was removed, so nobody waits for it: `drop` forgets it"))
+            anyhow::bail!(wrong("its repository was removed, so it is no longer needed: `drop` removes it"))
         }
         asked => Ok(asked?),
     }
 }
 
-fn tell(letter: &DeadLetter, decided: &Decision, json: bool) {
+fn print_decision(letter: &DeadLetter, decided: &Decision, json: bool) {
     let (outcome, request) = match decided {
-        Decision::PublishedAgain => ("published_again", None),
-        Decision::Asked(request) => ("sync_requested", Some(*request)),
-        Decision::Dropped => ("dropped", None),
+        Decision::PublishedAgain => (DecisionName::PublishedAgain, None),
+        Decision::Requested(request) => (DecisionName::SyncRequested, Some(*request)),
+        Decision::Dropped => (DecisionName::Dropped, None),
     };
-    let answer = json!({ "id": letter.id.to_string(), "outcome": outcome, "request": request });
+    let answer = DecisionReport { id: letter.id.to_string(), outcome, request };
     output::answer(&answer, json, print_dead_letters::decided);
 }
 
-fn tell_failure(letter: &DeadLetter, error: &anyhow::Error, json: bool) {
+fn print_failure(letter: &DeadLetter, error: &anyhow::Error, json: bool) {
     let (code, message) = code_and_message(error);
     if json {
         let error = json!({ "code": code, "message": message });
@@ -266,41 +270,23 @@ fn tell_failure(letter: &DeadLetter, error: &anyhow::Error, json: bool) {
 
 fn parse_id(text: &str) -> Result<MessageId, QueryError> {
     let id = Key128::parse(text).map(MessageId);
-    id.ok_or_else(|| wrong(format!("`{text}` is no id of a dead letter; `cairn dead-letters list` shows them")))
+    id.ok_or_else(|| wrong(format!("`{text}` is not the id of a dead letter; `cairn dead-letters list` shows the ids")))
 }
 
 fn unknown(id: MessageId) -> QueryError {
-    let message = format!("there is no dead letter {id}; `cairn dead-letters list` shows those that there are");
+    let message = format!("the dead letter {id} does not exist; `cairn dead-letters list` shows all");
     QueryError::new(QueryErrorCode::NotFound, message)
 }
 
-async fn as_json(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<Value> {
+async fn report(letters: &Letters<'_>, letter: &DeadLetter) -> anyhow::Result<LetterReport> {
     let name = match &letter.job {
         Some(job) => name_of(letters, job).await?,
         None => None,
     };
-    let (part, generation, request) = match &letter.job {
-        Some(Job::Part(job)) => (Some(job.part.number), Some(job.run.generation.0), None),
-        Some(Job::Sync(job)) => (None, None, Some(job.request)),
-        None => (None, None, None),
-    };
-    Ok(json!({
-        "id": letter.id.to_string(),
-        "stage": letter.stage.as_str(),
-        "part": part,
-        "generation": generation,
-        "request": request,
-        "tenant": letter.job.as_ref().map(|job| job.tenant().as_str()),
-        "repository_id": letter.job.as_ref().map(|job| job.repository().to_string()),
-        "repository": name.as_ref().map(RepositoryName::as_str),
-        "lane": letter.lane.as_str(),
-        "code": letter.code,
-        "message": letter.message,
-        "num_failed_attempts": letter.num_failed_attempts,
-    }))
+    Ok(LetterReport::of(letter, name.as_ref()))
 }
 
-/// None for a repository that was removed, or if names are not to be had.
+/// None if the repository was removed, or if names are not available.
 async fn name_of(letters: &Letters<'_>, job: &Job) -> anyhow::Result<Option<RepositoryName>> {
     let Some(ledger) = &letters.ledger else { return Ok(None) };
     let found = ledger.runs.repositories(&Scope::only(job.tenant().clone(), [job.repository()])).await?;

@@ -11,8 +11,8 @@ use cairn_stages::Artifacts;
 
 use super::installation::Installation;
 use super::survey::{self, Finding, State};
-use crate::commands::Outcome;
 use crate::commands::doctor::{Check, report};
+use crate::exit::CommandReply;
 use crate::verify::verify;
 
 /// Dead letters that are counted.
@@ -20,13 +20,14 @@ const LETTERS_COUNTED: usize = 1_000;
 /// Names that a fault lists.
 const NAMED: usize = 3;
 
-/// Each dependency: whether it answers, which it is, whether it is prepared. Whether work goes on. And all that is stored of the
-/// repository that is named: reading that of every one would take a cluster hours.
-pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> Outcome {
+/// Checks each dependency: whether it answers, its version, whether it is prepared; and whether jobs make
+/// progress. Verifies the stored data of the given repository only: all repositories of a cluster would take
+/// hours.
+pub(super) async fn doctor(installation: &Installation, named: Option<&str>, json: bool) -> CommandReply {
     let (mut findings, model) = tokio::join!(survey::of_servers(installation), survey::of_model(installation));
     findings.push(model);
     let mut checks: Vec<Check> = findings.iter().map(check).collect();
-    // Servers that do not answer are told already, and the rest would say it again.
+    // Servers that do not answer are already reported; the other checks would report them again.
     if checks.iter().all(|check| check.fault.is_none()) {
         checks.extend(work(installation).await?);
         if let Some(name) = named {
@@ -36,7 +37,7 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     Ok(report(&checks, json))
 }
 
-/// What stands still, what was given up, and what was indexed for another model; of all tenants.
+/// Runs without progress, dead letters, and repositories with another model; of all tenants.
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
     let (runs, clock) = installation.ledger().await?;
     let still_since_ms = clock.now_ms().saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
@@ -64,13 +65,14 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
         .map(|some| format!("not indexed with {model}: {some}; `cairn enqueue --rebuild NAME` indexes one again"));
     let letters = installation.broker().await?.dead_letters(LETTERS_COUNTED).await?.len();
     let at_least = if letters == LETTERS_COUNTED { "at least " } else { "" };
-    let letters = (letters > 0)
-        .then(|| format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` tells which and why"));
+    let letters = (letters > 0).then(|| {
+        format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` shows them and the reasons")
+    });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
     Ok([check("runs", still), check("embedding models", other), check("dead letters", letters)])
 }
 
-/// Some of the names and how many more there are; none if there are none.
+/// Some of the names and the number of further ones; None if the list is empty.
 fn some_of(names: impl Iterator<Item = String>) -> Option<String> {
     let names: Vec<String> = names.collect();
     let num_more = names.len().saturating_sub(NAMED);

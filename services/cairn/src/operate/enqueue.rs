@@ -1,4 +1,4 @@
-//! `cairn enqueue`: registers repositories and asks for their syncs; the services do the rest.
+//! `cairn enqueue`: registers repositories and requests their syncs; the services do the rest.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,24 +6,25 @@ use std::process::ExitCode;
 use anyhow::Context;
 use cairn_config::{ListedRepository, Location, parse_repository_list};
 use cairn_domain::{Lane, RepositoryName, Scope, Source, Tenant};
-use cairn_gateway::{IndexStatus, LedgerIndexing, json as as_json};
+use cairn_gateway::answers::IndexProgress;
+use cairn_gateway::{IndexStatus, LedgerIndexing};
 use cairn_ports::{Catalogue, RepositoryRecord};
 use cairn_search::named;
 use cairn_wire::RequestSettings;
 
 use super::arguments::EnqueueArguments;
 use super::installation::Installation;
-use super::wrong;
-use crate::commands::{Outcome, RUN_INCOMPLETE, index, print_inventory};
+use crate::commands::{index, print_inventory};
+use crate::exit::{CommandReply, RUN_INCOMPLETE, wrong};
 use crate::output;
 
-/// Something to enqueue, and where it was named.
+/// A repository to enqueue, and the place that names it.
 struct Entry {
     place: String,
     listed: ListedRepository,
 }
 
-pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArguments, json: bool) -> Outcome {
+pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArguments, json: bool) -> CommandReply {
     let entries = entries(&arguments)?;
     let (runs, clock) = installation.ledger().await?;
     let indexing = installation.indexing(&runs, &clock);
@@ -34,8 +35,8 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
     for Entry { place, listed } in entries {
         let asked = asking.ask(listed).await;
         match asked {
-            Ok(asked) => show(&asked, json),
-            // One that is refused does not keep the others out.
+            Ok(status) => show(status, json),
+            // An error for one repository does not stop the others.
             Err(error) if several => {
                 index::show_error(&place, &error, json);
                 worst = ExitCode::from(RUN_INCOMPLETE);
@@ -48,7 +49,7 @@ pub(super) async fn enqueue(installation: &Installation, arguments: EnqueueArgum
 
 fn entries(arguments: &EnqueueArguments) -> anyhow::Result<Vec<Entry>> {
     let Some(file) = &arguments.file else {
-        // The text itself may hold a credential: refusals do not repeat it.
+        // The text may contain a credential: errors do not repeat it.
         let of_url =
             |(number, url): (usize, &String)| Entry { place: format!("URL {}", number + 1), listed: plain(url) };
         return Ok(arguments.targets.iter().enumerate().map(of_url).collect());
@@ -69,11 +70,11 @@ fn plain(url: &str) -> ListedRepository {
     ListedRepository { line: None, location, name: None, branch: None, include, exclude, include_override }
 }
 
-/// How all that is typed at once is asked for.
+/// The settings that all repositories of a command share.
 struct Asking<'a> {
     indexing: LedgerIndexing,
     tenant: &'a Tenant,
-    /// What the tenant has.
+    /// The repositories of the tenant.
     known: Vec<RepositoryRecord>,
     lane: Lane,
     rebuild: bool,
@@ -82,9 +83,10 @@ struct Asking<'a> {
 impl Asking<'_> {
     async fn ask(&mut self, listed: ListedRepository) -> anyhow::Result<IndexStatus> {
         let Location::Url(text) = &listed.location else {
-            anyhow::bail!(wrong("the services of a cluster fetch by URL, and have no folders of this machine"));
+            anyhow::bail!(wrong("the services of a cluster fetch by URL and cannot read folders of this machine"));
         };
-        // What the cloner will be allowed to fetch; a name that leads to a private address it alone can tell.
+        // The rules of the cloner, except for names that resolve to private addresses: only the cloner checks
+        // those.
         match (self.indexing.locate)(text).map_err(wrong)? {
             Some((source, name)) => {
                 let record = record(self.tenant, source, name, listed);
@@ -94,13 +96,13 @@ impl Asking<'_> {
         }
     }
 
-    /// The registered repository of that name. The text is not repeated: it may be an address with a slip in it, and a
-    /// credential.
+    /// The registered repository of that name. Errors do not repeat the text: it may be a mistyped address
+    /// with a credential.
     fn known(&self, name: &str) -> anyhow::Result<&RepositoryRecord> {
         match named(&self.known, |record| record, name)[..] {
             [found] => Ok(found),
-            [] => anyhow::bail!(wrong("not a URL, nor the name of a repository; `cairn repos` shows their names")),
-            _ => anyhow::bail!(wrong("it names several repositories; write the name of one in full")),
+            [] => anyhow::bail!(wrong("neither a URL nor the name of a repository; `cairn repos` shows the names")),
+            _ => anyhow::bail!(wrong("the name matches several repositories; give the full name of one")),
         }
     }
 }
@@ -120,6 +122,6 @@ fn record(tenant: &Tenant, source: Source, name: RepositoryName, listed: ListedR
     }
 }
 
-fn show(asked: &IndexStatus, json: bool) {
-    output::answer(&as_json::index_status(asked), json, print_inventory::asked);
+fn show(status: IndexStatus, json: bool) {
+    output::answer(&IndexProgress::of(status), json, print_inventory::requested);
 }

@@ -1,5 +1,5 @@
-//! An installation of a cluster, as whoever runs it reaches it: each command connects to what it needs and to nothing
-//! else, so that a server that is down stops only what cannot do without it.
+//! The servers of a cluster, for its operator. Each command connects only to the servers that it needs, so a
+//! server that is down stops no other commands.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use cairn_search::{Allowed, Caller, CursorKey, Searcher};
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
-/// Seals cursors and makes run ids where the query service's key cannot be read: whoever runs the cluster may know what
-/// is in them.
+/// Seals cursors and derives run ids if the key of the query service cannot be read. The operator may know
+/// their contents.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
 const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or mend [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -32,12 +32,12 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 pub(super) struct Installation {
     pub config: ClusterConfig,
     pub operator: Operator,
-    /// Whose repositories a command is about.
+    /// The tenant whose repositories a command concerns.
     pub tenant: Tenant,
 }
 
 impl Installation {
-    /// Reads and checks the settings; connects to nothing.
+    /// Reads and checks the settings without connecting to a server.
     pub fn load(file: &Path, tenant: Option<&str>) -> anyhow::Result<Self> {
         let invalid = |error: anyhow::Error| StageError::permanent("invalid_settings", format!("{error:#}"));
         let config = ClusterConfig::load(Some(file)).map_err(invalid)?;
@@ -66,7 +66,7 @@ impl Installation {
         Ok((QdrantStore::new(config.clone(), model)?, cache))
     }
 
-    /// Catalogue and ledger with the time that all services share.
+    /// Catalogue and ledger, and the clock that all services share.
     pub async fn ledger(&self) -> anyhow::Result<(Arc<Metastore>, Arc<dyn Clock>)> {
         let neo4j = self.neo4j()?;
         let clock = Neo4jClock::start(neo4j.clone()).await.context(UNREACHABLE)?;
@@ -90,18 +90,18 @@ impl Installation {
         Ok(broker)
     }
 
-    /// Registers and asks by the same rules as the query service.
+    /// Registers repositories and requests syncs by the rules of the query service.
     pub fn indexing(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> LedgerIndexing {
         cairn_wiring::indexing(runs, clock, RemotePolicy::from(&self.operator.sources))
     }
 
-    /// The query service's, so that runs have here the ids that callers see.
+    /// The key of the query service, so that run ids are the same as for its callers.
     fn cursor_key(&self) -> CursorKey {
         let key = self.config.query.as_ref().and_then(|query| query.cursor_key().ok());
         key.unwrap_or(NO_SECRET)
     }
 
-    /// With the part of a provider's quota that one more replica of the query service would have.
+    /// With the share of the provider's quota of one more replica of the query service.
     pub fn embedder(&self) -> anyhow::Result<Arc<dyn Embedder>> {
         let processes = self.config.query.as_ref().map_or(DEFAULT_PROCESSES, |query| query.processes);
         cairn_wiring::embedder(&self.config.embedding, Share::Questions { processes })

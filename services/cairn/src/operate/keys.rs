@@ -1,4 +1,4 @@
-//! `cairn keys`: who may ask the query service, and what of a tenant they may see.
+//! `cairn keys`: API keys of the query service and their permissions.
 
 use std::process::ExitCode;
 
@@ -8,18 +8,23 @@ use cairn_gateway::time::rfc3339;
 use cairn_neo4j::{Neo4jClock, Neo4jKeys};
 use cairn_ports::{ApiKeyRecord, Clock, ErrorKind, KeyStore};
 use cairn_search::{Allowed, QueryError, QueryErrorCode};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::arguments::{KeysCommand, NewKeyArguments};
 use super::installation::Installation;
-use super::wrong;
-use crate::commands::Outcome;
+use crate::exit::{CommandReply, wrong};
 use crate::output::{self, FAINT, NAME, styled};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// `names_tenant`: whether a list is of one tenant only.
-pub(super) async fn run(installation: &Installation, names_tenant: bool, command: KeysCommand, json: bool) -> Outcome {
+/// `names_tenant`: whether `list` shows one tenant only.
+pub(super) async fn run(
+    installation: &Installation,
+    names_tenant: bool,
+    command: KeysCommand,
+    json: bool,
+) -> CommandReply {
     let neo4j = installation.neo4j()?;
     let clock = Neo4jClock::start(neo4j.clone()).await.context("cannot ask Neo4j, which holds the keys")?;
     let (keys, now_ms) = (Neo4jKeys::new(neo4j), clock.now_ms());
@@ -53,9 +58,7 @@ async fn create(
     let new = issue(request, now_ms);
     keys.create(new.record.clone()).await?;
     if json {
-        let mut answer = as_json(&new.record, now_ms);
-        answer["key"] = json!(new.text);
-        output::json(&answer);
+        output::json(&KeyReport { key: Some(&new.text), ..KeyReport::of(&new.record, now_ms) });
     } else {
         output::line(&new.text);
         output::note(&format!("{}; the key is not shown again", described(&new.record, now_ms)));
@@ -65,24 +68,24 @@ async fn create(
 
 fn list(keys: &[ApiKeyRecord], now_ms: i64, json: bool) {
     if json {
-        return output::json(&json!({ "keys": keys.iter().map(|key| as_json(key, now_ms)).collect::<Vec<_>>() }));
+        return output::json(&json!({ "keys": keys.iter().map(|key| KeyReport::of(key, now_ms)).collect::<Vec<_>>() }));
     }
     for key in keys {
         let id = styled(NAME, &key.id);
         output::line(&format!("{id} {}", described(key, now_ms)));
     }
     if keys.is_empty() {
-        output::note("there are no keys: `cairn keys create` makes one");
+        output::note("no keys exist: `cairn keys create` creates one");
     }
 }
 
 async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::Result<()> {
-    // A whole key may have been typed: its secret goes nowhere.
+    // The argument may be a whole key: its secret must not be sent or printed.
     let id = id_of(id);
     match keys.revoke(id, now_ms).await {
-        // Nor is what looks like nothing repeated.
+        // An unknown id is not repeated either: it may contain a secret.
         Err(error) if error.kind == ErrorKind::NotFound => {
-            let message = "no key has that id; `cairn keys list` shows those that there are";
+            let message = "no key has that id; `cairn keys list` shows all ids";
             anyhow::bail!(QueryError::new(QueryErrorCode::NotFound, message));
         }
         revoked => revoked?,
@@ -90,7 +93,7 @@ async fn revoke(keys: &Neo4jKeys, id: &str, now_ms: i64, json: bool) -> anyhow::
     if json {
         output::json(&json!({ "revoked": id }));
     } else {
-        output::line(&format!("{} opens nothing any more, within seconds", styled(NAME, id)));
+        output::line(&format!("{} is revoked; takes effect within seconds", styled(NAME, id)));
     }
     Ok(())
 }
@@ -103,20 +106,40 @@ fn state(key: &ApiKeyRecord, now_ms: i64) -> &'static str {
     }
 }
 
-/// All but the secret and its hash, which is nobody's business.
-fn as_json(key: &ApiKeyRecord, now_ms: i64) -> Value {
-    json!({
-        "id": key.id,
-        "tenant": key.tenant.as_str(),
-        "repositories": key.repositories,
-        "may_index": key.may_index,
-        "label": key.label,
-        "state": state(key, now_ms),
-        "created_at": rfc3339(key.created_at_ms),
-        "expires_at": key.expires_at_ms.map(rfc3339),
-        "revoked_at": key.revoked_at_ms.map(rfc3339),
-        "last_used_at": key.last_used_at_ms.map(rfc3339),
-    })
+/// A key without the hash of its secret.
+#[derive(Serialize)]
+struct KeyReport<'a> {
+    id: &'a str,
+    tenant: &'a str,
+    repositories: Option<&'a [String]>,
+    may_index: bool,
+    label: &'a str,
+    state: &'static str,
+    created_at: String,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    last_used_at: Option<String>,
+    /// The whole key; only once, when it is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+}
+
+impl<'a> KeyReport<'a> {
+    fn of(key: &'a ApiKeyRecord, now_ms: i64) -> Self {
+        Self {
+            id: &key.id,
+            tenant: key.tenant.as_str(),
+            repositories: key.repositories.as_deref(),
+            may_index: key.may_index,
+            label: &key.label,
+            state: state(key, now_ms),
+            created_at: rfc3339(key.created_at_ms),
+            expires_at: key.expires_at_ms.map(rfc3339),
+            revoked_at: key.revoked_at_ms.map(rfc3339),
+            last_used_at: key.last_used_at_ms.map(rfc3339),
+            key: None,
+        }
+    }
 }
 
 fn described(key: &ApiKeyRecord, now_ms: i64) -> String {

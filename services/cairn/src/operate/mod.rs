@@ -1,5 +1,5 @@
-//! Commands of whoever runs a cluster. They speak to its servers themselves and not through a query service, because they
-//! must work when that does not.
+//! Commands of the operator of a cluster. They use its servers directly, because they must work while the
+//! query service does not.
 
 pub(crate) mod arguments;
 pub(crate) mod dead_letters;
@@ -7,6 +7,8 @@ mod doctor;
 mod enqueue;
 mod installation;
 mod keys;
+mod letter_report;
+mod print_dead_letters;
 mod questions;
 mod remove;
 mod survey;
@@ -17,17 +19,16 @@ use std::sync::Arc;
 
 use cairn_metastore::Metastore;
 use cairn_ports::Clock;
-use cairn_search::{QueryError, QueryErrorCode};
 
 use crate::cli::{Arguments, Command};
-use crate::commands::Outcome;
+use crate::exit::CommandReply;
 use crate::output;
 use arguments::{DeadLettersCommand, TopologyCommand};
 use dead_letters::{Decider, Letters, Need};
 use installation::Installation;
 
-/// Does what the command says to the cluster whose settings are in the file.
-pub(crate) async fn run(file: &Path, arguments: Arguments) -> Outcome {
+/// Runs the command on the cluster whose settings are in the file.
+pub(crate) async fn run(file: &Path, arguments: Arguments) -> CommandReply {
     let json = arguments.json;
     let named = arguments.tenant.as_deref();
     let installation = Installation::load(file, named)?;
@@ -49,7 +50,7 @@ pub(crate) async fn run(file: &Path, arguments: Arguments) -> Outcome {
     }
 }
 
-/// Catalogue and ledger, if the command cannot do without them, or if they are there.
+/// Catalogue and ledger, if the command needs them. If it needs only names, it works without them.
 async fn ledger_for(
     installation: &Installation,
     command: &DeadLettersCommand,
@@ -65,9 +66,4 @@ async fn ledger_for(
         },
         (Need::Ledger, connecting) => Ok(Some(connecting.await?)),
     }
-}
-
-/// A mistake of who typed.
-pub(crate) fn wrong(message: impl Into<String>) -> QueryError {
-    QueryError::new(QueryErrorCode::ValidationError, message)
 }

@@ -1,4 +1,4 @@
-//! `cairn runs`, `repos`, `stats` and every other question, answered from the stores of a cluster.
+//! `cairn runs`, `repos`, `stats` and all other questions, answered from the stores of a cluster.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use cairn_metastore::Metastore;
 use cairn_search::{QueryError, Searcher};
 
 use super::installation::Installation;
-use super::wrong;
 use crate::cli::Command;
-use crate::commands::{Outcome, print, question};
+use crate::commands::{print, question};
+use crate::exit::{CommandReply, wrong};
 use crate::output;
 
-/// The cluster, as its operator asks it.
+/// The cluster, for the questions of its operator.
 struct OperatorAgent {
     searcher: Searcher,
     indexing: LedgerIndexing,
@@ -35,7 +35,7 @@ impl Agent for OperatorAgent {
     }
 
     fn how_to_index(&self) -> &'static str {
-        "`cairn enqueue URL` registers a repository and asks for its sync"
+        "`cairn enqueue URL` registers a repository and requests its sync"
     }
 
     async fn cancel(&self, run: RunId) -> Result<bool, QueryError> {
@@ -47,7 +47,7 @@ impl Agent for OperatorAgent {
     }
 }
 
-pub(super) async fn ask(installation: &Installation, command: &Command, json: bool) -> Outcome {
+pub(super) async fn ask(installation: &Installation, command: &Command, json: bool) -> CommandReply {
     let question = question::of(command, None)?.ok_or_else(|| not_here(command))?;
     let (runs, clock) = installation.ledger().await?;
     let searcher = installation.searcher(&runs, &clock).await?;
@@ -58,27 +58,27 @@ pub(super) async fn ask(installation: &Installation, command: &Command, json: bo
     Ok(code)
 }
 
-/// An answer is about one tenant; whoever runs the cluster should know that there are more.
+/// An answer covers one tenant; the operator should know about the others.
 async fn name_other_tenants(installation: &Installation, runs: &Arc<Metastore>) -> anyhow::Result<()> {
     let others: Vec<Tenant> =
         runs.tenants().await?.into_iter().filter(|tenant| *tenant != installation.tenant).collect();
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(Tenant::as_str).collect();
         let (own, others) = (&installation.tenant, names.join(", "));
-        output::note(&format!("this is about the tenant `{own}`; --tenant asks about another: {others}"));
+        output::note(&format!("showing tenant `{own}`; use --tenant for another: {others}"));
     }
     Ok(())
 }
 
-/// Why a command is not for a cluster, and what to do instead.
+/// The error of a command that does not work with a cluster, and what to do instead.
 fn not_here(command: &Command) -> QueryError {
     let instead = match command {
         Command::Index(_) | Command::Invalidate { .. } => {
-            "`cairn enqueue URL` registers a repository and asks for its sync"
+            "`cairn enqueue URL` registers a repository and requests its sync"
         }
-        Command::Watch { .. } => "the scheduler follows the repositories of a cluster",
-        Command::Mcp => "agents speak to the query service, at its path `/mcp`",
+        Command::Watch { .. } => "the scheduler watches the repositories of a cluster",
+        Command::Mcp => "agents connect to the query service, at its path `/mcp`",
         _ => "leave out `--cluster` and CAIRN_CLUSTER_CONFIG",
     };
-    wrong(format!("this command works on an index of this machine, not with `--cluster`: {instead}"))
+    wrong(format!("this command works on a local index, not with `--cluster`: {instead}"))
 }

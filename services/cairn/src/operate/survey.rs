@@ -1,4 +1,4 @@
-//! How each server stands that a cluster depends on: whether it answers, which it is, and what is missing in it.
+//! The state of each server of a cluster: whether it answers, its version, and what is missing in it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::installation::Installation;
 
-/// Whoever waits longer takes the server for gone as well.
+/// A server that takes longer counts as unavailable.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One server.
@@ -19,23 +19,23 @@ pub(super) struct Finding {
 }
 
 pub(super) enum State {
-    /// Why it cannot be used, and what to do.
+    /// Why it cannot be used, and what to do about it.
     Fault(String),
     Answers(Answer),
 }
 
-/// What a server says that answers.
+/// The answer of a server.
 #[derive(Default)]
 pub(super) struct Answer {
-    /// As far as its protocol tells.
+    /// If its protocol reports it.
     pub version: Option<String>,
-    /// What `cairn topology apply` would make.
+    /// Everything that `cairn topology apply` would create.
     pub missing: Vec<String>,
-    /// What whoever runs the cluster should know, and no command makes.
+    /// Remarks for the operator that no command resolves.
     pub remarks: Vec<&'static str>,
 }
 
-/// All servers that hold something, in the order in which data comes by them.
+/// All servers with state, in the order of the data flow.
 pub(super) async fn of_servers(installation: &Installation) -> Vec<Finding> {
     let (rabbitmq, s3, neo4j, qdrant) = tokio::join!(
         finding("RabbitMQ", rabbitmq(installation), "start it, or mend `urls` and `management_url` in [rabbitmq]"),
@@ -67,7 +67,7 @@ async fn rabbitmq(installation: &Installation) -> anyhow::Result<Answer> {
     Ok(Answer { version: found.version, missing: found.missing, remarks })
 }
 
-/// The protocol knows no version of a server.
+/// The protocol does not report the version of a server.
 async fn s3(installation: &Installation) -> anyhow::Result<Answer> {
     let blobs = installation.blobs()?;
     if !blobs.has_bucket().await? {
@@ -82,7 +82,7 @@ async fn neo4j(installation: &Installation) -> anyhow::Result<Answer> {
     let neo4j = installation.neo4j()?;
     let version = Some(neo4j.version().await?);
     let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
-    // Who may not see settings is told nothing of them.
+    // A user without permission to read the settings gets no remarks.
     let remarks = neo4j.unset_timeouts().await.unwrap_or_default();
     Ok(Answer { version, missing: missing.collect(), remarks })
 }

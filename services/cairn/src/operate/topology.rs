@@ -1,17 +1,18 @@
-//! `cairn topology`: what must be in the servers before services start.
+//! `cairn topology`: prepares the servers before services start.
 
 use std::process::ExitCode;
 
 use cairn_rabbitmq::topology::{self, Topology};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::installation::Installation;
 use super::survey::{self, Finding, State};
-use crate::commands::Outcome;
+use crate::exit::CommandReply;
 use crate::output::{self, BAD, styled};
 
-/// Makes what is missing, in each server whatever became of the others.
-pub(super) async fn apply(installation: &Installation, json: bool) -> Outcome {
+/// Creates what is missing in each server, even if another server fails.
+pub(super) async fn apply(installation: &Installation, json: bool) -> CommandReply {
     let made = [
         ("RabbitMQ", rabbitmq(installation).await),
         ("S3", s3(installation).await),
@@ -62,12 +63,12 @@ async fn qdrant(installation: &Installation) -> anyhow::Result<String> {
     Ok(format!("collections {} and {}", store.collection_name(), cache.collection_name()))
 }
 
-/// Names what is missing, one thing on a line.
-pub(super) async fn check(installation: &Installation, json: bool) -> Outcome {
+/// Lists everything that is missing, one per line.
+pub(super) async fn check(installation: &Installation, json: bool) -> CommandReply {
     let findings = survey::of_servers(installation).await;
     let is_well = findings.iter().all(is_whole);
     if json {
-        let servers: Vec<Value> = findings.iter().map(as_json).collect();
+        let servers: Vec<ServerReport> = findings.iter().map(ServerReport::of).collect();
         output::json(&json!({ "ok": is_well, "servers": servers }));
         return Ok(code(is_well));
     }
@@ -75,7 +76,7 @@ pub(super) async fn check(installation: &Installation, json: bool) -> Outcome {
         show(finding);
     }
     if findings.iter().any(|finding| matches!(&finding.state, State::Answers(answer) if !answer.missing.is_empty())) {
-        output::note("`cairn topology apply` makes what is missing");
+        output::note("`cairn topology apply` creates what is missing");
     }
     Ok(code(is_well))
 }
@@ -84,12 +85,23 @@ fn is_whole(finding: &Finding) -> bool {
     matches!(&finding.state, State::Answers(answer) if answer.missing.is_empty())
 }
 
-fn as_json(finding: &Finding) -> Value {
-    let (missing, fault) = match &finding.state {
-        State::Fault(fault) => (Vec::new(), Some(fault)),
-        State::Answers(answer) => (answer.missing.clone(), None),
-    };
-    json!({ "server": finding.name, "ok": is_whole(finding), "missing": missing, "fault": fault })
+/// The state of one server.
+#[derive(Serialize)]
+struct ServerReport<'a> {
+    server: &'a str,
+    ok: bool,
+    missing: &'a [String],
+    fault: Option<&'a String>,
+}
+
+impl<'a> ServerReport<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let (missing, fault) = match &finding.state {
+            State::Fault(fault) => (&[][..], Some(fault)),
+            State::Answers(answer) => (&answer.missing[..], None),
+        };
+        Self { server: finding.name, ok: is_whole(finding), missing, fault }
+    }
 }
 
 fn show(finding: &Finding) {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use cairn_domain::{
     ArtifactRef, Hosted, Lane, PartId, RepositoryName, RunId, RunState, Scope, Source, StageName, SyncProgress, Tenant,
 };
-use cairn_gateway::{AskedFor, IndexCall, IndexStatus, Indexing, LedgerIndexing};
+use cairn_gateway::{IndexCall, IndexStatus, IndexTicket, Indexing, LedgerIndexing};
 use cairn_git::RemotePolicy;
 use cairn_metastore::Metastore;
 use cairn_ports::{Catalogue, Clock, Ledger, NewRun, PublishedGeneration, RepositoryRecord, Requests};
@@ -65,7 +65,7 @@ impl Service {
     }
 
     async fn progress(&self, asked: &IndexStatus) -> Result<IndexStatus> {
-        let asked = AskedFor {
+        let asked = IndexTicket {
             repository: asked.repository.clone(),
             request: asked.request.context("no request")?,
             previous_run: asked.previous_run.clone(),

@@ -87,8 +87,14 @@ fn letters(bench: &Bench) -> Result<Vec<Value>> {
 /// The neighbours equal an undisturbed index, and the victim is unchanged except for the list of its files.
 async fn its_files_alone_are_absent(bench: &Bench, before: &[Value]) -> Result<()> {
     let now = bench.ground.index_locally("undisturbed", &bench.workload)?;
-    let found: Vec<Value> =
-        bench.ground.inside.fingerprints().await?.iter().map(cairn_gateway::json::fingerprint).collect();
+    let found: Vec<Value> = bench
+        .ground
+        .inside
+        .fingerprints()
+        .await?
+        .iter()
+        .map(|of| serde_json::json!(cairn_gateway::answers::FingerprintReport::of(of)))
+        .collect();
     ensure!(found.len() == NUM_JOBS && now.len() == NUM_JOBS, "{} and {} repositories", found.len(), now.len());
     let (victim, neighbours) = found.split_first().context("a repository")?;
     for (found, expected) in neighbours.iter().zip(&now[1..]) {

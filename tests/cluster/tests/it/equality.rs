@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use cairn_cluster::{Ground, LocalMode, Servers};
 use cairn_domain::{Lane, RepositoryId, RepositoryName, Source, Tenant};
+use cairn_gateway::answers::FingerprintReport;
 use cairn_gateway::auth::KeyRequest;
-use cairn_gateway::json;
 use cairn_ports::Catalogue;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -119,7 +119,8 @@ async fn both(ground: &Ground, local: &LocalMode, fixtures: &[Fixture]) -> Resul
 
 /// Compares all fingerprints; returns the number of chunks.
 async fn compare(ground: &Ground, local: &LocalMode, expected: usize) -> Result<u64> {
-    let cluster: Vec<Value> = ground.inside.fingerprints().await?.iter().map(json::fingerprint).collect();
+    let cluster: Vec<Value> =
+        ground.inside.fingerprints().await?.iter().map(|of| serde_json::json!(FingerprintReport::of(of))).collect();
     let local = local.fingerprints()?;
     ensure!(cluster.len() == expected && local.len() == expected, "{} and {} are there", cluster.len(), local.len());
     for (cluster, local) in cluster.iter().zip(&local) {

@@ -1,4 +1,4 @@
-//! The body of an answer: its caller keeps their place until it was taken.
+//! The body of a response that holds its caller's admission until the body is sent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,25 +9,25 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use crate::auth::Admission;
 
-/// A body is handed on in pieces of this size: the server takes a piece at once and buffers two or three, however slowly the
-/// caller reads. Of a whole answer it would seem taken before a byte was sent.
+/// The body is passed on in pieces of this size. The server takes a piece at once and buffers two or three,
+/// however slowly the caller reads. A whole answer would count as sent before its first byte.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Ends the admission when the last piece was handed on, or nobody wants more.
-pub(super) struct Taking {
+/// Ends the admission after the last piece, or when the connection is closed.
+pub(super) struct AdmissionBody {
     body: Body,
-    /// What is left of the body's last frame.
+    /// The rest of the last frame.
     rest: Bytes,
     _admission: Admission,
 }
 
-impl Taking {
+impl AdmissionBody {
     pub(super) fn new(body: Body, admission: Admission) -> Self {
         Self { body, rest: Bytes::new(), _admission: admission }
     }
 }
 
-impl HttpBody for Taking {
+impl HttpBody for AdmissionBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -71,7 +71,7 @@ mod tests {
     use crate::auth::{Limits, LimitsConfig};
 
     #[tokio::test]
-    async fn pieces_make_the_whole_and_the_last_one_ends_it() {
+    async fn admission_ends_after_the_last_piece() {
         let config = LimitsConfig { requests_per_minute: 6_000, burst: 100, concurrency: 1 };
         let limits = Limits::new(config, Arc::new(ManualClock::new(0)));
         for num_bytes in [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 5 * PIECE_BYTES + 7] {
@@ -79,11 +79,10 @@ mod tests {
             let frames: Vec<_> = whole.chunks(3 * PIECE_BYTES).map(|frame| Ok::<_, Error>(frame.to_vec())).collect();
             for body in [Body::from(whole.clone()), Body::from_stream(futures::stream::iter(frames))] {
                 let is_known = body.size_hint().exact().is_some();
-                let taking = Taking::new(body, limits.admit("a").expect("a place"));
-                let mut body = Body::new(taking);
+                let mut body = Body::new(AdmissionBody::new(body, limits.admit("a").expect("capacity")));
                 let mut taken = Vec::new();
                 while !body.is_end_stream() {
-                    limits.admit("a").expect_err("the place is taken");
+                    limits.admit("a").expect_err("no capacity");
                     let left = is_known.then(|| (num_bytes - taken.len()) as u64);
                     assert_eq!(body.size_hint().exact(), left);
                     let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
@@ -94,7 +93,7 @@ mod tests {
                 }
                 assert_eq!(taken, whole);
                 drop(body);
-                limits.admit("a").expect("the place is free");
+                limits.admit("a").expect("capacity");
             }
         }
     }

@@ -1,0 +1,79 @@
+//! Errors as values, in the form that all front ends share.
+
+use cairn_search::{NextCall, QueryError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// A question that was not answered.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorReport {
+    pub code: String,
+    pub message: String,
+    #[serde(default)]
+    pub details: ErrorDetails,
+}
+
+/// What helps to ask again.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ErrorDetails {
+    pub similar_symbols: Vec<String>,
+    pub similar_files: Vec<String>,
+    pub similar_repositories: Vec<String>,
+    pub next_action_hint: Option<String>,
+    pub tool_suggestions: Vec<SuggestedCall>,
+}
+
+/// A call that helps, with all its arguments.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SuggestedCall {
+    pub tool: String,
+    pub reason: String,
+    pub arguments: Map<String, Value>,
+    /// From 1; only of calls that were tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<usize>,
+}
+
+impl ErrorReport {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), details: ErrorDetails::default() }
+    }
+
+    pub fn of(error: &QueryError) -> Self {
+        let details = ErrorDetails {
+            similar_symbols: error.similar_symbols.clone(),
+            similar_files: error.similar_files.clone(),
+            similar_repositories: error.similar_repositories.clone(),
+            next_action_hint: error.hint.clone(),
+            tool_suggestions: error.next_calls.iter().map(SuggestedCall::of).collect(),
+        };
+        Self { details, ..Self::new(error.code.as_str(), error.message.clone()) }
+    }
+}
+
+impl SuggestedCall {
+    fn of(call: &NextCall) -> Self {
+        let (tool, reason) = (call.tool.to_owned(), call.reason.clone());
+        Self { tool, reason, arguments: arguments(call), priority: None }
+    }
+}
+
+/// A name that occurs several times has a list of values.
+fn arguments(call: &NextCall) -> Map<String, Value> {
+    let mut arguments: Map<String, Value> = Map::new();
+    for (name, value) in &call.arguments {
+        let value = Value::from(value.as_str());
+        let value = match arguments.remove(*name) {
+            None => value,
+            Some(Value::Array(mut values)) => {
+                values.push(value);
+                Value::Array(values)
+            }
+            Some(first) => json!([first, value]),
+        };
+        arguments.insert((*name).to_owned(), value);
+    }
+    arguments
+}

@@ -1,0 +1,141 @@
+//! Edges of the graph.
+
+use cairn_domain::NodeRecord;
+use cairn_search::{GraphAnswer, GraphEdge, SampledEdge};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::source::SourceStamp;
+
+/// The edges of a name in one relation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Relationships {
+    /// The nodes of the name. Several if the name is not unique.
+    pub about: Vec<NodeReport>,
+    /// The requested name, if the name of the node differs in case or style.
+    pub resolved_from: Option<String>,
+    pub edges: Vec<EdgeReport>,
+    /// Edges in all, also those over the limit.
+    pub num_edges: u64,
+    pub sources: Vec<SourceStamp>,
+}
+
+/// A symbol, file, module or package.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeReport {
+    pub repository: String,
+    pub kind: String,
+    pub name: String,
+    pub path: Option<String>,
+    pub start_line: Option<u32>,
+    pub end_line: Option<u32>,
+    pub signature: String,
+}
+
+/// An edge between the name and another node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeReport {
+    pub edge: String,
+    /// `out` if the name is the start of the edge.
+    pub direction: EdgeDirection,
+    pub node: NodeReport,
+    /// The place of the reference.
+    pub site: Option<EdgeSite>,
+    pub resolution: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+}
+
+/// The direction of an edge, as seen from the requested name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeDirection {
+    Out,
+    In,
+}
+
+/// A path and line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeSite {
+    pub path: Option<String>,
+    pub line: u32,
+}
+
+/// Edges drawn at random.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeSample {
+    pub edges: Vec<SampledEdgeReport>,
+}
+
+/// A drawn edge with both its ends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SampledEdgeReport {
+    pub edge: String,
+    pub resolution: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    pub site: EdgeSite,
+    pub source: NodeReport,
+    pub target: NodeReport,
+}
+
+fn confidence(percent: u8) -> f64 {
+    f64::from(percent) / 100.0
+}
+
+impl Relationships {
+    pub fn of(answer: &GraphAnswer) -> Self {
+        Self {
+            about: answer.about.iter().map(|(repository, node)| NodeReport::of(repository, node)).collect(),
+            resolved_from: answer.resolved_from.clone(),
+            edges: answer.edges.iter().map(EdgeReport::of).collect(),
+            num_edges: answer.num_edges,
+            sources: SourceStamp::all(&answer.stamps),
+        }
+    }
+}
+
+impl NodeReport {
+    fn of(repository: &str, node: &NodeRecord) -> Self {
+        Self {
+            repository: repository.to_owned(),
+            kind: node.symbol_kind.map_or(node.kind.as_str(), |kind| kind.as_str()).to_owned(),
+            name: node.qualified_name.clone(),
+            path: node.path.as_ref().map(ToString::to_string),
+            start_line: node.span.map(|span| span.start),
+            end_line: node.span.map(|span| span.end),
+            signature: node.signature.clone(),
+        }
+    }
+}
+
+impl EdgeReport {
+    fn of(edge: &GraphEdge) -> Self {
+        Self {
+            edge: edge.kind.as_str().to_owned(),
+            direction: if edge.outgoing { EdgeDirection::Out } else { EdgeDirection::In },
+            node: NodeReport::of(&edge.other_repository, &edge.other),
+            site: edge.site.as_ref().map(|(path, line)| EdgeSite { path: Some(path.clone()), line: *line }),
+            resolution: edge.resolution.as_str().to_owned(),
+            confidence: confidence(edge.confidence_percent),
+        }
+    }
+
+    /// In whole percent.
+    pub fn confidence_percent(&self) -> u8 {
+        (self.confidence * 100.0).round() as u8
+    }
+}
+
+impl SampledEdgeReport {
+    pub fn of(edge: &SampledEdge) -> Self {
+        Self {
+            edge: edge.edge.kind.as_str().to_owned(),
+            resolution: edge.edge.resolution.as_str().to_owned(),
+            confidence: confidence(edge.edge.confidence_percent),
+            site: EdgeSite { path: edge.source.path.as_ref().map(ToString::to_string), line: edge.edge.line },
+            source: NodeReport::of("", &edge.source),
+            target: NodeReport::of("", &edge.target),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Answers as typed values: one form on the command line, over MCP and over HTTP.
+//!
+//! Front ends serialise these values, and `cairn --server` deserialises them again. The schemas in the
+//! OpenAPI document and of the MCP tools are derived from them. A field that is added later takes
+//! `#[serde(default)]`: a newer client must be able to read the answers of an older server.
+
+mod code;
+mod coverage;
+mod error;
+mod graph;
+mod patterns;
+mod repositories;
+mod runs;
+mod schema;
+mod search;
+mod source;
+mod syncs;
+
+pub use code::{CodeText, SymbolPlace};
+pub use coverage::{
+    CoverageAnswer, CoverageReport, FingerprintList, FingerprintReport, KindReport, PathExplanation, PathOutcome,
+    SecretList, SecretPlace,
+};
+pub use error::{ErrorDetails, ErrorReport, SuggestedCall};
+pub use graph::{EdgeDirection, EdgeReport, EdgeSample, EdgeSite, NodeReport, Relationships, SampledEdgeReport};
+pub use patterns::{PatternList, PatternMemberReport, PatternReport};
+pub use repositories::{
+    GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,
+    StatusReport,
+};
+pub use runs::{Cancellation, IndexProgress, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer};
+pub use schema::schema_of;
+pub use search::{
+    CutBy, CutReport, EmptyReport, Explanation, ListPoints, RelatedModuleReport, SearchResult, SearchResults,
+    SignalReport, TextPlace, WithoutRestriction,
+};
+pub use source::{PageInfo, SourceStamp};
+pub use syncs::{LastSync, PendingSync, RepositorySync, sync_note};
+pub(crate) use syncs::{sync_failure, sync_note_of, unsettled};

@@ -1,0 +1,207 @@
+//! Index runs and requests for them.
+
+use cairn_domain::RunState;
+use cairn_search::KnownRun;
+use cairn_wire::RunResult;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::syncs::RepositorySync;
+use crate::index_call::IndexStatus;
+use crate::time::rfc3339;
+
+/// One run with its result, or a list of runs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RunsAnswer {
+    One(Box<RunDetails>),
+    List(RunList),
+}
+
+/// Runs, newest first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunList {
+    pub runs: Vec<RunReport>,
+    /// Repositories whose sync has not ended or has failed.
+    pub syncs: Vec<RepositorySync>,
+}
+
+/// A run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunReport {
+    pub run_id: String,
+    pub repository: String,
+    pub state: RunStateName,
+    pub commit: String,
+    pub num_parts: u32,
+    pub num_ended: u32,
+    pub num_failed: u32,
+    pub started_at: String,
+    pub ended_at: Option<String>,
+    /// Why it failed or was cancelled.
+    pub message: Option<String>,
+}
+
+/// A run with its result.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunDetails {
+    #[serde(flatten)]
+    pub run: RunReport,
+    pub result: RunResult,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStateName {
+    Running,
+    Published,
+    Partial,
+    Failed,
+    Cancelled,
+}
+
+/// The cancelled runs and requests.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cancellation {
+    /// Ids of runs.
+    pub cancelled: Vec<String>,
+    /// Repositories whose sync request was cancelled before its run began.
+    pub requests: Vec<String>,
+}
+
+/// The state of a request to index.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct IndexProgress {
+    pub repository: String,
+    /// Null if nothing had changed, or if the run has not begun.
+    pub run_id: Option<String>,
+    /// Number of the request that waits for its run.
+    pub request: Option<u64>,
+    /// The newest run before the request.
+    pub previous_run_id: Option<String>,
+    pub state: RequestState,
+    /// Why it failed or was cancelled.
+    pub message: Option<String>,
+    pub num_parts: u32,
+    pub num_ended: u32,
+    /// How far the sync is that the request waits for.
+    pub sync: Option<String>,
+    pub result: RunResult,
+}
+
+/// The state of a request, or of its run. `requested`: the run has not begun.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    Requested,
+    Running,
+    Published,
+    Partial,
+    Failed,
+    Cancelled,
+}
+
+impl RunStateName {
+    pub fn of(state: RunState) -> Self {
+        match state {
+            RunState::Running => Self::Running,
+            RunState::Published => Self::Published,
+            RunState::Partial => Self::Partial,
+            RunState::Failed => Self::Failed,
+            RunState::Cancelled => Self::Cancelled,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Published => "published",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl RequestState {
+    pub fn of(state: RunState) -> Self {
+        match state {
+            RunState::Running => Self::Running,
+            RunState::Published => Self::Published,
+            RunState::Partial => Self::Partial,
+            RunState::Failed => Self::Failed,
+            RunState::Cancelled => Self::Cancelled,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Requested => "requested",
+            Self::Running => "running",
+            Self::Published => "published",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl RunReport {
+    pub fn of(known: &KnownRun) -> Self {
+        let run = &known.record;
+        Self {
+            run_id: known.id.clone(),
+            repository: known.repository.clone(),
+            state: RunStateName::of(run.state),
+            commit: run.revision.clone(),
+            num_parts: run.num_parts,
+            num_ended: run.num_ended,
+            num_failed: run.num_failed,
+            started_at: rfc3339(run.started_at_ms),
+            ended_at: run.ended_at_ms.map(rfc3339),
+            message: run.message.clone(),
+        }
+    }
+}
+
+impl RunDetails {
+    pub fn of(known: &KnownRun) -> Self {
+        Self { run: RunReport::of(known), result: known.record.result.clone() }
+    }
+}
+
+impl IndexProgress {
+    pub fn of(status: IndexStatus) -> Self {
+        let state = if status.request.is_some() { RequestState::Requested } else { RequestState::of(status.state) };
+        Self {
+            repository: status.repository,
+            run_id: status.run,
+            request: status.request,
+            previous_run_id: status.previous_run,
+            state,
+            message: status.message,
+            num_parts: status.num_parts,
+            num_ended: status.num_ended,
+            sync: status.sync,
+            result: status.result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_have_the_words_of_the_domain() {
+        for state in RunState::ALL {
+            let expect = serde_json::json!(state.as_str());
+            let name = RunStateName::of(*state);
+            assert_eq!((serde_json::json!(name), name.as_str()), (expect.clone(), state.as_str()));
+            let request = RequestState::of(*state);
+            assert_eq!((serde_json::json!(request), request.as_str()), (expect, state.as_str()));
+        }
+        assert_eq!(serde_json::json!(RequestState::Requested), RequestState::Requested.as_str());
+    }
+}

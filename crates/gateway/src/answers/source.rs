@@ -1,0 +1,47 @@
+//! The parts that many answers share: the state that an answer comes from, and the page of a long list.
+
+use cairn_search::Stamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::time::rfc3339;
+
+/// The repository and state that an answer comes from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SourceStamp {
+    pub repository: String,
+    /// Commit id with `-dirty`, or digest of the content.
+    pub commit: String,
+    pub indexed_at: String,
+    /// Some files are missing because they could not be parsed.
+    pub partial: bool,
+    /// A newer state is being indexed.
+    pub run_in_progress: bool,
+}
+
+impl SourceStamp {
+    pub fn of(stamp: &Stamp) -> Self {
+        Self {
+            repository: stamp.repository.clone(),
+            commit: stamp.commit.clone(),
+            indexed_at: rfc3339(stamp.indexed_at_ms),
+            partial: stamp.partial,
+            run_in_progress: stamp.run_in_progress,
+        }
+    }
+
+    pub fn all(stamps: &[Stamp]) -> Vec<Self> {
+        stamps.iter().map(Self::of).collect()
+    }
+}
+
+/// The page of a list that an answer contains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PageInfo {
+    /// Entries before the page.
+    pub offset: usize,
+    /// Entries of the whole list.
+    pub num_total: usize,
+    /// `offset` of the next page; null at the end.
+    pub next_offset: Option<usize>,
+}

@@ -1,0 +1,114 @@
+//! The sync of a repository: how the last one ended, and how far the pending one is. Runs cannot report this,
+//! because none has begun.
+
+use cairn_domain::SyncProgress;
+use cairn_ports::{RepositoryRecord, SourceError};
+use cairn_search::KnownRepository;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::time::rfc3339;
+
+/// How the last requested sync ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LastSync {
+    pub at: String,
+    /// Null if it succeeded.
+    pub failure: Option<String>,
+}
+
+/// How far a requested sync is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PendingSync {
+    pub fetched_bytes: u64,
+    pub num_files_read: u64,
+}
+
+/// A repository whose sync has not ended or has failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RepositorySync {
+    pub repository: String,
+    pub pending_sync: Option<PendingSync>,
+    pub last_sync: Option<LastSync>,
+}
+
+impl LastSync {
+    /// None if no sync was requested, as in local mode.
+    pub(crate) fn of(record: &RepositoryRecord) -> Option<Self> {
+        let last = record.last_sync.as_ref()?;
+        Some(Self { at: rfc3339(last.at_ms), failure: sync_failure(record) })
+    }
+}
+
+impl PendingSync {
+    pub(crate) fn of(record: &RepositoryRecord) -> Option<Self> {
+        let SyncProgress { fetched_bytes, num_files_read } = record.pending_sync?;
+        Some(Self { fetched_bytes, num_files_read })
+    }
+
+    /// The last report of its worker. Empty before a worker has begun. A repository on a disk fetches
+    /// nothing.
+    fn so_far(&self) -> String {
+        let Self { fetched_bytes, num_files_read } = *self;
+        let fetched = (fetched_bytes > 0).then(|| format!("{} kB fetched", fetched_bytes.div_ceil(1000)));
+        let read = (num_files_read > 0).then(|| format!("{num_files_read} files read"));
+        let so_far: Vec<String> = fetched.into_iter().chain(read).collect();
+        if so_far.is_empty() { String::new() } else { format!(" ({})", so_far.join(", ")) }
+    }
+}
+
+/// Why the last sync failed, as callers may read it: causes that callers can correct in full, only the code
+/// of others.
+pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
+    const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
+    let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
+    // Stores have the same codes, and their causes name buckets and accounts.
+    let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
+    let is_callers = code == "invalid_settings" || is_of_the_source;
+    Some(if is_callers { format!("{code}: {chain}") } else { code.clone() })
+}
+
+/// A note about a sync: that it has not ended and how far it is, how the one before it failed, or both. None
+/// if the last sync succeeded and none is pending.
+pub fn sync_note(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
+    let failed = last.and_then(|last| last.failure.as_ref()).map(|failure| format!("the last sync failed ({failure})"));
+    let waits = pending.map(|pending| format!("a sync is requested and has not ended yet{}", pending.so_far()));
+    let notes: Vec<String> = failed.into_iter().chain(waits).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+pub(crate) fn sync_note_of(record: &RepositoryRecord) -> Option<String> {
+    sync_note(LastSync::of(record).as_ref(), PendingSync::of(record).as_ref())
+}
+
+/// The repositories whose sync has not ended or has failed, at most `limit`.
+pub(crate) fn unsettled(known: &[KnownRepository], limit: usize) -> Vec<RepositorySync> {
+    let unsettled = known.iter().map(|known| &known.record).filter(|record| sync_note_of(record).is_some()).take(limit);
+    let sync = |record: &RepositoryRecord| RepositorySync {
+        repository: record.name.to_string(),
+        pending_sync: PendingSync::of(record),
+        last_sync: LastSync::of(record),
+    };
+    unsettled.map(sync).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn note_reports_how_far_a_sync_is() {
+        let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
+            let last = failure.map(|failure| LastSync { at: String::new(), failure: Some(failure.to_owned()) });
+            let pending = pending.map(|(fetched_bytes, num_files_read)| PendingSync { fetched_bytes, num_files_read });
+            assert_eq!(sync_note(last.as_ref(), pending.as_ref()).as_deref(), expected);
+        };
+        check(None, None, None);
+        check(Some("timeout"), None, Some("the last sync failed (timeout)"));
+        check(None, Some((0, 0)), Some("a sync is requested and has not ended yet"));
+        check(None, Some((1_234_567, 0)), Some("a sync is requested and has not ended yet (1235 kB fetched)"));
+        let both =
+            "the last sync failed (timeout); a sync is requested and has not ended yet (1 kB fetched, 3 files read)";
+        check(Some("timeout"), Some((1, 3)), Some(both));
+    }
+}

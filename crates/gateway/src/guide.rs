@@ -1,0 +1,74 @@
+//! Workflow guides: the documents of `docs/guides`.
+
+use cairn_search::{QueryError, QueryErrorCode};
+
+use crate::answers::GuideText;
+
+/// Topics in the order of the list.
+pub(crate) const TOPICS: &[&str] = &[
+    "finding_files",
+    "finding_symbols",
+    "understanding_a_flow",
+    "following_patterns",
+    "changing_code",
+    "keeping_up_to_date",
+    "recovering",
+];
+
+/// The document of a topic.
+pub(crate) fn document(topic: &str) -> Option<&'static str> {
+    Some(match topic {
+        "finding_files" => include_str!("../../../docs/guides/finding-files.md"),
+        "finding_symbols" => include_str!("../../../docs/guides/finding-symbols.md"),
+        "understanding_a_flow" => include_str!("../../../docs/guides/understanding-a-flow.md"),
+        "following_patterns" => include_str!("../../../docs/guides/following-patterns.md"),
+        "changing_code" => include_str!("../../../docs/guides/changing-code.md"),
+        "keeping_up_to_date" => include_str!("../../../docs/guides/keeping-up-to-date.md"),
+        "recovering" => include_str!("../../../docs/guides/recovering.md"),
+        _ => return None,
+    })
+}
+
+/// The first line of a document, without its mark.
+pub(crate) fn title(document: &str) -> &str {
+    document.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+}
+
+/// The document of a topic; without one, the list of topics.
+pub(crate) fn answer(topic: Option<&str>) -> Result<GuideText, QueryError> {
+    let text = match topic.map(document) {
+        None => overview(),
+        Some(Some(document)) => document.trim_end().to_owned(),
+        Some(None) => {
+            let message = format!("the topic does not exist; topics are {}", TOPICS.join(", "));
+            return Err(QueryError::new(QueryErrorCode::ValidationError, message));
+        }
+    };
+    let topics = TOPICS.iter().map(|topic| (*topic).to_owned()).collect();
+    Ok(GuideText { topic: topic.map(str::to_owned), topics, text })
+}
+
+fn overview() -> String {
+    let mut text = String::from("Topics (workflow_guide {\"topic\":\"…\"}):\n");
+    for topic in TOPICS {
+        text.push_str(&format!("- {topic}: {}\n", document(topic).map(title).unwrap_or_default()));
+    }
+    text.push_str(
+        "In short: search_code with words or a name; read_code for the whole of a result; analyze_relationship before a \
+         change; index_repository with changed_files after it. Errors and empty answers suggest the next call.",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_short() {
+        for topic in TOPICS {
+            let num_tokens = cairn_ranking::estimate_tokens(document(topic).expect("a document"));
+            assert!(num_tokens <= 600, "{topic}: {num_tokens} tokens");
+        }
+    }
+}

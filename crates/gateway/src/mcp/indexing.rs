@@ -1,0 +1,134 @@
+//! The tool that changes the index: `index_repository`.
+
+use cairn_search::{QueryError, QueryErrorCode};
+use serde_json::json;
+
+use super::arguments::Arguments;
+use super::labels::Label;
+use super::reply::{Failure, Replied, ToolReply};
+use super::report::put_result;
+use super::structured::{IndexAnswer, IndexedRepository};
+use super::suggestion::{Suggestion, object};
+use super::text::put_stamps;
+use super::untrusted::one_line;
+use crate::agent::Agent;
+use crate::answers::{Cancellation, CoverageAnswer, IndexProgress, RequestState, SourceStamp};
+use crate::questions::{self, CancelQuestion, CoverageQuestion, IndexQuestion};
+
+/// The note on `changed_files` for a service that reads no working tree.
+const ONLY_COMMITS: &str =
+    "\nthis service reads commits from the address of the repository: push the edits, then index again\n";
+
+pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -> Replied {
+    if let Some(id) = arguments.text("cancel_run") {
+        return cancel(agent, id).await;
+    }
+    let target = match arguments.text("target") {
+        Some(target) => target.to_owned(),
+        None => agent.default_repository().await.unwrap_or_else(|| ".".to_owned()),
+    };
+    let question = IndexQuestion {
+        target,
+        include_patterns: arguments.list("include_patterns"),
+        exclude_patterns: arguments.list("exclude_patterns"),
+        max_file_size: arguments.number("max_file_size"),
+        changed_files: arguments.list("changed_files"),
+    };
+    let has_edits = !question.changed_files.is_empty();
+    let progress = questions::index(agent, &question).await.map_err(not_indexed)?;
+    if matches!(progress.state, RequestState::Failed | RequestState::Cancelled) {
+        return Err(failed(&progress));
+    }
+    let sources = sources_of(agent, &progress.repository).await?;
+    let mut reply = indexed(progress, sources);
+    if has_edits && agent.home().is_none() {
+        reply.text.push_str(ONLY_COMMITS);
+    }
+    Ok(reply)
+}
+
+fn not_indexed(error: QueryError) -> Failure {
+    let is_input = matches!(error.code, QueryErrorCode::NotFound | QueryErrorCode::ValidationError);
+    let mut failure = Failure::from(error);
+    if is_input {
+        failure.suggestions.push(Suggestion::new("list_repositories", "shows the names", object([])));
+        failure.suggestions.push(Suggestion::guide("keeping_up_to_date", "shows how targets are written"));
+    }
+    failure
+}
+
+async fn sources_of(agent: &dyn Agent, name: &str) -> Result<Vec<SourceStamp>, QueryError> {
+    let question = CoverageQuestion { repository: Some(name.to_owned()), summary: true, ..CoverageQuestion::default() };
+    match questions::coverage(agent, &question).await {
+        Ok(CoverageAnswer::All(coverage)) => Ok(coverage.sources),
+        Ok(CoverageAnswer::One(path)) => Ok(path.sources),
+        // The first run of a repository may not be published yet.
+        Err(error) if error.code == QueryErrorCode::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn follow(progress: &IndexProgress) -> Suggestion {
+    let mut arguments = object([("repository", json!(progress.repository))]);
+    if let Some(run) = &progress.run_id {
+        arguments.insert("run_id".to_owned(), json!(run));
+    }
+    Suggestion::new("index_status", "shows the run", arguments)
+}
+
+fn failed(progress: &IndexProgress) -> Failure {
+    let message = progress.message.as_deref().unwrap_or("no reason is recorded");
+    let message = format!("the run ended as {}: {message}; the previous state stays", progress.state.as_str());
+    let mut failure = Failure::from(QueryError::new(QueryErrorCode::InternalError, message));
+    failure.suggestions.push(follow(progress));
+    failure
+}
+
+fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
+    let progress = progress.into_labelled();
+    let name = one_line(&progress.repository);
+    let mut out = match (progress.state, &progress.run_id) {
+        (RequestState::Requested, _) => format!("{name}: requested; follow it: {}\n", follow(&progress).call()),
+        (RequestState::Running, _) => format!("{name}: still running; follow it: {}\n", follow(&progress).call()),
+        (_, None) => format!("{name}: up to date, nothing had changed\n"),
+        (state, Some(run)) => format!("{name}: {} by run {run}\n", state.as_str()),
+    };
+    put_result(&mut out, &progress.result);
+    put_stamps(&mut out, &sources);
+    ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
+}
+
+/// Cancels a run, or everything of a repository.
+async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
+    let of_run = CancelQuestion { repository: None, run_id: Some(id.to_owned()) };
+    match questions::cancel(agent, &of_run).await {
+        Ok(cancelled) => {
+            let text = if cancelled.cancelled.is_empty() {
+                format!("run {id} had ended already")
+            } else {
+                format!("run {id} is cancelled; the previous state stays")
+            };
+            Ok(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1))
+        }
+        Err(error) if error.code == QueryErrorCode::NotFound => match cancel_all(agent, id).await? {
+            Some(reply) => Ok(reply),
+            None => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Cancels the requests of a repository and its unfinished run; none if the repository does not exist.
+async fn cancel_all(agent: &dyn Agent, name: &str) -> Result<Option<ToolReply>, Failure> {
+    let question = CancelQuestion { repository: Some(name.to_owned()), run_id: None };
+    let cancelled: Cancellation = match questions::cancel(agent, &question).await {
+        Ok(cancelled) => cancelled,
+        Err(error) if error.code == QueryErrorCode::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let (num_runs, num_requests) = (cancelled.cancelled.len(), cancelled.requests.len());
+    let text = format!(
+        "{num_runs} runs are cancelled, and {num_requests} requests that had not begun; the previous state stays"
+    );
+    Ok(Some(ToolReply::new(text, &IndexAnswer::Cancelled(cancelled), 1)))
+}

@@ -1,0 +1,95 @@
+//! The reply to a call, before it is put into the types of the protocol.
+
+use cairn_search::QueryError;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::labels::labelled;
+use super::structured::{Extras, FollowingCall, Structured};
+use super::suggestion::{Suggestion, reports};
+use super::untrusted::one_line;
+use crate::answers::ErrorReport;
+
+/// Calls that an error or an empty answer suggests, at most.
+pub(super) const MAX_SUGGESTIONS: usize = 2;
+
+/// A reply. If `num_results` is 0, the answer is empty and the suggestions are shown.
+#[derive(Debug)]
+pub(super) struct ToolReply {
+    pub text: String,
+    pub num_results: usize,
+    pub suggestions: Vec<Suggestion>,
+    pub extras: Extras,
+    answer: Value,
+}
+
+/// An error with calls that help. They are tried before they are shown.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub error: QueryError,
+    pub suggestions: Vec<Suggestion>,
+}
+
+pub(super) type Replied = Result<ToolReply, Failure>;
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        let suggestions = error.next_calls.iter().filter_map(Suggestion::of).collect();
+        Self { error, suggestions }
+    }
+}
+
+impl Failure {
+    pub(super) fn into_result(self) -> CallToolResult {
+        let mut report = ErrorReport::of(&self.error);
+        report.message = labelled(&report.message);
+        report.details.tool_suggestions = reports(&self.suggestions);
+        let mut text = format!("{}: {}", report.code, report.message);
+        let mut listed = |label: &str, names: &[String]| {
+            if !names.is_empty() {
+                let names: Vec<String> = names.iter().map(|name| one_line(name)).collect();
+                text.push_str(&format!("\n{label}: {}", names.join(", ")));
+            }
+        };
+        listed("similar symbols", &self.error.similar_symbols);
+        listed("similar files", &self.error.similar_files);
+        listed("similar repositories", &self.error.similar_repositories);
+        if let Some(hint) = &self.error.hint {
+            text.push_str(&format!("\nhint: {hint}"));
+        }
+        put_suggestions(&mut text, &self.suggestions);
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(json!(report));
+        result
+    }
+}
+
+impl ToolReply {
+    pub(super) fn new(text: String, answer: &impl Serialize, num_results: usize) -> Self {
+        let (suggestions, extras) = (Vec::new(), Extras::default());
+        Self { text, num_results, suggestions, extras, answer: json!(answer) }
+    }
+
+    /// The call for what was left out.
+    pub(super) fn next(mut self, tool: &'static str, arguments: Option<JsonObject>) -> Self {
+        self.extras.next_call = arguments.map(|arguments| FollowingCall { tool, arguments });
+        self
+    }
+
+    pub(super) fn into_result(mut self) -> CallToolResult {
+        if self.num_results == 0 {
+            put_suggestions(&mut self.text, &self.suggestions);
+            self.extras.tool_suggestions = reports(&self.suggestions);
+        }
+        let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
+        result.structured_content = Some(json!(Structured { answer: self.answer, extras: self.extras }));
+        result
+    }
+}
+
+fn put_suggestions(text: &mut String, suggestions: &[Suggestion]) {
+    for suggestion in suggestions {
+        text.push_str(&format!("\ntry: {} ({})", suggestion.call(), suggestion.reason));
+    }
+}

@@ -1,0 +1,182 @@
+//! The structured content of tools, and its schemas.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::answers::{
+    Cancellation, CoverageReport, IndexProgress, LastSync, PathExplanation, PendingSync, PublishedReport,
+    RepositorySummary, RepositorySync, RunDetails, RunReport, SourceStamp, SuggestedCall, schema_of,
+};
+
+/// The answer of a tool with the calls that may follow it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Structured<T> {
+    #[serde(flatten)]
+    pub answer: T,
+    #[serde(flatten)]
+    pub extras: Extras,
+}
+
+/// Fields that every tool may add to its answer.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Extras {
+    /// The call for what was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_call: Option<FollowingCall>,
+    /// Only of empty answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_suggestions: Vec<SuggestedCall>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_action_hint: Option<String>,
+}
+
+/// A call, ready to be made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FollowingCall {
+    pub tool: &'static str,
+    pub arguments: JsonObject,
+}
+
+/// The answer of `list_repositories`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RepositoryPage {
+    pub repositories: Vec<RepositorySummary>,
+    /// All that match.
+    pub num_repositories: usize,
+}
+
+/// The answer of `index_status`.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum StatusAnswer {
+    Path(PathExplanation),
+    Paths(OutcomePaths),
+    Repository(Box<RepositoryStatus>),
+    Run(Box<RunDetails>),
+    Overview(Overview),
+}
+
+/// The paths with one outcome.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OutcomePaths {
+    pub repository: String,
+    pub outcome: String,
+    pub num_paths: usize,
+    pub paths: Vec<String>,
+}
+
+/// The state of one repository.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RepositoryStatus {
+    #[serde(flatten)]
+    pub coverage: CoverageReport,
+    pub published: Option<PublishedReport>,
+    pub last_sync: Option<LastSync>,
+    pub pending_sync: Option<PendingSync>,
+    pub runs: Vec<RunReport>,
+}
+
+/// The state of all repositories.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Overview {
+    pub num_repositories: usize,
+    pub num_indexed: usize,
+    pub num_unsettled: usize,
+    pub syncs: Vec<RepositorySync>,
+    pub runs: Vec<RunReport>,
+}
+
+/// The answer of `index_repository`.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum IndexAnswer {
+    Indexed(Box<IndexedRepository>),
+    Cancelled(Cancellation),
+}
+
+/// The state of a repository after a call to index it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct IndexedRepository {
+    #[serde(flatten)]
+    pub progress: IndexProgress,
+    pub sources: Vec<SourceStamp>,
+}
+
+/// The schema of a tool's structured content with all extras.
+pub(super) fn output_schema<T: JsonSchema>() -> JsonObject {
+    short_schema::<Structured<T>>()
+}
+
+/// The schema of a tool that adds no extras.
+pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
+    short_schema::<T>()
+}
+
+/// The counts of a run have the most fields of all. The OpenAPI document describes them.
+const RUN_RESULT: &str = "/$defs/RunResult";
+
+/// Clients may put the schemas of all tools into a context, so they contain only names and types. Required fields are left
+/// out for the same reason: their names would be listed twice.
+fn short_schema<T: JsonSchema>() -> JsonObject {
+    let mut schema = bare(schema_of::<T>().to_value());
+    if let Some(definition) = schema.pointer_mut(RUN_RESULT) {
+        *definition = json!({ "type": "object" });
+    }
+    inline_definitions(&mut schema);
+    let mut schema = match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    };
+    schema.insert("type".to_owned(), json!("object"));
+    schema
+}
+
+/// A schema without explanations and lists of required fields.
+fn bare(schema: Value) -> Value {
+    const LEFT_OUT: [&str; 6] = ["$schema", "title", "description", "format", "minimum", "required"];
+    match schema {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(name, value)| {
+                // A property with such a name is an object, a keyword is not.
+                let is_open = name == "additionalProperties" && *value == Value::Bool(true);
+                value.is_object() || !(is_open || LEFT_OUT.contains(&name.as_str()))
+            });
+            Value::Object(fields.map(|(name, value)| (name, bare(value))).collect())
+        }
+        Value::Array(items) => items.into_iter().map(bare).collect(),
+        other => other,
+    }
+}
+
+/// Replaces each reference to a definition that is used once by the definition.
+fn inline_definitions(schema: &mut Value) {
+    let Some(Value::Object(mut kept)) = schema.as_object_mut().and_then(|fields| fields.remove("$defs")) else {
+        return;
+    };
+    loop {
+        let text = format!("{schema}{}", Value::Object(kept.clone()));
+        let is_rare = |name: &&String| text.matches(&format!("\"#/$defs/{name}\"")).count() <= 1;
+        let Some(name) = kept.keys().find(is_rare).cloned() else { break };
+        let definition = kept.remove(&name).unwrap_or_default();
+        let reference = json!({ "$ref": format!("#/$defs/{name}") });
+        replace(schema, &reference, &definition);
+        kept.values_mut().for_each(|other| replace(other, &reference, &definition));
+    }
+    if let (Some(fields), false) = (schema.as_object_mut(), kept.is_empty()) {
+        fields.insert("$defs".to_owned(), Value::Object(kept));
+    }
+}
+
+fn replace(within: &mut Value, reference: &Value, definition: &Value) {
+    if within == reference {
+        *within = definition.clone();
+        return;
+    }
+    match within {
+        Value::Object(fields) => fields.values_mut().for_each(|value| replace(value, reference, definition)),
+        Value::Array(items) => items.iter_mut().for_each(|value| replace(value, reference, definition)),
+        _ => {}
+    }
+}

@@ -1,0 +1,97 @@
+//! Calls that answers and errors suggest.
+
+use cairn_search::NextCall;
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value, json};
+
+use super::tools::{Kind, ToolSpec};
+use crate::answers::SuggestedCall;
+
+/// A call that helps, ready to be made.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Suggestion {
+    pub tool: &'static str,
+    pub reason: String,
+    pub arguments: JsonObject,
+}
+
+impl Suggestion {
+    pub(super) fn new(tool: &'static str, reason: impl Into<String>, arguments: JsonObject) -> Self {
+        Self { tool, reason: reason.into(), arguments }
+    }
+
+    pub(super) fn guide(topic: &str, reason: &str) -> Self {
+        Self::new("workflow_guide", reason, object([("topic", Value::from(topic))]))
+    }
+
+    /// The call of an error, with its values in the types of the tool's table.
+    pub(super) fn of(call: &NextCall) -> Option<Self> {
+        let tool = ToolSpec::find(call.tool)?;
+        let mut arguments = Map::new();
+        for (name, value) in &call.arguments {
+            let value = Value::from(value.as_str());
+            match tool.parameter(name)?.kind {
+                Kind::List | Kind::Choices(_) => match arguments.entry((*name).to_owned()).or_insert_with(|| json!([]))
+                {
+                    Value::Array(values) => values.push(value),
+                    _ => return None,
+                },
+                Kind::Number { .. } => {
+                    arguments.insert((*name).to_owned(), Value::from(value.as_str()?.parse::<u64>().ok()?));
+                }
+                Kind::Text | Kind::Flag | Kind::Choice(_) => {
+                    arguments.insert((*name).to_owned(), value);
+                }
+            }
+        }
+        Some(Self { tool: tool.name, reason: call.reason.clone(), arguments })
+    }
+
+    /// Keeps the repository of the call that failed: a similar name in one repository may not exist in
+    /// another.
+    pub(super) fn within(&mut self, repository: &Value) {
+        let Some(parameter) = ToolSpec::find(self.tool).and_then(|tool| tool.parameter("repository")) else { return };
+        if let (Some(repository), false) =
+            (fitting(&parameter.kind, repository), self.arguments.contains_key("repository"))
+        {
+            self.arguments.insert("repository".to_owned(), repository);
+        }
+    }
+
+    /// The call as it can be made: `tool {arguments}`.
+    pub(super) fn call(&self) -> String {
+        call_text(self.tool, &self.arguments)
+    }
+}
+
+/// A value of one call for another call: a list in place of a single name, or a single name in place of a
+/// list.
+fn fitting(kind: &Kind, value: &Value) -> Option<Value> {
+    match (kind, value) {
+        (Kind::List, Value::String(_)) => Some(json!([value])),
+        (Kind::Text, Value::Array(values)) => match values.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        },
+        _ => Some(value.clone()),
+    }
+}
+
+pub(super) fn call_text(tool: &str, arguments: &JsonObject) -> String {
+    format!("{tool} {}", Value::Object(arguments.clone()))
+}
+
+pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Best first.
+pub(super) fn reports(suggestions: &[Suggestion]) -> Vec<SuggestedCall> {
+    let report = |(priority, suggestion): (usize, &Suggestion)| SuggestedCall {
+        tool: suggestion.tool.to_owned(),
+        reason: suggestion.reason.clone(),
+        arguments: suggestion.arguments.clone(),
+        priority: Some(priority),
+    };
+    (1..).zip(suggestions).map(report).collect()
+}

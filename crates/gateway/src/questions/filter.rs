@@ -1,0 +1,71 @@
+//! The filters of a search, as stores take them.
+
+use cairn_domain::ChunkKind;
+use cairn_ports::{ChunkFilter, IncludeTests};
+use cairn_search::{QueryError, check_patterns};
+
+use super::page::wrong;
+use super::types::{SearchQuestion, WantTests};
+use crate::time::seconds_of_time;
+
+pub(super) fn filter(question: &SearchQuestion, now_ms: i64) -> Result<ChunkFilter, QueryError> {
+    // Checked before the paths are expanded, so that errors count what the caller sent.
+    check_patterns("paths", &question.paths)?;
+    let since = |text: &String| {
+        let wrong = || wrong(format!("`since` is a day (2026-01-31) or an age (36h, 7d, 2w), not `{text}`"));
+        seconds_of_time(text, now_ms).ok_or_else(wrong)
+    };
+    Ok(ChunkFilter {
+        languages: question.languages.iter().map(|language| language.to_lowercase()).collect(),
+        kinds: question.kinds.iter().map(|word| kind(word)).collect::<Result<_, _>>()?,
+        paths: question.paths.iter().flat_map(|path| path_globs(path)).collect(),
+        module_prefixes: question.modules.clone(),
+        include_tests: match question.tests {
+            WantTests::Include => IncludeTests::Include,
+            WantTests::Exclude => IncludeTests::Exclude,
+            WantTests::Only => IncludeTests::Only,
+        },
+        tags: question.tags.clone(),
+        since: question.since.as_ref().map(since).transpose()?,
+    })
+}
+
+fn kind(word: &str) -> Result<ChunkKind, QueryError> {
+    ChunkKind::parse(word).ok_or_else(|| {
+        let known: Vec<&str> = ChunkKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        wrong(format!("`{word}` is not a kind of chunk; kinds are {}", known.join(", ")))
+    })
+}
+
+/// A path as globs: a file matches itself, a folder all files below it. Stores also compare a pattern without
+/// `/` with file names, so a file name or glob without `/` matches in any folder.
+fn path_globs(path: &str) -> Vec<String> {
+    let path = without_dot(path);
+    let is_glob = path.contains(['*', '?', '[', '{']);
+    let folder = path.trim_end_matches('/');
+    match (is_glob, folder.contains('/')) {
+        (false, _) => vec![folder.to_owned(), format!("{folder}/**")],
+        (true, true) => vec![path.to_owned()],
+        (true, false) => vec![format!("**/{path}")],
+    }
+}
+
+/// Paths are relative to the root of the repository, with or without `./`.
+pub(super) fn without_dot(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_files_folders_or_globs() {
+        let check = |path: &str, expect: &[&str]| assert_eq!(path_globs(path), expect, "{path}");
+        check("src", &["src", "src/**"]);
+        check("./src/", &["src", "src/**"]);
+        check("src/a.rs", &["src/a.rs", "src/a.rs/**"]);
+        check("*.rs", &["**/*.rs"]);
+        check("src/**/*.rs", &["src/**/*.rs"]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The routes: each question with its answer, its path and its pace.
+
+use schemars::Schema;
+use serde::Serialize;
+
+use super::types::{
+    CancelQuestion, CoverageQuestion, FingerprintQuestion, GraphQuestion, GuideQuestion, IndexQuestion, Nothing,
+    PatternsQuestion, ProgressQuestion, ReadQuestion, RepositoriesQuestion, RunsQuestion, SampleQuestion,
+    SearchQuestion, SecretsQuestion,
+};
+use crate::answers::{
+    Cancellation, CodeText, CoverageAnswer, EdgeSample, FingerprintList, GuideText, IndexProgress, PageInfo,
+    PatternList, Relationships, RepositoryList, RunsAnswer, SearchResults, SecretList, Statistics, StatusReport,
+    schema_of,
+};
+
+impl Question {
+    /// Where the page of a long list begins, if the answer contains one.
+    pub fn offset_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Question::Repositories(question) => Some(&mut question.offset),
+            Question::Patterns(question) => Some(&mut question.offset),
+            Question::Secrets(question) => Some(&mut question.offset),
+            Question::Coverage(question) => Some(&mut question.offset),
+            _ => None,
+        }
+    }
+}
+
+impl Answer {
+    /// The page of a long list, if the answer contains one.
+    pub fn page_mut(&mut self) -> Option<&mut PageInfo> {
+        match self {
+            Answer::Repositories(answer) => Some(&mut answer.page),
+            Answer::Patterns(answer) => Some(&mut answer.page),
+            Answer::Secrets(answer) => Some(&mut answer.page),
+            Answer::Coverage(CoverageAnswer::All(answer)) => answer.page.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// Appends the list of the next page. False if the rest of that answer differs from this one, because the
+    /// index changed between them; then this answer is unusable.
+    #[must_use]
+    pub fn append(&mut self, mut next: Answer) -> bool {
+        fn join<T>(first: &mut Vec<T>, next: &mut Vec<T>) -> Vec<T> {
+            let mut joined = std::mem::take(first);
+            joined.append(next);
+            joined
+        }
+        if let (Some(page), Some(next_page)) = (self.page_mut(), next.page_mut()) {
+            (next_page.offset, next_page.next_offset) = (page.offset, page.next_offset);
+        }
+        match (&mut *self, &mut next) {
+            (Answer::Repositories(answer), Answer::Repositories(next)) => {
+                let joined = join(&mut answer.repositories, &mut next.repositories);
+                let is_same = answer == next;
+                answer.repositories = joined;
+                is_same
+            }
+            (Answer::Patterns(answer), Answer::Patterns(next)) => {
+                let joined = join(&mut answer.patterns, &mut next.patterns);
+                let is_same = answer == next;
+                answer.patterns = joined;
+                is_same
+            }
+            (Answer::Secrets(answer), Answer::Secrets(next)) => {
+                let joined = join(&mut answer.findings, &mut next.findings);
+                let is_same = answer == next;
+                answer.findings = joined;
+                is_same
+            }
+            (Answer::Coverage(CoverageAnswer::All(answer)), Answer::Coverage(CoverageAnswer::All(next))) => {
+                let (mut entries, mut more) = (answer.entries.take(), next.entries.take());
+                let is_same = answer == next;
+                if let (Some(entries), Some(more)) = (&mut entries, &mut more) {
+                    entries.append(more);
+                }
+                answer.entries = entries;
+                is_same
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Declares each question with its answer, its route and whether it may take long, and derives everything
+/// that must agree.
+macro_rules! questions {
+    ($($variant:ident($question:ty) -> $answer:ty, $path:literal $pace:ident;)+) => {
+        /// Any question.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub enum Question { $($variant($question)),+ }
+
+        /// The answer to the question of the same name.
+        #[derive(Clone, PartialEq, Debug, Serialize)]
+        #[serde(untagged)]
+        pub enum Answer { $($variant($answer)),+ }
+
+        impl Question {
+            /// The routes, each by POST with the question as JSON.
+            pub const PATHS: &'static [&'static str] = &[$($path),+];
+
+            pub fn path(&self) -> &'static str {
+                match self { $(Question::$variant(_) => $path),+ }
+            }
+
+            /// The question as it is sent.
+            pub fn body(&self) -> serde_json::Value {
+                match self { $(Question::$variant(question) => serde_json::json!(question)),+ }
+            }
+
+            /// Reads the body of a request; none if the route does not exist.
+            pub fn parse(path: &str, body: &[u8]) -> Option<Result<Self, serde_json::Error>> {
+                match path { $($path => Some(serde_json::from_slice(body).map(Question::$variant)),)+ _ => None }
+            }
+
+            /// Reads the answer of a service to this question.
+            pub fn parse_answer(&self, body: &[u8]) -> Result<Answer, serde_json::Error> {
+                match self { $(Question::$variant(_) => serde_json::from_slice(body).map(Answer::$variant)),+ }
+            }
+
+            /// Reads everything that is stored, so it has more time than the others.
+            pub fn is_long(&self) -> bool {
+                match self { $(Question::$variant(_) => stringify!($pace) == "long"),+ }
+            }
+
+            /// The JSON schemas of each route: of the question and of the answer.
+            pub fn schemas() -> Vec<RouteSchemas> {
+                vec![$(RouteSchemas {
+                    path: $path,
+                    question: schemars::schema_for!($question),
+                    answer: schema_of::<$answer>(),
+                }),+]
+            }
+        }
+    };
+}
+
+/// The JSON schemas of a route.
+#[derive(Debug)]
+pub struct RouteSchemas {
+    pub path: &'static str,
+    pub question: Schema,
+    pub answer: Schema,
+}
+
+questions! {
+    Search(SearchQuestion) -> SearchResults, "/v1/search" short;
+    Read(ReadQuestion) -> CodeText, "/v1/read" short;
+    Graph(GraphQuestion) -> Relationships, "/v1/graph" short;
+    Sample(SampleQuestion) -> EdgeSample, "/v1/graph/sample" long;
+    Patterns(PatternsQuestion) -> PatternList, "/v1/patterns" short;
+    Repositories(RepositoriesQuestion) -> RepositoryList, "/v1/repositories" short;
+    Status(Nothing) -> StatusReport, "/v1/status" short;
+    Stats(Nothing) -> Statistics, "/v1/stats" short;
+    Runs(RunsQuestion) -> RunsAnswer, "/v1/runs" short;
+    Cancel(CancelQuestion) -> Cancellation, "/v1/runs/cancel" short;
+    Coverage(CoverageQuestion) -> CoverageAnswer, "/v1/coverage" short;
+    Secrets(SecretsQuestion) -> SecretList, "/v1/secrets" long;
+    Fingerprint(FingerprintQuestion) -> FingerprintList, "/v1/fingerprint" long;
+    Index(IndexQuestion) -> IndexProgress, "/v1/index" short;
+    Progress(ProgressQuestion) -> IndexProgress, "/v1/index/progress" short;
+    Guide(GuideQuestion) -> GuideText, "/v1/guide" short;
+}

@@ -1,0 +1,137 @@
+//! From the command line to the command: local mode, a query service or a cluster.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use cairn_config::Operator;
+use cairn_gateway::questions;
+use cairn_search::{QueryError, QueryErrorCode};
+use clap::CommandFactory;
+
+use crate::cli::{Arguments, Command};
+use crate::commands::{doctor, index, index_remote, print, question, watch};
+use crate::exit::{CommandReply, report_error, wrong};
+use crate::local::{Local, LocalAgent, find_home};
+use crate::operate;
+use crate::operate::dead_letters::{self, Decider, Letters};
+use crate::output;
+use crate::remote::Remote;
+
+pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+    let json = arguments.json;
+    match dispatch(arguments).await {
+        Ok(code) => code,
+        Err(error) => report_error(&error, json),
+    }
+}
+
+async fn dispatch(arguments: Arguments) -> CommandReply {
+    let json = arguments.json;
+    if let Command::Completions { shell } = arguments.command {
+        clap_complete::generate(shell, &mut Arguments::command(), "cairn", &mut std::io::stdout());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(file) = arguments.cluster.clone() {
+        if arguments.server.is_some() {
+            bail!(wrong(
+                "`--cluster` uses the servers of a cluster and `--server` a query service: give only one of them"
+            ));
+        }
+        return operate::run(&file, arguments).await;
+    }
+    if arguments.tenant.is_some() {
+        bail!(wrong(
+            "`--tenant` is for a cluster (`--cluster`): a key belongs to one tenant, and local mode has one tenant"
+        ));
+    }
+    if let Some(remote) = Remote::of(&arguments)? {
+        return ask_server(&remote, &arguments.command, json).await;
+    }
+    // Checked before anything is opened: a refused command creates no index directory.
+    if let Some(what) = cluster_only(&arguments.command) {
+        bail!(wrong(format!("{what}: give the file with its settings (`--cluster FILE` or CAIRN_CLUSTER_CONFIG)")));
+    }
+    let local = open(&arguments)?;
+    let here = if question::is_about_here(&arguments.command) {
+        local.repository_of_directory(&std::env::current_dir()?).await?
+    } else {
+        None
+    };
+    if let Some(question) = question::of(&arguments.command, here.as_deref())? {
+        let answer = questions::answer(&LocalAgent::new(local), &question).await?;
+        return Ok(print::answer(&question, &answer, json));
+    }
+    match arguments.command {
+        Command::Index(index) => index::run(&local, index, json).await,
+        Command::Doctor { repository } => doctor::doctor(&local, repository.as_deref(), json).await,
+        Command::DeadLetters(command) => {
+            let broker = local.broker();
+            let (runs, clock) = (&local.runs, local.clock.as_ref());
+            let ledger = Some(Decider { runs, clock });
+            let letters = Letters { kept: broker.as_ref(), broker: broker.as_ref(), ledger, tenant: None };
+            let code = dead_letters::run(&letters, command, json).await?;
+            output::note(
+                "in local mode dead letters end with their process: `cairn runs` and `cairn coverage` show what failed",
+            );
+            Ok(code)
+        }
+        Command::Watch { repositories } => watch::watch(local, repositories, json).await,
+        Command::Invalidate { path } => index::invalidate(&local, &path, json).await,
+        Command::Remove { repository } => index::remove(&local, &repository, json).await,
+        Command::Mcp => {
+            cairn_gateway::mcp::serve_stdio(index::agent(local)).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+async fn ask_server(remote: &Remote, command: &Command, json: bool) -> CommandReply {
+    if let Command::Index(index) = command {
+        return index_remote::run(remote, index, json).await;
+    }
+    let question = question::of(command, None)?.ok_or_else(|| not_remote(command))?;
+    let answer = remote.ask(&question).await?;
+    Ok(print::answer(&question, &answer, json))
+}
+
+/// Commands that exist only for a cluster.
+fn cluster_only(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Topology(_) => Some("only a cluster has a topology"),
+        Command::Enqueue(_) => Some("only a cluster has queues (`cairn index` indexes at once)"),
+        Command::Keys(_) => Some("only a cluster has keys"),
+        _ => None,
+    }
+}
+
+/// The error of a command that does not work with a server, and what to do instead.
+fn not_remote(command: &Command) -> QueryError {
+    let instead = match command {
+        Command::Mcp => "agents connect to the server itself, at its path `/mcp`",
+        Command::Doctor { .. } => "the operator of the server checks it there",
+        Command::Remove { .. } => "the operator of the server removes repositories there",
+        Command::Watch { .. } => "the server's scheduler follows its repositories",
+        Command::Invalidate { .. } => {
+            "a server reads commits from the URL of a repository, not files of this disk: push the change, then `cairn index NAME`"
+        }
+        Command::Topology(_) | Command::DeadLetters(_) | Command::Enqueue(_) | Command::Keys(_) => {
+            "the operator of the cluster does this with `--cluster FILE`"
+        }
+        _ => "`cairn index NAME` asks the server to bring a repository up to date",
+    };
+    let message = format!("this command works on a local index, not with `--server`: {instead}");
+    QueryError::new(QueryErrorCode::ValidationError, message)
+}
+
+fn open(arguments: &Arguments) -> anyhow::Result<Local> {
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let home = find_home(arguments.home.as_deref(), &here);
+    let operator = Operator::load(arguments.config.as_deref(), &home.join("config.toml"))?;
+    let home: PathBuf = match (&arguments.home, &operator.home) {
+        (None, Some(configured)) => configured.clone(),
+        _ => home,
+    };
+    Local::open(&home, operator)
+}
