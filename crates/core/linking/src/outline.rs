@@ -4,12 +4,12 @@ use cairn_domain::{
     Arity, FileFacts, Import, Outline, OutlineBase, OutlineField, OutlineSymbol, ReferenceKind, Symbol, SymbolKind,
     Visibility,
 };
+use cairn_languages::family_of;
 use rustc_hash::FxHashMap;
 
 use crate::Family;
 use crate::arity::{of_clause, of_signature};
 use crate::rules::Rules;
-use cairn_languages::family_of;
 
 /// Raise this when the same facts give another outline.
 pub const OUTLINE_VERSION: u64 = 1;

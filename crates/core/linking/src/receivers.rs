@@ -1,6 +1,7 @@
 //! References behind a receiver: `a.b.name`.
 
 use cairn_domain::{Resolution, Unresolved};
+use cairn_languages::is_builtin;
 
 use crate::bindings::BoundName;
 use crate::common_methods::is_common_method;
@@ -10,7 +11,6 @@ use crate::referents::{Ask, Finding, MAX_CANDIDATES, Referent, Referents, Want, 
 use crate::resolve::{LinkResult, Resolver};
 use crate::subjects::Subject;
 use crate::{Family, Name};
-use cairn_languages::is_builtin;
 
 /// The receiver that facts record for a name of the global namespace: `\strlen`, `::open`.
 const ROOT: &str = "<root>";

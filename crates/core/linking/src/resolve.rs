@@ -1,6 +1,7 @@
 //! Resolves the references of one file, from the innermost scope outwards.
 
 use cairn_domain::{FileFacts, Reference, ReferenceKind, Resolution, SymbolKind, Unresolved};
+use cairn_languages::is_builtin;
 use rustc_hash::FxHashMap;
 
 use crate::environment::Environment;
@@ -12,7 +13,6 @@ use crate::rules::Rules;
 use crate::scopes::{Scopes, Variable};
 use crate::select::select;
 use crate::{Contribution, Family, Name};
-use cairn_languages::is_builtin;
 
 /// The result for one reference.
 #[derive(Clone, Copy, Debug)]
