@@ -1,6 +1,7 @@
 //! Edges of imports: to files, to the symbols that they name, to packages outside the repository.
 
 use cairn_domain::{EdgeKind, Import, NodeKey, PackageManifest, Resolution, Unresolved};
+use cairn_languages::is_standard_module;
 
 use crate::bindings::{BoundName, bound_names};
 use crate::link_file::{FileLinker, UnresolvedReference};
@@ -11,7 +12,6 @@ use crate::queries::{LinkQuery, Topic};
 use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::rules::Rules;
 use crate::{Family, Name};
-use cairn_languages::is_standard_module;
 
 /// Python packages whose import name differs from their published name.
 const PYTHON_DISTRIBUTIONS: &[(&str, &str)] = &[

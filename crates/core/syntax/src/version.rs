@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use cairn_domain::Digester;
+use cairn_languages::languages;
 
 use crate::chunker::CHUNKER_VERSION;
 use crate::engine::ENGINE_VERSION;
-use cairn_languages::languages;
 
 /// A digest of everything that decides the facts of a file in that language: grammar and its version, query
 /// file, row of the table, engine, chunker. 64 hexadecimal digits. Unknown languages share one.

@@ -1,6 +1,7 @@
 //! Python: packages by folders, relative levels, submodules as attributes.
 
 use cairn_domain::Resolution;
+use cairn_languages::is_standard_module;
 
 use crate::bindings::BoundName;
 use crate::lookup::Lookup;
@@ -8,7 +9,6 @@ use crate::names::FileId;
 use crate::paths;
 use crate::referents::{Ask, Finding, Referent, Referents};
 use crate::{Family, Name};
-use cairn_languages::is_standard_module;
 
 pub(super) fn target(lookup: &mut Lookup<'_>, file: FileId, import: &BoundName<'_>, ask: Ask) -> Finding {
     let Some(module) = module(lookup, file, import) else {

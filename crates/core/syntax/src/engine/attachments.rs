@@ -3,11 +3,11 @@
 use std::cell::{Cell, RefCell};
 
 use cairn_domain::LineSpan;
+use cairn_languages::LanguageRow;
 
 use super::collect::{ByteRange, RawAttachment};
 use super::guard::LineIndex;
 use super::names::fold;
-use cairn_languages::LanguageRow;
 
 /// Maximum length of a doc comment or decorator in facts, in characters.
 const MAX_DOC_CHARS: usize = 4_000;

@@ -1,6 +1,7 @@
 //! Variables, parameters and fields whose type is evident where they are bound.
 
 use cairn_domain::{Binding, BindingEvidence, SymbolKind};
+use cairn_languages::LanguageRow;
 use rustc_hash::FxHashSet;
 
 use super::collect::{Raw, RawBinding};
@@ -10,7 +11,6 @@ use super::query::CompiledQuery;
 use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
-use cairn_languages::LanguageRow;
 
 /// How many bindings to search backwards for the variable that another one is set to.
 const MAX_BINDINGS_BACK: usize = 64;

@@ -1,13 +1,13 @@
 //! Names that a file lists as public.
 
 use cairn_domain::{FileFacts, Import, ImportedName};
+use cairn_languages::LanguageRow;
 use rustc_hash::FxHashSet;
 
 use super::collect::Raw;
 use super::guard::LineIndex;
 use super::names::plain_name;
 use super::query::CompiledQuery;
-use cairn_languages::LanguageRow;
 
 /// Sets the export list. A name that the file exports under another name (`export { a as b }`, `export
 /// default Foo`) is also an import of the file from itself: a re-export with an empty module, which maps the

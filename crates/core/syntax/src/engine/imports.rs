@@ -4,6 +4,7 @@
 //! left to right: a module; names, each perhaps with an alias; groups that add a prefix to their contents.
 
 use cairn_domain::{Import, ImportedName};
+use cairn_languages::{LanguageRow, RelativeImports};
 use rustc_hash::FxHashMap;
 
 use super::collect::{ByteRange, Raw};
@@ -12,7 +13,6 @@ use super::names::{plain_name, split_chain};
 use super::query::{CompiledQuery, ImportRole};
 use super::regions::Locator;
 use super::symbols::Outline;
-use cairn_languages::{LanguageRow, RelativeImports};
 
 pub(super) fn imports(
     row: &LanguageRow,

@@ -35,6 +35,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use cairn_domain::{ContentHash, FactsKey, FileFacts, ParseStatus};
+use cairn_languages::LanguageRow;
 use tree_sitter::{Node, ParseOptions, Parser, QueryCursor, Tree};
 
 use self::collect::Raw;
@@ -43,7 +44,6 @@ use self::limits::Budget;
 pub use self::limits::ParseLimits;
 use self::query::CompiledQuery;
 use crate::{chunker, documents};
-use cairn_languages::LanguageRow;
 
 /// Version of the engine. Another number makes other facts keys.
 pub(crate) const ENGINE_VERSION: u64 = 5;

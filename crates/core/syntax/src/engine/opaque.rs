@@ -1,6 +1,7 @@
 //! Parameters and local variables without an evident type. They hide outer names.
 
 use cairn_domain::{Binding, BindingEvidence, FileFacts, Reference};
+use cairn_languages::LanguageRow;
 use rustc_hash::FxHashSet;
 
 use super::collect::Raw;
@@ -8,7 +9,6 @@ use super::guard::LineIndex;
 use super::names::plain_name;
 use super::regions::Locator;
 use super::symbols::Outline;
-use cairn_languages::LanguageRow;
 
 /// Adds a binding for each such name that the file uses, once per scope and name. Variables that are symbols,
 /// and names that imports bind, are known already. At the top of a file only functions without a name have

@@ -2,11 +2,11 @@
 //! contents.
 
 use cairn_domain::SymbolKind;
+use cairn_languages::LanguageRow;
 
 use super::collect::{ByteRange, Head, Raw, RawDefinition, RawPackage};
 use super::names::split_chain;
 use super::query::CompiledQuery;
-use cairn_languages::LanguageRow;
 
 /// The package of the whole file. Namespaces of a part of the file become definitions.
 pub(super) fn resolve(row: &LanguageRow, query: &CompiledQuery, text: &str, raw: &mut Raw) -> Option<String> {

@@ -1,10 +1,9 @@
 //! A compiled query file: captures as roles, properties of patterns as values.
 
 use cairn_domain::{BindingEvidence, ReferenceKind, SymbolKind, Visibility};
+use cairn_languages::LanguageRow;
 use rustc_hash::FxHashSet;
 use tree_sitter::{Language, Query};
-
-use cairn_languages::LanguageRow;
 
 /// The role of a capture. `LANGUAGES.md` of `cairn-languages` documents the names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

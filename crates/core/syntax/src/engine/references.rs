@@ -1,6 +1,7 @@
 //! Uses of names: one per place, with the most specific kind that the patterns found there.
 
 use cairn_domain::{Import, Reference, ReferenceKind, Symbol, SymbolKind};
+use cairn_languages::LanguageRow;
 use rustc_hash::FxHashSet;
 
 use super::collect::{ByteRange, Raw, RawReference};
@@ -10,7 +11,6 @@ use super::query::CompiledQuery;
 use super::regions::{Locator, ancestors};
 use super::symbols::Outline;
 use super::type_parameters::TypeParameters;
-use cairn_languages::LanguageRow;
 
 /// Whether a parameter list contains the name other than as a default value.
 fn declares(parameters: &str, name: &str) -> bool {

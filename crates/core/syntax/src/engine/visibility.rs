@@ -1,7 +1,6 @@
 //! The visibility of a symbol, by the rule of its language.
 
 use cairn_domain::{Symbol, SymbolKind, Visibility};
-
 use cairn_languages::{LanguageRow, VisibilityRule};
 
 /// The input of the rules, beside the words of the declaration.
