@@ -8,6 +8,7 @@ pub mod documents;
 mod engine;
 mod version;
 
+pub use cairn_languages::{LanguageClass, LanguageRow, by_name, is_test_path, language_of, languages, module_path};
+
 pub use crate::engine::{LineIndex, ParseLimits, parse_file};
 pub use crate::version::tool_version;
-pub use cairn_languages::*;
