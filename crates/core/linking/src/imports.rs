@@ -90,7 +90,7 @@ impl FileLinker<'_> {
             match self.dependency(import) {
                 Some(package) => targets.push((package, Resolution::Import)),
                 None if is_standard_module(self.resolver.family, &import.module) => {
-                    *missing = Some(Unresolved::Builtin)
+                    *missing = Some(Unresolved::Builtin);
                 }
                 None => *missing = Some(Unresolved::External),
             }
