@@ -4,13 +4,14 @@ use bytes::Bytes;
 use cairn_domain::{ContentHash, DenseVector, Digester, ModelId, Tenant, VectorKey};
 use serde::{Deserialize, Serialize};
 
-/// Kind and version of the artifact. Another layout gets another one.
+/// Kind and version of the artifact. A new layout gets a new version.
 const MAGIC: [u8; 8] = *b"CAIRNVE1";
 
 /// Folder of the artifacts of a tenant and a model.
 ///
-/// Names of tenants and models may hold what a key cannot, so their digests stand for them; a model's dimensions are
-/// readable, for those who look for what an old model left behind.
+/// Names of tenants and models can contain characters that a key cannot, so the key contains their digests.
+/// The model's
+/// dimensions are readable, so that an operator can find artifacts of an old model.
 pub(crate) fn folder(tenant: &Tenant, model: &ModelId) -> String {
     let digest = Digester::new("vector-model").text(&model.name).key();
     format!("{}{digest}-{}/", folder_of_tenant(tenant), model.dimensions)
@@ -31,11 +32,11 @@ struct Layout {
     model: String,
     dimensions: u16,
     contents: Vec<[u8; 32]>,
-    /// One after the other, in the order of the contents.
+    /// One vector after the other, in the order of the contents.
     values: Vec<i8>,
 }
 
-/// The bytes depend on the entries alone, not on their order.
+/// The bytes depend only on the entries, not on their order.
 pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) -> Result<Bytes, postcard::Error> {
     let mut sorted = entries.to_vec();
     sorted.sort_by_key(|(key, _)| key.content);
@@ -50,7 +51,7 @@ pub(crate) fn encode(model: &ModelId, entries: &[(&VectorKey, &DenseVector)]) ->
     Ok(bytes.into())
 }
 
-/// None if the bytes are not those of the name, or no batch.
+/// None if the bytes do not match the name, or are not a batch.
 pub(crate) fn decode(expected_name: &str, bytes: &[u8]) -> Option<Vec<(VectorKey, DenseVector)>> {
     if name(bytes) != expected_name {
         return None;
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(decode(&name(&bytes), &bytes), Some(sorted));
     }
 
-    /// What was written once must be read for ever.
+    /// Future versions must read every batch that was ever written.
     #[test]
     fn the_layout_is_the_first_version() {
         assert_eq!(name(&encoded(&entries())), "c3b4b0843656bac3492aeb30d90712ac062ce89ac8050fd660b211adc1c1dde8");
@@ -110,14 +111,14 @@ mod tests {
             let mut damaged = bytes.to_vec();
             damaged[at] ^= 1;
             assert_eq!(decode(&expected, &damaged), None);
-            // Even if the name fits, reading gives a value or none, never a panic.
+            // Reading returns a batch or none for any bytes; it never panics.
             decode(&name(&damaged), &damaged);
             decode(&name(&bytes[..at]), &bytes[..at]);
         }
     }
 
     #[test]
-    fn folders_tell_tenants_and_models_apart() {
+    fn tenants_and_models_have_own_folders() {
         let folder = |tenant: &str, name: &str, dimensions| {
             folder(&Tenant::new(tenant), &ModelId { name: name.to_owned(), dimensions })
         };

@@ -1,4 +1,4 @@
-//! The cache over a cache.
+//! A durable cache on top of another cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,23 +12,24 @@ use tokio::sync::Mutex;
 
 use crate::batch;
 
-/// Vectors that are put into the inner cache at once when it is filled again.
+/// Number of vectors that are put into the inner cache at once when it is refilled.
 const RESTORED_AT_ONCE: usize = 1_000;
 
 type Entry = (VectorKey, DenseVector);
 
-/// Has the marks of whole caches; no repository belongs to it.
+/// Repository id of the marks of complete caches. No real repository has it.
 const MARKS: &str = "cairn:whole";
 
-/// Keeps in the blob store what goes into the inner cache, and fills one that was lost.
+/// Writes to the blob store what goes into the inner cache, and refills an inner cache that was lost.
 ///
-/// A cache has a mark of each tenant whose vectors it has. Where a vector is missing or put and the mark is not
-/// there, the cache was made anew: then it is filled before anybody pays for a vector again.
+/// A cache contains a mark for each tenant whose vectors are complete. If the mark is missing when a vector
+/// is missing or
+/// put, the cache is new. It is then refilled before a provider is paid for a vector again.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
     cache: Arc<dyn VectorCache>,
-    /// Held by who fills the cache; who comes meanwhile finds it whole.
+    /// Locked while the cache is refilled. A second caller waits and finds the cache complete.
     filling: Arc<Mutex<()>>,
 }
 
@@ -37,7 +38,7 @@ impl DurableVectorCache {
         Self { blobs, cache, filling: Arc::default() }
     }
 
-    /// Fills the cache if it lost the tenant's vectors of one of the models.
+    /// Refills the cache if it lost the tenant's vectors of one of the models.
     async fn make_whole(
         &self,
         tenant: &Tenant,
@@ -46,7 +47,8 @@ impl DurableVectorCache {
         for model in models.cloned().collect::<BTreeSet<ModelId>>() {
             if !self.is_whole(tenant, &model).await? {
                 let (cache, tenant) = (self.clone(), tenant.clone());
-                // A task of its own: what a caller begins whose time runs out, the next one finds further on.
+                // A separate task: if the caller's time runs out, the task continues, and the next caller
+                // finds it further on.
                 let filling = tokio::spawn(async move { cache.fill(&tenant, &model).await });
                 filling.await.map_err(|error| VectorCacheError::new(ErrorKind::Io, "restore", "").because(error))??;
             }
@@ -73,12 +75,13 @@ impl DurableVectorCache {
         Ok(found.iter().any(Option::is_some))
     }
 
-    /// Fills the inner cache with the vectors of a model that a tenant was ever given and that were not swept. What is
-    /// in the cache stays. Returns how many vectors were read. May be run again, and while others put. A
-    /// damaged artifact costs what is in it, no more.
+    /// Refills the inner cache with all vectors of a model that the tenant ever received and that were not
+    /// swept. Vectors in
+    /// the cache stay. Returns the number of vectors read. May run again, and at the same time as `put`. A
+    /// damaged artifact loses only its own vectors.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
-        // If a content was embedded twice, the first vector is the one that the cache had.
+        // If a content was embedded twice, the first vector is the one that the cache contained.
         artifacts.sort_by(|left, right| (left.modified_at, &left.key).cmp(&(right.modified_at, &right.key)));
         let mut num_restored = 0;
         for artifact in artifacts {
@@ -101,7 +104,7 @@ impl DurableVectorCache {
         self.blobs.list(folder).await.map_err(|error| of_blobs(operation, folder, error))
     }
 
-    /// Nothing if somebody else removed the artifact meanwhile.
+    /// No effect if another process has removed the artifact.
     async fn read(&self, operation: &'static str, key: &str) -> Result<Vec<Entry>, VectorCacheError> {
         let bytes = match self.blobs.get(key).await {
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -130,7 +133,7 @@ impl DurableVectorCache {
     }
 }
 
-/// An entry that says that the cache has all vectors of a tenant.
+/// The entry that marks the cache as complete for a tenant.
 fn mark(tenant: &Tenant, model: &ModelId) -> Entry {
     let content = ContentHash::of(tenant.as_str());
     (VectorKey { model: model.clone(), content }, DenseVector(vec![0; model.dimensions.into()]))
@@ -157,7 +160,7 @@ impl VectorCache for DurableVectorCache {
         }
         let missing: Vec<VectorKey> = places.iter().map(|at| keys[*at].clone()).collect();
         self.make_whole(tenant, missing.iter().map(|key| &key.model)).await?;
-        // Looked up again even if it was whole: somebody else may have filled it since the first look.
+        // Read again even if it was complete: another process may have refilled it since the first read.
         for (at, again) in places.into_iter().zip(self.cache.get(tenant, &missing).await?) {
             found[at] = again;
         }
@@ -174,7 +177,9 @@ impl VectorCache for DurableVectorCache {
         self.cache.put(tenant, entries).await
     }
 
-    /// Also removes what is dead from the artifacts, and those that are damaged: they only save work. Reads all artifacts of the tenant.
+    /// Also removes dead vectors from the artifacts, and damaged artifacts, which only save work. Reads all
+    /// artifacts of the
+    /// tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,

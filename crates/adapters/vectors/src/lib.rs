@@ -1,10 +1,12 @@
 //! Cached vectors that outlive their cache.
 //!
-//! What a provider was paid for is written to the blob store before it goes into the cache, one artifact a batch. A
-//! cache that was lost is filled again from the artifacts, without asking the provider.
+//! A vector that a provider was paid for is written to the blob store before it goes into the cache, one
+//! artifact for
+//! each batch. A cache that was lost is refilled from the artifacts, without a call to the provider.
 //!
-//! What holds: a vector that `put` accepted is in an artifact; an artifact is never changed, and removed only when
-//! nothing in it is live.
+//! Invariants: a vector that `put` accepted is in an artifact. An artifact never changes, and is removed only
+//! when it
+//! contains no live vector.
 
 mod batch;
 mod durable;

@@ -1,8 +1,8 @@
-//! Content: what git stores, what is embedded, and where artifacts are.
+//! Content: blobs of git, hashes of embedded text, and references to artifacts.
 
 use std::fmt;
 
-/// Git's object id of a blob. For plain directories the same hash, computed: sha1 of `blob <size>\0<bytes>`.
+/// Git's object id of a blob. Plain directories use the same hash: sha1 of `blob <size>\0<bytes>`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub [u8; 20]);
 
@@ -21,7 +21,7 @@ impl fmt::Debug for BlobId {
     }
 }
 
-/// blake3 of the text that is embedded: signature, doc comment and body after redaction.
+/// blake3 of the embedded text: signature, doc comment and body after redaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -44,7 +44,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// A claim check: where an artifact lies, how long it is and what it hashes to. Readers verify both.
+/// Reference to an artifact: its key, length in bytes and hash. Readers verify length and hash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ArtifactRef {
     /// Key in the blob store, e.g. `facts/<repository>/<generation>/<part>`.

@@ -1,8 +1,8 @@
-//! Chunks as records of a repository: facts of a blob, placed at a path.
+//! Chunks as records of a repository: facts of a blob at a path.
 
 use crate::{ChunkKey, ChunkKind, ContentHash, Digest, Digester, LineSpan, RepoPath, RepositoryId, SymbolKind};
 
-/// A chunk as stores hold it and readers see it.
+/// A chunk as stores keep it and readers see it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkRecord {
     pub key: ChunkKey,
@@ -11,7 +11,7 @@ pub struct ChunkRecord {
     pub language: String,
     pub kind: ChunkKind,
     pub span: LineSpan,
-    /// Qualified name of the symbol that it shows.
+    /// Qualified name of the symbol that the chunk shows.
     pub symbol: Option<String>,
     pub symbol_kind: Option<SymbolKind>,
     /// Heading path of a document section.
@@ -21,22 +21,23 @@ pub struct ChunkRecord {
     /// Redacted text: the lines of the span, or the synthetic text of a summary or pattern.
     pub text: String,
     pub content_hash: ContentHash,
-    /// `fisio.imports.aws`; empty where the language has no module paths.
+    /// Module path, `fisio.imports.aws`; empty in languages without module paths.
     pub module_path: String,
     pub is_test: bool,
     pub exported: bool,
     pub documented: bool,
     pub has_secrets: bool,
-    /// Weight in ranking, in percent: 100 is ordinary, 150 navigation, less for generated files that are kept.
+    /// Weight in ranking, in percent: 100 is normal, 150 is navigation, generated files have less.
     pub weight_percent: u16,
     pub tags: Vec<String>,
-    /// Last change of the file by history, seconds since 1970.
+    /// Time of the file's last change in the history, in seconds since 1970.
     pub changed_at: Option<i64>,
 }
 
 impl ChunkRecord {
-    /// All that a reader can see. The text, and whether secrets were redacted from it, stand for themselves by
-    /// `content_hash`, so that no text is needed to compare.
+    /// Digest of all fields that a reader can see. `content_hash` represents the text and its redactions, so
+    /// a comparison
+    /// needs no text.
     pub fn digest(&self) -> Digest {
         Digester::new("chunk-record")
             .key_of(self.key.0)
@@ -61,15 +62,17 @@ impl ChunkRecord {
     }
 }
 
-/// A dense vector of integers: `clamp(round(scale · v), ±127)`. Sums of products stay exact below 2^24.
+/// A dense vector of integers: `clamp(round(scale · v), ±127)`. Sums of products are below 2^24 and therefore
+/// exact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseVector(pub Vec<i8>);
 
-/// Weighted terms, sorted by term, without duplicates. Terms are hashes of 32 bits; weights are integers from 1 to 255.
+/// Weighted terms, sorted by term, without duplicates. Terms are hashes of 32 bits; weights are integers from
+/// 1 to 255.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SparseVector(pub Vec<(u32, u8)>);
 
-/// A chunk with what it is found by.
+/// A chunk with its vector and terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Point {
     pub chunk: ChunkRecord,
@@ -78,7 +81,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// Digest of the dense vector and the weighted terms: what stores report of vectors that readers do not see whole.
+    /// Digest of the dense vector and the weighted terms. Stores report it, since readers do not see whole
+    /// vectors.
     pub fn vector_digest(&self) -> Digest {
         let dense: Vec<u8> = self.dense.0.iter().map(|value| *value as u8).collect();
         let mut sparse = Vec::with_capacity(5 * self.sparse.0.len());
@@ -90,16 +94,17 @@ impl Point {
     }
 }
 
-/// The embedding model that an index is pinned to.
+/// The embedding model of an index.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ModelId {
-    /// Name and version, e.g. `cairn-static-1`; a digest of the weights stands in it, so that other weights are
-    /// another model.
+    /// Name and version, e.g. `cairn-static-1`. It contains a digest of the weights, so a model with other
+    /// weights
+    /// has another id.
     pub name: String,
     pub dimensions: u16,
 }
 
-/// Whether a text is embedded as a question or as a passage.
+/// Whether a text is embedded as a query or as a passage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum InputType {
     Query,

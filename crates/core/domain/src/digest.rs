@@ -1,10 +1,13 @@
-//! Hashes: unambiguous input (every field is length-prefixed), domain-separated by purpose.
+//! Hashes. The input is unambiguous: every field is length-prefixed, and each purpose has a domain of its
+//! own.
 
 use std::fmt;
 
 use crate::Key128;
 
-/// blake3 of all that a reader can see of a record. Two versions of a record are *unchanged* if key and digest agree.
+/// blake3 of all fields of a record that a reader can see. Two versions of a record are *unchanged* if key
+/// and digest
+/// are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Digest(pub [u8; 32]);
 
@@ -28,7 +31,7 @@ impl fmt::Debug for Digest {
 pub struct Digester(blake3::Hasher);
 
 impl Digester {
-    /// `purpose` separates the hashes of different kinds of records from each other.
+    /// `purpose` separates the hashes of different kinds of records.
     pub fn new(purpose: &str) -> Self {
         Self(blake3::Hasher::new()).text(purpose)
     }
@@ -62,13 +65,13 @@ impl Digester {
         self.number(u64::from(flag))
     }
 
-    /// A list: its length, then each element as `each` adds it.
+    /// Adds a list: its length, then each element with `each`.
     #[must_use]
     pub fn list<T>(self, items: &[T], each: impl Fn(Self, &T) -> Self) -> Self {
         items.iter().fold(self.number(items.len() as u64), each)
     }
 
-    /// An optional field: presence, then the value.
+    /// Adds an optional field: whether it is present, then its value.
     #[must_use]
     pub fn option<T>(self, value: Option<T>, add: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
@@ -90,7 +93,7 @@ impl Digester {
 
 /// A digest of a set of records that does not depend on their order: the sum of their digests modulo 2^256.
 ///
-/// Duplicates count (unlike with XOR, where a pair would vanish).
+/// Duplicates count. With XOR a pair of duplicates would vanish.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SetDigest {
     pub count: u64,

@@ -1,4 +1,4 @@
-//! The graph: nodes with an identity and versions, and edges between identities.
+//! The graph: nodes that have an identity and versions, and edges between identities.
 
 use std::collections::HashMap;
 
@@ -37,31 +37,32 @@ words! {
 }
 
 words! {
-    /// How sure the linker is that an edge is true.
+    /// How certain an edge is.
     Resolution {
-        /// Bound by scope, or by structure that leaves no choice.
+        /// Bound by scope, or by a structure that permits only one target.
         Exact = "exact",
         /// Through an import that names the target.
         Import = "import",
-        /// By evidence that may mislead: a unique name in the repository, a receiver's evident type.
+        /// By evidence that can mislead: a name that is unique in the repository, or the evident type of the
+        /// receiver.
         Heuristic = "heuristic",
-        /// Several candidates; one edge for each, sharing the confidence.
+        /// Several candidates. Each gets one edge, and the candidates share the confidence.
         Ambiguous = "ambiguous",
     }
 }
 
 words! {
-    /// Why a reference was not resolved. Kept and counted.
+    /// Why a reference is unresolved. The reasons are stored and counted.
     Unresolved {
         /// The name comes from an import of a package outside the repository.
         External = "external",
         /// A name of the language or its standard library.
         Builtin = "builtin",
-        /// Nothing in the repository has the name.
+        /// The repository contains no definition with the name.
         NoDefinition = "no_definition",
-        /// The receiver's type is not evident and too many definitions have the name.
+        /// The type of the receiver is not evident, and too many definitions have the name.
         UnknownReceiver = "unknown_receiver",
-        /// A parameter or local variable is called, or the callee is an expression.
+        /// The callee is a parameter, a local variable or an expression.
         Dynamic = "dynamic",
     }
 }
@@ -72,7 +73,7 @@ pub struct NodeRecord {
     pub key: NodeKey,
     pub repository: RepositoryId,
     pub kind: NodeKind,
-    /// Short name: of the symbol, file, module, package, section.
+    /// Short name of the symbol, file, module, package or section.
     pub name: String,
     /// Qualified name within the file for symbols; the path for files; the module path for modules.
     pub qualified_name: String,
@@ -112,7 +113,9 @@ impl NodeRecord {
     }
 }
 
-/// A version of an edge. Belongs to the repository that refers; visible if both ends have a visible version.
+/// A version of an edge. It belongs to the repository that contains the reference. It is visible if both ends
+/// have a
+/// visible version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeRecord {
     pub key: EdgeKey,
@@ -120,10 +123,10 @@ pub struct EdgeRecord {
     pub kind: EdgeKind,
     pub source: NodeKey,
     pub target: NodeKey,
-    /// Line of the site in the source's file, from 1; 0 where an edge has no site.
+    /// Line of the reference in the source's file, from 1; 0 if the edge has no site.
     pub line: u32,
     pub resolution: Resolution,
-    /// 1 to 100.
+    /// In percent, 1 to 100.
     pub confidence_percent: u8,
 }
 
@@ -154,7 +157,8 @@ impl NodeKey {
         Self(Digester::new("node-module").key_of(repository.0).text(module_path).key())
     }
 
-    /// `ordinal` counts symbols of equal qualified name and kind within the path, from 0, in order of position.
+    /// `ordinal` counts symbols of equal qualified name and kind within the path, from 0, in order of
+    /// position.
     pub fn symbol(
         repository: RepositoryId,
         path: &RepoPath,
@@ -166,7 +170,7 @@ impl NodeKey {
         Self(digester.text(qualified_name).text(kind.as_str()).number(u64::from(ordinal)).key())
     }
 
-    /// Keys of all symbols of a file, in their order: equals are counted in order of position.
+    /// Keys of all symbols of a file, in source order. Equal symbols are numbered in order of position.
     pub fn symbols_of(repository: RepositoryId, path: &RepoPath, symbols: &[Symbol]) -> Vec<Self> {
         let mut ordinals: HashMap<(&str, SymbolKind), u32> = HashMap::with_capacity(symbols.len());
         let mut keys = Vec::with_capacity(symbols.len());
@@ -184,7 +188,9 @@ impl NodeKey {
         Self(digester.text(heading_path).number(u64::from(ordinal)).key())
     }
 
-    /// A package by ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven`) and name, as the repository refers to it.
+    /// A package by ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven`) and by the name with which the
+    /// repository refers
+    /// to it.
     pub fn package(repository: RepositoryId, ecosystem: &str, name: &str) -> Self {
         Self(Digester::new("node-package").key_of(repository.0).text(ecosystem).text(name).key())
     }

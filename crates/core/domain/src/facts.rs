@@ -1,4 +1,4 @@
-//! What parsing one file yields. Facts hold nothing that comes from the path, so that equal blobs share them.
+//! The result of parsing one file. No fact comes from the path, so equal blobs share their facts.
 
 use crate::{ContentHash, FactsKey};
 
@@ -64,7 +64,7 @@ words! {
 }
 
 impl SymbolKind {
-    /// Kinds that hold members: a method's parent is one of these.
+    /// Kinds that contain members. The parent of a method has one of these kinds.
     pub fn is_container(self) -> bool {
         use SymbolKind::{Class, Enum, Interface, Module, Struct, Trait};
         matches!(self, Class | Interface | Trait | Struct | Enum | Module)
@@ -74,7 +74,7 @@ impl SymbolKind {
         matches!(self, SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro)
     }
 
-    /// Kinds that can stand as a base, an annotation or the thing that a constructor makes.
+    /// Kinds that can be a base, an annotation or the result of a constructor.
     pub fn is_type(self) -> bool {
         use SymbolKind::{Class, Enum, Interface, Struct, Trait, Type};
         matches!(self, Class | Interface | Trait | Struct | Enum | Type)
@@ -85,7 +85,7 @@ words! {
     Visibility {
         Public = "public",
         Protected = "protected",
-        /// Within the package, crate or assembly.
+        /// Visible within the package, crate or assembly.
         Internal = "internal",
         Private = "private",
     }
@@ -95,7 +95,7 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Symbol {
     pub name: String,
-    /// Within the file: names of the containers and the name, joined with `.` whatever the language writes.
+    /// Within the file: the names of the containers and the own name, joined with `.` in every language.
     pub qualified_name: String,
     pub kind: SymbolKind,
     /// The whole definition, with its doc comment and decorators.
@@ -111,9 +111,10 @@ pub struct Symbol {
     /// Index of the enclosing symbol in `FileFacts::symbols`; always smaller than the symbol's own.
     pub parent: Option<u32>,
     pub visibility: Visibility,
-    /// Can be named from other files.
+    /// Other files can name the symbol.
     pub exported: bool,
-    /// Test code by content (`#[cfg(test)]`, `@Test`, `def test_…` in a test class). Tests by path are known later.
+    /// Test code by content (`#[cfg(test)]`, `@Test`, `def test_…` in a test class). Test paths are found
+    /// later.
     pub is_test: bool,
 }
 
@@ -126,7 +127,7 @@ words! {
         Implement = "implement",
         TypeUse = "type_use",
         Decorate = "decorate",
-        /// A name passed or read as a value (a function handed over as an argument).
+        /// A name that is read or passed as a value, for example a function as an argument.
         Value = "value",
     }
 }
@@ -135,15 +136,16 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
     pub kind: ReferenceKind,
-    /// Last part of what is named: `baz` in `foo.bar.baz()`.
+    /// Last part of the name: `baz` in `foo.bar.baz()`.
     pub name: String,
-    /// What stands before it, as written with parts joined by `.`: `foo.bar`; `self` for the object itself whatever the language calls
-    /// it, `super` for its base; `<root>` for the global namespace where the language writes it (`::open`);
-    /// `<expr>` where it is no chain of names.
+    /// The qualifier before it as written, parts joined with `.`: `foo.bar`. In every language `self` is the
+    /// object
+    /// itself and `super` its base. `<root>` is the global namespace if the language writes it (`::open`).
+    /// `<expr>` means that the qualifier is not a chain of names.
     pub receiver: Option<String>,
     /// Index of the innermost enclosing symbol.
     pub enclosing: Option<u32>,
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
     /// Number of arguments, for calls where it is evident (no spread).
     pub num_arguments: Option<u8>,
@@ -156,24 +158,26 @@ pub struct ImportedName {
     pub alias: Option<String>,
 }
 
-/// An import, as the language writes it.
+/// An import declaration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Import {
-    /// Module, package, crate path or file as written, e.g. `fisio.imports.aws`, `./util`, `crate.net`, `<stdio.h>`.
-    /// Parts are joined with `.` for languages with paths of names, and left alone for those with file paths or URLs.
+    /// Module, package, crate path or file as written: `fisio.imports.aws`, `./util`, `crate.net`,
+    /// `<stdio.h>`.
+    /// Parts are joined with `.` in languages with paths of names. File paths and URLs are unchanged.
     pub module: String,
-    /// Number of leading dots of a relative import in Python (`from ..x` is 2), of `super` in Rust; 0 otherwise.
+    /// Number of leading dots of a relative import in Python (`from ..x` is 2), of `super` in Rust; 0
+    /// otherwise.
     pub level: u8,
-    /// Names taken out of the module. Empty if the module itself is bound.
+    /// Names that are imported from the module. Empty if the module itself is bound.
     pub names: Vec<ImportedName>,
-    /// What the module itself is bound to, if it is renamed.
+    /// The name to which the module itself is bound, if it is renamed.
     pub alias: Option<String>,
     /// Everything in the module becomes visible (`from x import *`, `use x::*`, `import x.*`, `#include`).
     pub wildcard: bool,
-    /// The names are visible to those who import this file (`export … from`, `pub use`).
+    /// Files that import this file also see the names (`export … from`, `pub use`).
     pub reexport: bool,
     pub line: u32,
-    /// The symbol in which the import stands, if not at the top.
+    /// The symbol that contains the import; none at the top level.
     pub enclosing: Option<u32>,
 }
 
@@ -183,13 +187,15 @@ words! {
         Constructor = "constructor",
         /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
         Annotation = "annotation",
-        /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`): it hides outer
-        /// names. `type_name` is empty. Recorded only where the file uses the name bare, or first in a receiver.
+        /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). It
+        /// hides outer
+        /// names. `type_name` is empty. Recorded only if the file uses the name alone, or first in a
+        /// receiver.
         Opaque = "opaque",
     }
 }
 
-/// A variable, parameter or field, with its type where that is evident where it is bound.
+/// A variable, parameter or field, with its type if the binding makes it evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Binding {
     /// Name, or `self.name` for a field set on the object itself.
@@ -197,7 +203,7 @@ pub struct Binding {
     /// Name of the type without type arguments, parts joined with `.`; empty for `Opaque`.
     pub type_name: String,
     pub evidence: BindingEvidence,
-    /// The function (or class, for fields) in which it holds; none for the whole file.
+    /// The function that contains the binding, or the class for a field; none for the whole file.
     pub scope: Option<u32>,
     pub line: u32,
 }
@@ -216,7 +222,7 @@ words! {
         Section = "section",
         /// A block of configuration or data.
         Config = "config",
-        /// A window of text where no structure is known.
+        /// A window of text. Used if no structure is known.
         Text = "text",
         /// A section of a navigation document (AGENTS.md, README, docs).
         Navigation = "navigation",
@@ -224,23 +230,25 @@ words! {
     }
 }
 
-/// A semantic unit of a file. Every line of an indexed file belongs to at least one; only blank lines may
+/// A semantic unit of a file. Every line of an indexed file belongs to at least one chunk; only blank lines
+/// can
 /// belong to none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkFacts {
     pub kind: ChunkKind,
     pub span: LineSpan,
-    /// The symbol that it shows, if one.
+    /// The symbol that the chunk shows, if any.
     pub symbol: Option<u32>,
     /// Heading path of a document section, `Key Patterns > Import Pattern`.
     pub heading: Option<String>,
-    /// Context: enclosing class, signature, imports used. Payload and terms, not embedded. Without the file's path.
+    /// Context: enclosing class, signature, imports used. Part of payload and terms, but not embedded.
+    /// Without the path.
     pub header: String,
-    /// Text that is not the lines of the span (summaries). None: the lines of the span.
+    /// Text that differs from the lines of the span (summaries). None: the lines of the span.
     pub synthetic_text: Option<String>,
-    /// Of the text that is embedded.
+    /// Hash of the embedded text.
     pub content_hash: ContentHash,
-    /// Number and count of the parts of a split unit, from 1.
+    /// Number of this part of a split unit, and the number of all its parts, from 1.
     pub part: Option<(u16, u16)>,
     pub is_test: bool,
 }
@@ -275,29 +283,29 @@ pub struct Mention {
 words! {
     ParseStatus {
         Parsed = "parsed",
-        /// Parsed, with errors in the tree; facts come from the sound part.
+        /// Parsed with errors in the tree. The facts come from the part without errors.
         Partial = "partial",
-        /// Text windows because there is no grammar.
+        /// Text windows, since no grammar exists.
         NoParser = "no_parser",
-        /// Text windows because most of the bytes lie in errors.
+        /// Text windows, since most of the bytes are in error nodes.
         Unparsable = "unparsable",
-        /// Text windows because the bounds of shape (line length, nesting) were exceeded before parsing.
+        /// Text windows, since the file exceeds the limits for line length or nesting.
         Guarded = "guarded",
-        /// Text windows because the deadline passed.
+        /// Text windows, since parsing exceeded its deadline.
         Timeout = "parse_timeout",
-        /// Text windows because the parser's process died.
+        /// Text windows, since the parser process died.
         Crash = "parse_crash",
     }
 }
 
-/// What parsing one file yields.
+/// The result of parsing one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFacts {
     pub facts_key: FactsKey,
     pub language: String,
     pub status: ParseStatus,
     pub num_lines: u32,
-    /// In order of position; a parent stands before its members.
+    /// In order of position. A parent comes before its members.
     pub symbols: Vec<Symbol>,
     /// In order of position.
     pub references: Vec<Reference>,
@@ -306,8 +314,9 @@ pub struct FileFacts {
     /// In order of position.
     pub chunks: Vec<ChunkFacts>,
     pub document: Option<DocumentFacts>,
-    /// The package or namespace that the file declares (Java, Go, C#, PHP, Scala, Kotlin …), parts joined with `.`.
+    /// The package or namespace that the file declares (Java, Go, C#, PHP, Scala, Kotlin …), parts joined
+    /// with `.`.
     pub package: Option<String>,
-    /// Names that the file lists as its public ones (`__all__`, `export { a }`), if it does.
+    /// The names that the file lists as its public ones (`__all__`, `export { a }`), if it has such a list.
     pub export_list: Option<Vec<String>>,
 }

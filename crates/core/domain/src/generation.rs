@@ -1,18 +1,21 @@
-//! Generations and views: what one question sees.
+//! Generations and views: which records one query sees.
 
 use std::collections::BTreeSet;
 
 use crate::{GenerationId, RepositoryId};
 
-/// Counts publications. A view is taken at one of them.
+/// Number of publications so far. A view belongs to one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PublishedSeq(pub u64);
 
-/// What one question sees: taken once, passed to every store.
+/// The records that one query sees. A query takes one view and passes it to every store.
 ///
-/// A record is visible if it began below `next_gen` in a generation that is not hidden, and was not retired there.
-/// `hidden` names the generations below `next_gen` that are not published at this seq (staged, aborted), so that the
-/// rule holds however generations of different repositories interleave.
+/// A record is visible if two conditions hold: it began before `next_gen` in a generation that is not hidden,
+/// and no
+/// such generation has retired it. `hidden` lists the generations before `next_gen` that are not published at
+/// this
+/// sequence number (staged or aborted). So the rule holds for any interleaving of the generations of
+/// repositories.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct View {
     pub seq: PublishedSeq,
@@ -21,7 +24,7 @@ pub struct View {
     pub hidden_repositories: BTreeSet<RepositoryId>,
 }
 
-/// When a record of a store is visible: from the publication of `gen_from` until that of `gen_to`.
+/// The interval in which a record is visible: from the publication of `gen_from` to that of `gen_to`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     pub gen_from: GenerationId,
@@ -35,7 +38,7 @@ impl Interval {
 }
 
 impl View {
-    /// Whether generation `generation` is published at this view.
+    /// Whether `generation` is published at this view.
     pub fn published(&self, generation: GenerationId) -> bool {
         generation.0 < self.next_gen && !self.hidden.contains(&generation)
     }

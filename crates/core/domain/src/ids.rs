@@ -1,10 +1,10 @@
-//! Identity. Each id is a newtype; each derived id is a hash of the values that identify it.
+//! Identity. Each id is a newtype. Each derived id is a hash of the values that identify it.
 
 use std::fmt;
 
 use crate::{ContentHash, Digester, RepoPath, RepositoryName, Tenant};
 
-/// A 128-bit key derived by hashing what identifies a thing. Ordered and comparable, without meaning of its own.
+/// A 128-bit key: the hash of what identifies a thing. It has an order but no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key128(pub [u8; 16]);
 
@@ -24,7 +24,7 @@ impl fmt::Debug for Key128 {
 }
 
 impl Key128 {
-    /// Reads the 32 hexadecimal digits that `Display` writes.
+    /// Parses the 32 hexadecimal digits that `Display` writes.
     pub fn parse(text: &str) -> Option<Key128> {
         if text.len() != 32 || !text.is_ascii() {
             return None;
@@ -60,7 +60,8 @@ key!(
     ChunkKey
 );
 key!(
-    /// Identity of a node of the graph. For symbols: repository, path, qualified name, kind, ordinal among equals.
+    /// Identity of a node of the graph. For symbols: repository, path, qualified name, kind, ordinal among
+    /// equals.
     NodeKey
 );
 key!(
@@ -76,8 +77,9 @@ key!(
     RecordId
 );
 key!(
-    /// Identity of what parsing one file yields: blob id, language, versions of redaction rules, grammar, query and
-    /// chunker, and the repository's `secrets.ignore`. Holds nothing that comes from the path.
+    /// Identity of the facts of one file: blob id, language, versions of redaction rules, grammar, query and
+    /// chunker,
+    /// and the repository's `secrets.ignore`. Nothing comes from the path.
     FactsKey
 );
 key!(
@@ -100,7 +102,7 @@ impl ChunkKey {
 }
 
 impl RecordId {
-    /// UUIDv5 of the key in a namespace fixed for Cairn, so that stores with UUID ids can use it as it is.
+    /// UUIDv5 of the key in a namespace fixed for Cairn, for stores with UUID ids.
     pub fn derive(key: Key128, gen_from: GenerationId) -> Self {
         const NAMESPACE: uuid::Uuid = uuid::Uuid::from_u128(0x6361_6972_6e00_5000_8000_7265_636f_7264);
         let mut name = [0; 24];
@@ -110,7 +112,7 @@ impl RecordId {
     }
 }
 
-/// A version of a repository, numbered globally by the catalogue from 1. Never reused.
+/// A version of a repository. The catalogue numbers generations globally from 1. A number is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GenerationId(pub u64);
 

@@ -1,8 +1,10 @@
-//! The words of Cairn as types: values in, values out.
+//! The domain of Cairn as types: values only.
 //!
-//! Nothing here does I/O, reads a clock or knows how a value is stored or sent. Serialisation lives in `wire` and in
-//! the adapters. Every identity is made of content and names only (no clock, random number, host or worker id), so
-//! that a stage may run twice, anywhere, and write the same records.
+//! The crate does no I/O, reads no clock and does not know how a value is stored or sent. Serialisation is
+//! the task of
+//! `wire` and of the adapters. Every identity is derived from content and names only: no clock, random
+//! number, host or
+//! worker id. So a stage can run twice, anywhere, and writes the same records.
 
 mod blob;
 mod chunk;

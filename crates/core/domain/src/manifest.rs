@@ -1,8 +1,8 @@
-//! The inventory of a snapshot: every path has a record, also the skipped ones.
+//! The inventory of a snapshot: every path has a record, skipped paths included.
 
 use crate::{ArtifactRef, BlobId, Digest, Digester, FactsKey, RepoPath};
 
-/// What a path is in the tree.
+/// The kind of a path in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EntryKind {
     File,
@@ -11,7 +11,7 @@ pub enum EntryKind {
     Submodule,
 }
 
-/// Why a path is not in the index (or only as text, for `NoParser` and `ParseTimeout`).
+/// Why a path is not in the index, or only as text (`NoParser` and `ParseTimeout`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
     Excluded,
@@ -24,11 +24,11 @@ pub enum Reason {
     Symlink,
     Unreadable,
     NotUtf8,
-    /// No grammar for this kind of file: still indexed, as windows of text.
+    /// No grammar for this kind of file. The file is indexed as windows of text.
     NoParser,
-    /// The grammar did not finish within its bounds: still indexed, as windows of text.
+    /// Parsing exceeded its limits. The file is indexed as windows of text.
     ParseTimeout,
-    /// The parser's process died on this file: still indexed, as windows of text.
+    /// The parser process died on this file. The file is indexed as windows of text.
     ParseCrash,
 }
 
@@ -69,13 +69,13 @@ impl Reason {
     }
 }
 
-/// What became of a path.
+/// The result for a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Indexed. The reason says why only as text, if so.
+    /// Indexed. The reason is present if the file is indexed only as text.
     Indexed(Option<Reason>),
     Skipped(Reason),
-    /// Not indexed because something went wrong; tried again by the next run, also at the same commit.
+    /// Not indexed because of a failure. The next run tries again, also at the same commit.
     Failed {
         reason: Reason,
         message: String,
@@ -98,7 +98,7 @@ impl Outcome {
     }
 }
 
-/// Where the text or the facts of one file lie: an artifact and the slot inside it.
+/// The location of the text or the facts of one file: an artifact and the slot inside it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     pub artifact: ArtifactRef,
@@ -113,29 +113,34 @@ pub struct ManifestEntry {
     pub blob: BlobId,
     pub size_bytes: u64,
     pub outcome: Outcome,
-    /// Name of the language, from path and content; none for what is not indexed.
+    /// Name of the language, from path and content; none for a file that is not indexed.
     pub language: Option<String>,
     pub facts_key: Option<FactsKey>,
-    /// Where the redacted text lies in a source pack.
+    /// Location of the redacted text in a source pack.
     pub source: Option<Slot>,
-    /// Number of secrets that were redacted.
+    /// Number of redacted secrets.
     pub num_secrets: u32,
     pub num_lines: u32,
-    /// A generated file that a setting keeps, with low weight.
+    /// A generated file that a setting includes, with low weight.
     pub low_weight: bool,
-    /// A navigation document: README, AGENTS.md, docs, or what the settings name.
+    /// A navigation document: README, AGENTS.md, docs, or a path that the settings name.
     pub navigation: bool,
-    /// Tags by the rules of `.cairn.yaml`.
+    /// Tags from the rules of `.cairn.yaml`.
     pub tags: Vec<String>,
-    /// When this content came to this path by history, in seconds since 1970. None where no history is at hand, and for
-    /// what is not committed as it is.
+    /// Time at which this content came to this path in the history, in seconds since 1970. None without a
+    /// history, and
+    /// for content that differs from the commit.
     pub changed_at: Option<i64>,
-    /// Directory of the module that owns the path, from manifests (`go.mod`, `package.json` …) or settings; empty for the root.
+    /// Directory of the module that owns the path, from manifests (`go.mod`, `package.json` …) or settings.
+    /// Empty for
+    /// the root.
     pub module: Option<String>,
 }
 
 impl ManifestEntry {
-    /// All that a reader can see of the entry. The content of what is not indexed is not seen: on disk it may not even have been read.
+    /// Digest of all fields that a reader can see. The content of a path that is not indexed is excluded: it
+    /// may not have
+    /// been read from disk.
     pub fn digest(&self) -> Digest {
         let digester = Digester::new("manifest-entry")
             .text(self.path.as_str())
@@ -156,15 +161,15 @@ impl ManifestEntry {
     }
 }
 
-/// A secret that was redacted: where and by which rule, never the value.
+/// A redacted secret: its line and rule, never its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SecretFinding {
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
     pub rule: String,
 }
 
-/// The redacted text of one blob, as it lies in a source pack.
+/// The redacted text of one blob, as a source pack contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceText {
     pub facts_key: FactsKey,

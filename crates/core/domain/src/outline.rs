@@ -1,9 +1,10 @@
-//! What the rest of a repository looks at of a file. Like facts it holds nothing that comes from the path.
+//! The facts of a file that other files depend on. As in all facts, nothing comes from the path.
 
 use crate::{Import, LineSpan, SymbolKind};
 
-/// The part of a file's facts that other files and patterns depend on: small enough that a run reads it of every file
-/// of a snapshot, while it reads the facts of few.
+/// The part of a file's facts that other files and patterns depend on. It is small: a run reads the outlines
+/// of all
+/// files of a snapshot, but the full facts of few.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,
@@ -13,9 +14,9 @@ pub struct Outline {
     pub package: Option<String>,
     /// One for each symbol of the facts, in the same order.
     pub symbols: Vec<OutlineSymbol>,
-    /// In the order of their classes, those of a class as they are written.
+    /// In the order of their classes; within a class, in source order.
     pub bases: Vec<OutlineBase>,
-    /// Those outside of functions and classes.
+    /// References outside of functions and classes.
     pub imports: Vec<Import>,
     /// Fields and variables whose type is evident, in order of position.
     pub fields: Vec<OutlineField>,
@@ -27,25 +28,25 @@ pub struct OutlineSymbol {
     pub name: String,
     pub qualified_name: String,
     pub kind: SymbolKind,
-    /// Number among the symbols of equal qualified name and kind, from 0.
+    /// Ordinal among the symbols of equal qualified name and kind, from 0.
     pub ordinal: u32,
     pub parent: Option<u32>,
     pub span: LineSpan,
     pub arity: Arity,
-    /// Can be named from other files.
+    /// Other files can name the symbol.
     pub exported: bool,
     pub private: bool,
-    /// Declares again what another symbol is: an overload's signature, a property's setter, a prototype.
+    /// Declares another symbol again: the signature of an overload, the setter of a property, a prototype.
     pub secondary: bool,
-    /// What the file exports by default.
+    /// The default export of the file.
     pub is_default: bool,
-    /// An object beside the class of its name.
+    /// An object that accompanies the class of the same name.
     pub is_companion: bool,
-    /// Nothing can name it: a test that a macro declares.
+    /// Nothing can name the symbol, for example a test that a macro declares.
     pub nameless: bool,
-    /// Another name of what holds it.
+    /// An alias of its parent symbol.
     pub names_holder: bool,
-    /// Of types: what they are decorated with, without arguments.
+    /// For types: the names of their decorators, without arguments.
     pub decorators: Vec<String>,
 }
 
@@ -55,7 +56,7 @@ pub struct OutlineBase {
     /// Index of the class.
     pub class: u32,
     pub name: String,
-    /// What stands before the name.
+    /// The qualifier before the name.
     pub receiver: Option<String>,
     pub implements: bool,
 }
@@ -63,14 +64,15 @@ pub struct OutlineBase {
 /// A field or variable whose type is evident.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineField {
-    /// Index of the symbol in which it is bound; none at the top of the file.
+    /// Index of the symbol that binds it; none for the top level of the file.
     pub scope: Option<u32>,
-    /// `self.name` where it is set on the object itself.
+    /// `self.name` if it is set on the object itself.
     pub name: String,
     pub type_name: String,
 }
 
-/// How many arguments a definition takes: inclusive bounds. `max` is 255 where there is no bound or none is known.
+/// Number of arguments that a definition takes, both bounds inclusive. `max` is 255 if no bound exists or is
+/// known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arity {
     pub min: u8,
@@ -80,7 +82,7 @@ pub struct Arity {
 impl Arity {
     pub const UNKNOWN: Arity = Arity { min: 0, max: u8::MAX };
 
-    /// Whether a call with so many arguments may mean this definition.
+    /// Whether a call with this number of arguments can refer to the definition.
     pub fn accepts(self, num_arguments: Option<u8>) -> bool {
         num_arguments.is_none_or(|count| self.min <= count && count <= self.max)
     }

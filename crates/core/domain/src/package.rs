@@ -2,7 +2,7 @@
 
 use crate::RepoPath;
 
-/// Where packages of a kind are published.
+/// The registry of a kind of packages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Ecosystem {
     Pypi,
@@ -15,7 +15,7 @@ pub enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// As it stands in the keys of package nodes.
+    /// The word in the keys of package nodes.
     pub fn as_str(self) -> &'static str {
         match self {
             Ecosystem::Pypi => "pypi",
@@ -29,17 +29,18 @@ impl Ecosystem {
     }
 }
 
-/// What one manifest declares.
+/// The contents of one package manifest.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PackageManifest {
     pub ecosystem: Ecosystem,
     /// The manifest file.
     pub path: RepoPath,
-    /// Name of the package that it publishes; none if it only lists dependencies. `group:artifact` for Maven.
+    /// Name of the package that the manifest publishes; none if it only lists dependencies. `group:artifact`
+    /// for Maven.
     pub name: Option<String>,
     /// Folder of the package; empty for the repository's root.
     pub root: String,
-    /// Names of the packages that it needs, sorted, each once, without versions.
+    /// Names of its dependencies, sorted, without duplicates and without versions.
     pub dependencies: Vec<String>,
     /// Files that an import of the package itself opens, relative to the repository, best first.
     pub entries: Vec<String>,

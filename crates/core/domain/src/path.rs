@@ -1,16 +1,18 @@
-//! Paths of a repository.
+//! Paths within a repository.
 
 use std::fmt;
 
 /// A path relative to the root of a repository, with `/` between its parts.
 ///
-/// Git's names are bytes. Bytes that are not UTF-8, control characters and the backslash itself are escaped
-/// (`\xFF`, `\x0A`, `\\`), so that every name has exactly one text form, two names never share one, and a path can be
-/// printed on a line.
+/// Git stores names as bytes. The text form escapes bytes that are not UTF-8, control characters and the
+/// backslash
+/// (`\xFF`, `\x0A`, `\\`). So every name has exactly one text form, two names never share a form, and a path
+/// fits
+/// on one line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(String);
 
-/// A text that is not a path inside a repository.
+/// A text that is not a path within a repository.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPath {
     #[error("the path is empty")]
@@ -24,7 +26,7 @@ pub enum InvalidPath {
 }
 
 impl RepoPath {
-    /// From the bytes that git or the file system has.
+    /// From the bytes of git or of the file system.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPath> {
         if let Some(text) = plain(bytes) {
             return Self::checked(text.to_owned());
@@ -50,14 +52,14 @@ impl RepoPath {
         Self::checked(text)
     }
 
-    /// From the text form that `as_str` gives (what users type and stores hold).
+    /// From the text form that `as_str` returns. Users type it, and stores contain it.
     pub fn parse(text: &str) -> Result<Self, InvalidPath> {
         let path = Self::checked(text.to_owned())?;
         if plain(text.as_bytes()).is_some() {
             return Ok(path);
         }
         let bytes = path.to_bytes().ok_or_else(|| InvalidPath::BadEscape(text.to_owned()))?;
-        // One name has one text form: normalise what is escaped without need.
+        // One name has one text form, so unnecessary escapes are normalised.
         Self::from_bytes(&bytes)
     }
 
@@ -78,7 +80,7 @@ impl RepoPath {
         &self.0
     }
 
-    /// The bytes of the name. `None` only for a text with a malformed escape, which no constructor lets through.
+    /// The bytes of the name. `None` only for a malformed escape, which no constructor accepts.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.0.len());
         let mut rest = self.0.as_bytes();
@@ -112,7 +114,8 @@ impl RepoPath {
         self.0.rsplit_once('/').map_or("", |(directory, _)| directory)
     }
 
-    /// The last part of the name after a dot, lower case; empty if there is none. `.gitignore` has none.
+    /// The extension in lower case: the last part of the name after a dot. Empty if none exists, as for
+    /// `.gitignore`.
     pub fn extension(&self) -> String {
         match self.file_name().rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => extension.to_lowercase(),
@@ -129,7 +132,8 @@ impl RepoPath {
     }
 }
 
-/// The text, if it is printable ASCII without a backslash, as nearly all names are: nothing in it is escaped.
+/// The text if it is printable ASCII without a backslash, as nearly all names are. Nothing in it needs an
+/// escape.
 fn plain(bytes: &[u8]) -> Option<&str> {
     let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\');
     is_plain.then(|| std::str::from_utf8(bytes).ok()).flatten()

@@ -1,18 +1,18 @@
-//! Patterns: files or classes of the same structural shape.
+//! Patterns: groups of classes or files with a similar structure.
 
 use crate::{Digest, Digester, LineSpan, NodeKey, PatternKey, RepoPath, RepositoryId};
 
-/// A member of a pattern and how it deviates.
+/// A member of a pattern, with its differences from the pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PatternMember {
     pub node: NodeKey,
     pub path: RepoPath,
-    /// Name of the class (or stem of the file).
+    /// Name of the class, or the file name without extension for a file.
     pub name: String,
     pub span: LineSpan,
-    /// Methods that it has and fewer than 80 % of the members share.
+    /// Methods of the member that fewer than 80 % of the members have.
     pub extra_methods: Vec<String>,
-    /// Methods that at least 80 % of the members share and it lacks.
+    /// Methods that at least 80 % of the members have but this member does not.
     pub missing_methods: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ pub struct PatternRecord {
     /// Longest common word suffix or prefix of the members' names: `Importer`.
     pub name: String,
     pub description: String,
-    /// Methods that at least 80 % of the members share, sorted.
+    /// Methods that at least 80 % of the members have, sorted.
     pub shared_methods: Vec<String>,
     pub shared_bases: Vec<String>,
     pub shared_decorators: Vec<String>,

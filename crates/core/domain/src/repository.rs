@@ -29,7 +29,7 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// Who owns repositories. Locally always `local`.
+    /// The owner of repositories. Local mode always uses `local`.
     Tenant
 );
 text_id!(
@@ -43,21 +43,22 @@ impl Tenant {
     }
 }
 
-/// Which state of a repository was read.
+/// The state of a repository that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Revision {
-    /// A commit, as it is in git.
+    /// A commit of git.
     Commit(BlobId),
-    /// A working tree as it was on disk. `commit` is its HEAD (none before the first commit); `dirty` says that the
-    /// tree differs from it; `tree` is a digest of paths, modes and contents, so that two dirty states can be told
-    /// apart.
+    /// A working tree on disk. `commit` is its HEAD (none before the first commit). `dirty` means that the
+    /// tree differs
+    /// from HEAD. `tree` is a digest of paths, modes and contents, so two dirty states have different ids.
     WorkTree { commit: Option<BlobId>, dirty: bool, tree: Digest },
-    /// A plain directory, by digest of paths and contents.
+    /// A plain directory, by the digest of its paths and contents.
     Directory { tree: Digest },
 }
 
 impl Revision {
-    /// For people and for answers: the commit id, with `-dirty`, or `content-<digest>` for plain directories.
+    /// The form for users and answers: the commit id, with `-dirty` if needed, or `content-<digest>` for
+    /// plain directories.
     pub fn label(&self) -> String {
         match self {
             Revision::Commit(commit) => commit.to_string(),
@@ -74,11 +75,11 @@ impl Revision {
 pub struct Snapshot {
     pub repository: crate::RepositoryId,
     pub revision: Revision,
-    /// Branch that was read, where there is one.
+    /// The branch that was read, if any.
     pub branch: Option<String>,
 }
 
-/// How a repository is reached. Stored with the repository so that it can be synced again.
+/// The source of a repository. Stored with the repository, so that later syncs can read it again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Working tree of git, by absolute path.
@@ -91,14 +92,14 @@ pub enum Source {
     Url { url: String },
 }
 
-/// How a repository was found by listing an organisation, and what its hosting service says of it.
+/// The organisation listing that contained a repository, and the hosting service's data about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hosted {
-    /// Who gave the id: host and, if it is not the usual one, port of the service's API.
+    /// Issuer of the id: the host of the service's API, with the port if it is not the default.
     pub host: String,
-    /// The service's own id. Stays through renames and transfers, so it says which repository is meant.
+    /// The service's own id. Renames and transfers do not change it, so it identifies the repository.
     pub id: String,
-    /// The organisation, group or user whose list it stands on, as the settings name it.
+    /// The organisation, group or user whose listing contains the repository, as named in the settings.
     pub organisation: String,
     pub default_branch: Option<String>,
     /// Redacted, on one line.

@@ -1,4 +1,4 @@
-//! Runs: one attempt to bring a repository to a snapshot, made of parts that a plan lists from the start.
+//! Runs. A run is one attempt to bring a repository to a snapshot. A plan lists its parts at the start.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::facts::words;
 use crate::{Digester, GenerationId, MessageId, RepositoryId};
 
 words! {
-    /// The stages of a run, in the order in which they become possible.
+    /// The stages of a run, in the order in which they can start.
     StageName {
         Sync = "sync",
         Parse = "parse",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl StageName {
-    /// The stages whose parts must all have ended before a part of this stage may start.
+    /// The stages whose parts must all have ended before a part of this stage can start.
     pub fn waits_for(self) -> &'static [StageName] {
         match self {
             StageName::Sync | StageName::Parse => &[],
@@ -40,7 +40,7 @@ impl StageName {
     }
 }
 
-/// A run is the repository and the generation that it builds.
+/// Id of a run: the repository and the generation that it builds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RunId {
     pub repository: RepositoryId,
@@ -53,11 +53,11 @@ impl fmt::Display for RunId {
     }
 }
 
-/// One unit of fan-out of a run.
+/// One unit of the fan-out of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartId {
     pub stage: StageName,
-    /// From 0 within the stage.
+    /// Number within the stage, from 0.
     pub number: u32,
 }
 
@@ -73,14 +73,14 @@ impl MessageId {
         Self(digester.text(part.stage.as_str()).number(u64::from(part.number)).key())
     }
 
-    /// Of a request to sync a repository, by its number among those of the repository.
+    /// Id of a request to sync a repository: its number among the requests of the repository.
     pub fn derive_sync(repository: RepositoryId, request: u64) -> Self {
         Self(Digester::new("sync message").key_of(repository.0).number(request).key())
     }
 }
 
 words! {
-    /// Interactive requests pass bulk work.
+    /// Interactive requests come before bulk work.
     Lane {
         Interactive = "interactive",
         Bulk = "bulk",
@@ -89,13 +89,13 @@ words! {
 
 words! {
     RunState {
-        /// Parts are open.
+        /// Some parts are open.
         Running = "running",
-        /// Published, every part done.
+        /// Published; every part is done.
         Published = "published",
-        /// Published, some parts failed; the files concerned are absent and listed.
+        /// Published; some parts failed. The index lacks their files and lists them.
         Partial = "partial",
-        /// Ended before publishing; the old generation stays.
+        /// Ended before publishing. The old generation stays.
         Failed = "failed",
         Cancelled = "cancelled",
     }
@@ -107,22 +107,22 @@ impl RunState {
     }
 }
 
-/// How a part ended.
+/// The end of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PartEnd {
     Done,
-    /// A code that has a page in `runbooks/`, and what happened.
+    /// An error code that has a page in `runbooks/`, and a message.
     Failed {
         code: String,
         message: String,
     },
 }
 
-/// How far a sync is.
+/// Progress of a sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SyncProgress {
-    /// That came from a remote.
+    /// Bytes received from a remote.
     pub fetched_bytes: u64,
-    /// Whose content was read; what is the same as before is not read.
+    /// Files whose content was read. Unchanged files are not read.
     pub num_files_read: u64,
 }

@@ -1,10 +1,11 @@
-//! Scope: what the caller may see and asked for. Every read of a store takes one; there is no default.
+//! Scope: the repositories that the caller may see and has requested. Every read of a store takes one; no
+//! default exists.
 
 use std::collections::BTreeSet;
 
 use crate::{RepositoryId, Tenant};
 
-/// The repositories that a question may touch. Stores test it before any limit.
+/// The repositories that a query may read. Stores apply it before any limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scope {
     pub tenant: Tenant,
@@ -27,7 +28,7 @@ impl Scope {
         Self { tenant, repositories: RepositoryScope::Only(repositories.into_iter().collect()) }
     }
 
-    /// Whether the scope names the repository. (That it is of the tenant, the store knows.)
+    /// Whether the scope contains the repository. The store checks that the repository belongs to the tenant.
     pub fn contains(&self, repository: RepositoryId) -> bool {
         match &self.repositories {
             RepositoryScope::All => true,

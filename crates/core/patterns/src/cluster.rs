@@ -1,20 +1,23 @@
 //! Clusters around medoids.
 //!
-//! Connected components alone would chain: A like B, B like C, and so on, until the ends have nothing in common. So
-//! each cluster is a star: the set with most alike members becomes the medoid, takes those that are alike to *it*, and
-//! the rest is looked at again. Every member is alike to the canonical one, and the largest patterns come first.
+//! Connected components would chain sets: A is similar to B, B to C, and so on, until the ends have nothing
+//! in common.
+//! So each cluster is a star. The set with most similar members becomes the medoid and takes the sets similar
+//! to *it*;
+//! the remaining sets are processed again. Every member is similar to the canonical one. Large patterns come
+//! first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of the medoid's set and of all sets in the cluster, ascending.
+/// The number of the medoid's set and the numbers of all sets in the cluster, ascending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cluster {
     pub(crate) medoid: u32,
     pub(crate) sets: Vec<u32>,
 }
 
-/// `weights` counts the members that have each set. Ties go to the set of the smaller number.
+/// `weights` contains the number of members of each set. Ties go to the set with the smaller number.
 pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usize) -> Vec<Cluster> {
     let mut is_taken = vec![false; weights.len()];
     let mut sizes: Vec<usize> = neighbours
@@ -29,7 +32,7 @@ pub(crate) fn clusters(neighbours: &[Vec<u32>], weights: &[usize], min_size: usi
         if size < min_size {
             break;
         }
-        // Sizes only shrink: an outdated entry has a newer one further down.
+        // Sizes only decrease. An outdated entry has a newer one further down.
         if is_taken[medoid as usize] || size != sizes[medoid as usize] {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::cluster::clusters;
 use crate::join::{Set, neighbours};
 use crate::{PatternSettings, Shape, words};
 
-/// Share of the members that make a method one of the pattern, in percent.
+/// A method belongs to the pattern if at least this share of the members has it, in percent.
 const SHARED_PERCENT: usize = 80;
 
 /// The patterns among the shapes of a repository, sorted by key. The order of the shapes does not matter.
@@ -51,7 +51,7 @@ fn clusters_of<'s>(shapes: &[&'s Shape], settings: &PatternSettings) -> Vec<(&'s
     with_members.collect()
 }
 
-/// Numbers by rarity, then by text, so that the rarest elements of a set come first on every machine.
+/// Numbers elements by rarity, then by text. The order is the same on every machine.
 fn number_elements<'s>(shapes: &[&'s Shape]) -> FxHashMap<(u8, &'s str), u32> {
     let mut counts: BTreeMap<(u8, &str), usize> = BTreeMap::new();
     for element in shapes.iter().flat_map(|shape| shape.elements()) {
@@ -91,7 +91,7 @@ fn record(
     Some(pattern)
 }
 
-/// Repository and shared signature; patterns of equal signature are counted from the largest.
+/// Hashes repository and shared signature. Patterns of equal signature are numbered from the largest.
 fn key(
     repository: RepositoryId,
     medoid: &Shape,
@@ -108,7 +108,7 @@ fn key(
     key
 }
 
-/// What at least 80 % of the shapes have, sorted.
+/// Elements that at least 80 % of the shapes have, sorted.
 fn shared(shapes: &[&Shape], of: impl Fn(&Shape) -> &BTreeSet<String>) -> Vec<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for name in shapes.iter().flat_map(|shape| of(shape)) {
@@ -130,7 +130,9 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
     }
 }
 
-/// What the names have in common; else the words that most end with, else the base, else what the members do.
+/// The common words of the names; else the word that most names end with; else the common base; else the
+/// common
+/// methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)

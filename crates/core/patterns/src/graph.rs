@@ -1,4 +1,4 @@
-//! Patterns as nodes, and who follows them.
+//! Patterns as nodes, and the edges of their members.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, NodeKey, NodeKind, NodeRecord, PatternRecord, Resolution};
 
@@ -32,7 +32,7 @@ fn node(pattern: &PatternRecord) -> NodeRecord {
     }
 }
 
-/// Members stand in order of path and line, so sites of one file are numbered in order.
+/// Members are sorted by path and line, so the sites of one file are numbered in order.
 fn edges_of(pattern: &PatternRecord) -> Vec<EdgeRecord> {
     let owner = pattern.repository;
     let target = NodeKey::pattern(owner, pattern.key.0);

@@ -1,10 +1,12 @@
 //! Pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
 //!
-//! If two sets overlap enough, the few rarest elements of each (its *prefix*) have one in common. So only sets that share
-//! a rare element are compared, and an element that thousands of classes have (`__init__`) brings no pairs.
+//! If two sets overlap enough, the rarest elements of each (its *prefix*) have one in common. So only sets
+//! that share
+//! a rare element are compared. An element of thousands of classes (`__init__`) causes no comparison.
 //!
-//! Thousands of sets that all are alike would still make a pair each with each. Of the sets that share a rare element
-//! only the first are compared with the others then: stars around those hold the same members.
+//! Thousands of similar sets would still cause a comparison of each with each. If many sets share a rare
+//! element, only
+//! the first of them are compared with the others. The clusters around these contain the same members.
 
 use rustc_hash::FxHashMap;
 
@@ -34,15 +36,15 @@ fn num_common(a: &[u32], b: &[u32]) -> usize {
     common
 }
 
-/// Comparisons for each rare element of a set, on average.
+/// Average number of comparisons for each rare element of a set.
 const MOST_COMPARISONS: usize = 4_000_000;
 
-/// Of so many sets that share a rare element each is compared with each.
+/// Up to this number of sets that share a rare element, each is compared with each.
 fn most_compared(num_sets: usize) -> usize {
     (MOST_COMPARISONS / num_sets.max(1)).clamp(16, 1_000)
 }
 
-/// Neighbours of each set: the others that are alike, ascending. The sets must differ from each other.
+/// Neighbours of each set: the other similar sets, ascending. The sets must be distinct.
 pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     let most_compared = most_compared(sets.len());
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
@@ -75,8 +77,8 @@ pub(crate) fn neighbours(sets: &[Set], percent: u8) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// A set that is alike has at least `⌈t·n⌉` elements in common with one of `n`, so at most `n − ⌈t·n⌉` of the rarest
-/// are missing there.
+/// A similar set has at least `⌈t·n⌉` elements in common with a set of `n`. So it lacks at most `n − ⌈t·n⌉`
+/// of the rarest.
 fn prefix_len(len: usize, percent: u8) -> usize {
     let needed = (len * usize::from(percent)).div_ceil(100);
     (len - needed + 1).min(len)
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn thousands_that_are_alike_are_compared_with_the_first() {
-        // Each has nine elements, of which all share eight.
+        // Each set has nine elements; eight are common to all.
         let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
         let sets: Vec<Set> = (0..5_000).map(set).collect();
         let found = neighbours(&sets, 80);

@@ -1,11 +1,14 @@
-//! Finds classes and files of the same structural shape in a repository.
+//! Finds classes and files with a similar structure in a repository.
 //!
-//! A shape is a set: names of methods, bases, decorators ([`shapes`]). Two shapes are alike if the Jaccard similarity of
-//! their sets reaches a threshold. Equal sets are merged first; alike ones are found by a join over rare elements that
-//! gives exactly the pairs above the threshold (`join`); clusters are stars around medoids, so that no chain of small
-//! differences glues unlike things together (`cluster`); each is described as a [`cairn_domain::PatternRecord`].
+//! A shape is a set: names of methods, bases, decorators ([`shapes`]). Two shapes are similar if the Jaccard
+//! similarity
+//! of their sets reaches a threshold. Equal sets are merged first. A join over rare elements finds exactly
+//! the pairs
+//! above the threshold (`join`). Clusters are stars around medoids, so a chain of small differences cannot
+//! join
+//! different shapes (`cluster`). Each cluster is described as a [`cairn_domain::PatternRecord`].
 //!
-//! Nothing depends on the order of the input, and the cost is near-linear in the number of shapes.
+//! The result does not depend on the order of the input. The cost is near-linear in the number of shapes.
 
 mod cluster;
 mod describe;
@@ -20,12 +23,12 @@ pub use graph::pattern_graph;
 pub use shape::{PatternFile, Shape, shapes};
 pub use text::pattern_chunk_text;
 
-/// When shapes form a pattern.
+/// Conditions for a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PatternSettings {
-    /// Fewest members of a pattern.
+    /// Minimum number of members.
     pub min_cluster_size: usize,
-    /// Least Jaccard similarity to the canonical member, in percent, 1 to 100.
+    /// Minimum Jaccard similarity to the canonical member, in percent, 1 to 100.
     pub similarity_percent: u8,
 }
 

@@ -6,7 +6,7 @@ use cairn_domain::{LineSpan, NodeKey, Outline, OutlineSymbol, RepoPath, Reposito
 
 use crate::words;
 
-/// A file as patterns see it.
+/// The facts of a file that patterns use.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternFile<'a> {
     pub path: &'a RepoPath,
@@ -14,14 +14,14 @@ pub struct PatternFile<'a> {
     pub outline: &'a Outline,
 }
 
-/// What a class, or a file of functions, looks like.
+/// The structure of a class, or of a file that contains functions only.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Shape {
     pub path: RepoPath,
     pub span: LineSpan,
-    /// Node of the class, or of the file.
+    /// Node of the class or file.
     pub node: NodeKey,
-    /// Name of the class, or stem of the file.
+    /// Name of the class, or the file name without extension.
     pub name: String,
     pub language: String,
     /// Kind of the class; none for a file.
@@ -32,15 +32,16 @@ pub struct Shape {
     pub decorators: BTreeSet<String>,
 }
 
-/// Methods that make an object and say nothing of what it does.
+/// Methods that construct an object. They do not describe its behaviour.
 const CONSTRUCTORS: &[&str] = &["new", "default", "constructor", "init", "initialize", "main"];
 
-/// Methods around the tests of a class.
+/// Set-up and tear-down methods of test classes.
 const FIXTURES: &[&str] =
     &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
 
-/// Shapes of a file: of its classes, or of the file itself if it holds functions only. Trivial ones are left out: those
-/// without methods, with a constructor or one special method only, test classes that hold tests only.
+/// Shapes of the classes of a file, or of the file itself if it contains functions only. Trivial shapes are
+/// omitted:
+/// without methods, with a constructor or one special method only, and test classes that contain tests only.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
     let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
@@ -86,7 +87,7 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
     classes.into_values().collect()
 }
 
-/// The class around a method, also where the method stands outside of it (`impl` blocks, methods of Go).
+/// The class of a method, also if the method is written outside of it (`impl` blocks, methods of Go).
 fn class_of(
     symbol: &OutlineSymbol,
     classes: &BTreeMap<usize, Shape>,
@@ -116,7 +117,9 @@ fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
     }
 }
 
-/// A file by its functions. The file's own name in theirs counts as a blank: `import_aws` in `aws` is `import_*`.
+/// The shape of a file from its functions. The file's own name in a function name becomes `*`: `import_aws`
+/// in `aws` is
+/// `import_*`.
 fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
     let mut shape = empty(file, NodeKey::file(repository, file.path));
     let functions =
@@ -141,7 +144,7 @@ fn is_trivial(methods: &BTreeSet<String>) -> bool {
 }
 
 impl Shape {
-    /// The set that is compared. Kind and language stand beside it: shapes of different kinds are never alike.
+    /// The compared set. Kind and language are separate: shapes of different kinds are never similar.
     pub(crate) fn elements(&self) -> impl Iterator<Item = (u8, &str)> {
         let methods = self.methods.iter().map(|name| (0, name.as_str()));
         let bases = self.bases.iter().map(|name| (1, name.as_str()));

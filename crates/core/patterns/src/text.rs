@@ -6,11 +6,12 @@ use cairn_domain::{PatternMember, PatternRecord};
 
 use crate::words;
 
-/// Members that are listed; the rest is counted.
+/// Maximum number of listed members. The others are counted.
 const MAX_LISTED: usize = 30;
 
-/// Text of the chunk of kind `pattern`: answers "how do importers work" with the name in both numbers, what the members
-/// share, the one to read first, and how the others deviate.
+/// Text of the chunk of kind `pattern`. It answers "how do importers work": the name in singular and plural,
+/// the shared
+/// methods, the canonical member, and the differences of the others.
 pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
     let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
     let one = words.join(" ");

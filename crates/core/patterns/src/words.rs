@@ -1,4 +1,4 @@
-//! Words of identifiers, and what names have in common.
+//! Words of identifiers, and the common words of several names.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,9 @@ pub(crate) fn split(name: &str) -> Vec<&str> {
     words
 }
 
-/// The longest run of words that all names end with; if there is none, that all start with. Joined as the first name
-/// writes them.
+/// The longest run of words that ends all names; else the longest run that begins all names. Joined as in the
+/// first
+/// name.
 pub(crate) fn common(names: &[&str]) -> Option<String> {
     let split: Vec<Vec<&str>> = names.iter().map(|name| self::split(name)).collect();
     let first = split.first()?;
@@ -36,7 +37,7 @@ pub(crate) fn common(names: &[&str]) -> Option<String> {
     joined(names[0], &first[..at_start])
 }
 
-/// The word that at least so many percent of the names end with; else, start with.
+/// The word that ends at least the given percentage of the names; else the word that begins them.
 pub(crate) fn of_most(names: &[&str], percent: usize) -> Option<String> {
     let (mut ends, mut starts): (BTreeMap<&str, usize>, BTreeMap<&str, usize>) = Default::default();
     for words in names.iter().map(|name| split(name)) {
@@ -69,7 +70,7 @@ fn joined(name: &str, words: &[&str]) -> Option<String> {
     Some(name[start..end].to_owned())
 }
 
-/// Replaces `part` in a name by `*`, whatever its case; names that are shorter than three letters say too little.
+/// Replaces `part` in a name by `*`, ignoring case. Parts of fewer than three letters are not replaced.
 pub(crate) fn blank_out(name: &str, part: &str) -> String {
     let (lower, part) = (name.to_ascii_lowercase(), part.to_ascii_lowercase().replace(['_', '-'], ""));
     match lower.find(&part).filter(|_| part.len() >= 3) {
@@ -78,7 +79,7 @@ pub(crate) fn blank_out(name: &str, part: &str) -> String {
     }
 }
 
-/// English plural, well enough for a sentence.
+/// English plural, good enough for a sentence.
 pub(crate) fn plural(word: &str) -> String {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
     match word {

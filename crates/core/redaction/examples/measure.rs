@@ -1,8 +1,10 @@
-//! What redaction does to real trees: `cargo run --release --example measure -- [--show|--table] [--fast] DIR…`.
+//! What redaction does to real trees: `cargo run --release --example measure -- [--show|--table] [--fast]
+//! DIR…`.
 //!
-//! Takes the files that would be indexed, redacts them, cuts the redacted texts into chunks as the index does, and lists
-//! every chunk that redaction changed: path, lines and rules, with `--show` also the redacted lines, with `--table` as rows
-//! of Markdown. Ends with the share of changed chunks and, unless `--fast` is given, the speed.
+//! Takes the files that would be indexed, redacts them, cuts the redacted texts into chunks as the index
+//! does, and lists every chunk that redaction changed: path, lines and rules, with `--show` also the redacted
+//! lines, with `--table` as rows of Markdown. Ends with the share of changed chunks and, unless `--fast` is
+//! given, the speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,22 +1,42 @@
-//! What is assigned to a name, in whatever syntax: `name = "value"`, `"name": "value"`, `name: value`, `name=value`,
-//! `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`, `("name", "value")`, also inside
-//! the escaped strings of JSON (`\"name\": \"value\"`).
+//! Values that are assigned to a name, in many syntaxes: `name = "value"`, `"name": "value"`, `name: value`,
+//! `name=value`, `name("value")`, `<name>value</name>`, `--name value`, `name="x" value="value"`, `("name",
+//! "value")`, also inside the escaped strings of JSON (`\"name\": \"value\"`).
 
 use std::ops::Range;
 
 use crate::context;
 use crate::cursor::Cursor;
+use crate::data;
 use crate::judge::{self, Style};
 use crate::name::{Name, Naming, name_end};
 
-/// How far a value may lie behind its name, and how long it may be, in bytes.
+/// Maximum distance of a value from its name, and its maximum length, in bytes.
 const REACH: usize = 1024;
 
-/// Literals that may make up one value.
+/// Maximum number of literals of one value.
 const MOST_PARTS: usize = 32;
 
-/// What is assigned to the name around a keyword, if it is a secret: one part, or the literals that are joined to it.
+/// The value of the name around a keyword, if it is a secret: one part, or several joined literals.
 pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
+    let known = delimited(text, hit.clone(), naming);
+    let whole = data::secrets(text, &hit, naming);
+    match known {
+        // Closing brackets and stops after a known value belong to its surroundings.
+        Some(known) if whole.iter().all(|value| is_covered(text, value, &known)) => Some(known),
+        known if whole.is_empty() => known,
+        _ => Some(whole),
+    }
+}
+
+/// The whole value is known, except signs that close its surroundings.
+fn is_covered(text: &[u8], value: &Range<usize>, known: &[Range<usize>]) -> bool {
+    let Some((first, last)) = known.first().zip(known.last()) else { return false };
+    first.start <= value.start
+        && (last.end >= value.end || text[last.end..value.end].iter().all(|byte| b")]}.,;:?'\"`*".contains(byte)))
+}
+
+/// A value between quotes, or one that ends where an expression ends.
+fn delimited(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<Vec<Range<usize>>> {
     let (style, value) = assigned(text, hit.end)?;
     let name = Name::around(text, hit, naming)?;
     let style = match style {
@@ -39,7 +59,8 @@ pub(crate) fn secret(text: &[u8], hit: Range<usize>, naming: Naming) -> Option<V
     is_secret(&text[value.clone()]).then(|| vec![value])
 }
 
-/// The value and what is joined to it: `"…" + "…"`, literals on lines of their own, a line that a backslash continues.
+/// The value and the parts joined to it: `"…" + "…"`, literals on separate lines, lines continued by a
+/// backslash.
 fn joined_parts(text: &[u8], value: Range<usize>) -> Vec<Range<usize>> {
     let end = text.len().min(value.end + REACH);
     let mut cursor = Cursor { text: &text[..end], at: value.end };
@@ -79,7 +100,8 @@ fn is_verb(name: &[u8]) -> bool {
         && !name.windows(3).any(|part| part == b"pwd")
 }
 
-/// The value behind a name that ends after `word_end`. Cheap where there is none: most keywords are ordinary words.
+/// The value after a name that ends after `word_end`. Cheap if no value follows: most keywords are ordinary
+/// words.
 fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
     let name_end = name_end(text, word_end);
     let end = text.len().min(name_end + REACH);
@@ -133,7 +155,7 @@ fn after_arrow(cursor: &mut Cursor<'_>, length: usize) -> Option<(Style, Range<u
     value(cursor)
 }
 
-/// The word that ends here is the name of an element: `<` stands before it.
+/// The word that ends here is the name of an element: it follows `<`.
 fn begins_element(text: &[u8], end: usize) -> bool {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
     let length = text[..end].iter().rev().take(48).take_while(is_part).count();
@@ -147,7 +169,7 @@ fn with_attributes(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     element(cursor)
 }
 
-/// Past `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and their like.
+/// Skips `=`, `:`, `:=`, `=>`, `==`, `?=`, `<-`, `+=` and similar operators.
 fn after_operator(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let start = cursor.at;
     while matches!(cursor.peek(), b'=' | b':' | b'>' | b'<' | b'!' | b'|' | b'+' | b'~' | b'-' | b'?')
@@ -201,7 +223,7 @@ fn value(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     Some((Style::Loose, bare))
 }
 
-/// `process.env.PASSWORD || "…"`, `… ?? "…"`, `… or "…"`: what holds where nothing is configured.
+/// `process.env.PASSWORD || "…"`, `… ?? "…"`, `… or "…"`: the default value.
 fn alternative(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     let operator = [b"|| ".as_slice(), b"?? ", b"or ", b"?: "].into_iter().find(|operator| cursor.at_word(operator))?;
@@ -295,7 +317,7 @@ fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>
 
 /// `Some("…")`, `String::from("…")`, `new Secret("…")`, `["…"`.
 fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
-    /// What makes a text of a text, and looks nothing up.
+    /// Functions that convert their argument. They do not look up a value by name.
     const MAKERS: [&[u8]; 12] = [
         b"byte",
         b"bytes",
@@ -331,7 +353,7 @@ fn wrapped(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(if list || makes { Style::Literal } else { Style::Wrapped })
 }
 
-/// `: &'static str = "…"`, `: Optional[str] = "…"`: what stands before the `=` is a type.
+/// `: &'static str = "…"`, `: Optional[str] = "…"`: a type precedes the `=`.
 fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let rest = &cursor.text[cursor.at..cursor.text.len().min(cursor.at + 48)];
     let is_type = |byte: &u8| {
@@ -347,8 +369,8 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.literal(Style::Literal).or_else(|| wrapped(cursor))
 }
 
-/// `<password>value</password>`, also with the value on a line of its own or as CDATA; a bare `>` after a name is a
-/// comparison and no element.
+/// `<password>value</password>`, also with the value on a separate line or as CDATA. Without a closing tag
+/// `>` is a comparison.
 fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
@@ -358,9 +380,15 @@ fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     }
     let start = cursor.at;
     let rest = &cursor.text[start..];
+    let rest = &rest[..rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| rest.len().min(at + 80))];
     let ending: &[u8] = if is_raw { b"]]>" } else { b"</" };
-    let length = rest.iter().position(|byte| matches!(byte, b'<' | b'\n' | b'"' | b']'))?;
+    let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let length = rest[..line].windows(ending.len()).position(|window| window == ending).unwrap_or(line);
     let value = &rest[..length];
+    // Other elements are inside.
+    if !is_raw && value.contains(&b'<') {
+        return None;
+    }
     let after = rest[length..].trim_ascii_start();
     let value = value.trim_ascii_end();
     (after.starts_with(ending) && !value.is_empty()).then(|| (Style::Literal, start..start + value.len()))
@@ -409,7 +437,8 @@ fn after_verb(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     value(cursor)
 }
 
-/// After a space without an operator: `password 'x'`, `password string = "x"`, `password is "x"`, `--password x`.
+/// After a space without an operator: `password 'x'`, `password string = "x"`, `password is "x"`, `--password
+/// x`.
 fn after_space(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     if let Some(found) = cursor.literal(Style::Beside) {
         return Some(found);

@@ -1,11 +1,11 @@
-//! What stands around a bare value tells whether it is one: it fills its line, belongs to a connection string, or sets a
-//! variable of the environment. Elsewhere it is most likely an expression.
+//! The surroundings of a bare value decide whether it is data: it fills its line, belongs to a connection
+//! string, or sets an environment variable. Elsewhere it is most likely an expression.
 
 use std::ops::Range;
 
 use crate::judge::Style;
 
-/// Whether a bare value fills its line, as in YAML, or stands in a connection string.
+/// Whether a bare value fills its line, as in YAML, or is part of a connection string.
 pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>, style: Style) -> Style {
     if is_in_connection_string(text, name, value) {
         return Style::Connection;
@@ -16,12 +16,12 @@ pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>,
     let command = style == Style::Spaced && (is_after_env(text, name.start) || is_below_login(text, name.start));
     let begins = flag
         || ((tight || command) && begins_line(text, name.start))
-        || is_told(between)
+        || is_stated(between)
         || (style == Style::Loose && is_in_section(text, name.start));
     if begins && ends_line(text, value.end)
         || is_variable(text, name, value)
         || (flag && is_free(text, value.end))
-        || (is_told(between) && is_end_of_clause(text, value.end))
+        || (is_stated(between) && is_end_of_clause(text, value.end))
         || (style == Style::Spaced && is_set(text, name.start, value.end))
         || (style == Style::Loose && tight && is_noted(text, name.start, value.end))
         || (style == Style::Loose && is_pair_of_data(text, name.start, between, value.end))
@@ -32,7 +32,7 @@ pub(crate) fn bare_style(text: &[u8], name: &Range<usize>, value: &Range<usize>,
 }
 
 /// `password is …`, `password -> …`.
-fn is_told(between: &[u8]) -> bool {
+fn is_stated(between: &[u8]) -> bool {
     matches!(between.trim_ascii(), b"is" | b"was" | b"->" | b"\xE2\x86\x92")
 }
 
@@ -154,8 +154,8 @@ fn is_after_env(text: &[u8], start: usize) -> bool {
     text[..start].trim_ascii_end().ends_with(b"ENV")
 }
 
-/// Only signs of lists, comments and exports stand before the name on its line, or it begins a comment, a string or a
-/// cell of a table.
+/// Only signs of lists, comments and exports precede the name on its line, or the name begins a comment, a
+/// string or a table cell.
 fn begins_line(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(64);
     let line = text[floor..start].iter().rposition(|byte| *byte == b'\n').map_or(floor, |at| floor + at + 1);
@@ -195,7 +195,7 @@ const BESIDE: [&str; 14] = [
     "user",
 ];
 
-/// Other pairs of a connection string stand beside: `Server=…;Password=…;` or `host=… password=…`.
+/// The line contains other pairs of a connection string: `Server=…;Password=…;` or `host=… password=…`.
 fn is_in_connection_string(text: &[u8], name: &Range<usize>, value: &Range<usize>) -> bool {
     if text.get(name.end) != Some(&b'=') || value.start != name.end + 1 {
         return false;
@@ -219,7 +219,7 @@ fn is_in_connection_string(text: &[u8], name: &Range<usize>, value: &Range<usize
     joined && [before, after].iter().any(|part| has_pair(part))
 }
 
-/// One of the names stands before some `=`.
+/// One of the names precedes a `=`.
 fn has_pair(part: &[u8]) -> bool {
     part.iter().enumerate().filter(|(_, byte)| **byte == b'=').any(|(at, _)| {
         BESIDE.iter().any(|name| at >= name.len() && part[at - name.len()..at].eq_ignore_ascii_case(name.as_bytes()))

@@ -4,7 +4,7 @@ use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Where a token may stand without any name that tells what it is.
+/// Places of a token without a name.
 const PLACES: [&str; 15] = [
     "x = \"§\"\n",
     "    call('§', 7);\n",
@@ -23,7 +23,7 @@ const PLACES: [&str; 15] = [
     "VALUE=§\n",
 ];
 
-/// Files with secrets that only their names tell. `«kind»` stands for a value of that kind.
+/// Files with secrets that only their names identify. `«kind»` is replaced by a value of that kind.
 const FILES: [&str; 20] = [
     "import os\n\nDB_PASSWORD = '«pw»'\nAPI_KEY = \"«an32»\"  # production\nclient = Client(password=\"«pw»\", token='«hex40»')\n",
     "# settings.py\nSECRET_KEY = 'k1-«an50»'\nDATABASES = {'default': {'USER': 'app', 'PASSWORD': '«pw»', 'HOST': 'db'}}\n",
@@ -51,7 +51,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// Templates that tell by themselves what they are: a token without quotes, spaces or a name.
+/// Templates of tokens that need no name: without quotes and spaces.
 fn self_telling() -> impl Iterator<Item = (&'static str, &'static str)> {
     let named = |template: &str| {
         template.contains([' ', '"', '\'', '\n', '=', '/', '?', '@', '\\']) || template.starts_with('{')

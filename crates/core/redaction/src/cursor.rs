@@ -58,7 +58,7 @@ impl Cursor<'_> {
         matches!(rest, [] | [b'\r' | b'\n', ..] | [b'\\', b'n' | b'r', ..])
     }
 
-    /// `**`, `*` or `__` of Markdown, if it ends with the name that stands before, or the colon behind it.
+    /// `**`, `*` or `__` of Markdown, if it ends after the preceding name, or after its colon.
     pub(crate) fn skip_emphasis(&mut self) {
         if self.at_word(b"**") || self.at_word(b"__:") || self.at_word(b"__ ") {
             self.at += 2;
@@ -103,7 +103,7 @@ impl Cursor<'_> {
         let rest = &self.text[first..];
         let triple = [quote.sign; 3];
         if quote.slashes == 0 && rest.starts_with(&triple[1..]) {
-            // Of a text in three quotes, what stands on the first line.
+            // Only the first line of a text in triple quotes is read.
             let line = &rest[2..rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())];
             let length = line.windows(3).position(|window| window == triple)?;
             self.at = first + 2 + length;
@@ -125,7 +125,7 @@ impl Cursor<'_> {
         self.at = comma;
         self.skip_spaces();
         let found = self.literal(Style::Literal)?;
-        // What a colon follows is the next key of a map, and the name was the value of the one before.
+        // If a colon follows, this is the next key of a map, and the name was the value of the previous key.
         self.skip_quote();
         self.skip_spaces();
         if matches!(self.peek(), b':' | b'=') { None } else { Some(found) }
@@ -169,17 +169,40 @@ struct Quote {
     length: usize,
 }
 
+/// Length of quotes that belong to a literal: doubled as in SQL and YAML, or `'\''` of a shell. 0 if the
+/// first closes.
+fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
+    if quote.slashes > 0 {
+        return 0;
+    }
+    for inner in [b"'\\''".as_slice(), b"'\"'\"'"] {
+        if quote.sign == b'\'' && rest.starts_with(inner) {
+            return inner.len();
+        }
+    }
+    let num_quotes = rest.iter().take_while(|byte| **byte == quote.sign).count();
+    match rest.get(num_quotes) {
+        _ if num_quotes >= 3 && num_quotes % 2 == 1 => num_quotes - 1,
+        Some(next) if num_quotes == 2 && *next > 32 && !b",;)]}>+:".contains(next) => 2,
+        _ => 0,
+    }
+}
+
 /// Length of the literal up to its closing quote: the same sign with as many backslashes, on the same line.
 fn closing(rest: &[u8], quote: &Quote) -> Option<usize> {
     let mut slashes = 0;
+    let mut inner_until = 0;
     for (at, byte) in rest.iter().enumerate() {
         match byte {
             b'\n' => return None,
             b'\\' => slashes += 1,
             byte if *byte == quote.sign => {
                 let closes = if quote.slashes == 0 { slashes % 2 == 0 } else { slashes <= quote.slashes };
-                if closes {
-                    return Some(at - slashes.min(quote.slashes));
+                if closes && at >= inner_until {
+                    inner_until = at + inner_quotes(&rest[at..], quote);
+                    if inner_until == at {
+                        return Some(at - slashes.min(quote.slashes));
+                    }
                 }
                 slashes = 0;
             }

@@ -8,7 +8,7 @@ const LONGEST: usize = 16 * 1024;
 /// Shorter runs hold nothing that is worth decoding.
 const SHORTEST: usize = 16;
 
-/// How words that tell of a secret begin in base64, at each of the three ways in which they may lie across its groups.
+/// Beginnings of words that indicate a secret, in base64, for each of the three alignments to its groups.
 #[rustfmt::skip]
 pub(crate) static KEYWORDS: &[&str] = &[
     // password, -----BEGIN
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_no_run() {
+    fn binary_data_is_no_run() {
         assert_eq!(text_around(b"cGFzc3dvcmQ", &(0..10)), None);
         let bytes = [b"cGFzc3dvcm".as_slice(), b"//////////////////"].concat();
         assert_eq!(text_around(&bytes, &(0..10)), None);

@@ -1,4 +1,4 @@
-//! Finds what the rules say: one pass for the keywords, then each rule around the hits of its own.
+//! Applies the rules: one pass finds the keywords, then each rule reads the text around its own hits.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -7,7 +7,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind, 
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
-use crate::{assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, shape, table, url};
+use crate::{
+    assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, shape, table, url, wrapped,
+};
 
 /// Longest match of a pattern after its keyword, in bytes.
 const REACH: usize = 2048;
@@ -15,18 +17,18 @@ const REACH: usize = 2048;
 /// The same for patterns that may begin before their keyword: these are searched for in the whole window.
 const INNER_REACH: usize = 256;
 
-/// A match that was refused and is longer than this is not tried again from keywords inside it: on a long line of one
-/// alphabet that would take quadratic time.
+/// A match that was refused and is longer than this is not tried again from keywords inside it: on a long
+/// line of one alphabet that would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
-/// How much is gone through for tables and their kind in any text, and in addition for each of its bytes. Real texts
-/// need a hundredth of it.
+/// How much is gone through for tables and their kind in any text, and in addition for each of its bytes.
+/// Real texts need a hundredth of it.
 const BUDGET: usize = 1 << 20;
 const BUDGET_PER_BYTE: usize = 64;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// A text that must not be seen.
+/// A part of the text that must be hidden.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -55,7 +57,7 @@ pub(crate) fn scan(text: &str) -> Vec<Span> {
     scan_level(text, true)
 }
 
-/// What is decoded is searched too, but not decoded again.
+/// Decoded text is searched too, but not decoded again.
 fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     let engine = &*ENGINE;
     let mut scan = Scan {
@@ -68,6 +70,7 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
         manifests_until: 0,
         tables_until: 0,
         bodies_until: 0,
+        wrapped_until: 0,
         budget: BUDGET + text.len() * BUDGET_PER_BYTE,
     };
     for hit in engine.keywords.find_overlapping_iter(text) {
@@ -84,7 +87,7 @@ const SHORTEST_REPEATED: usize = 8;
 /// So many values of a text are looked for again.
 const MOST_REPEATED: usize = 256;
 
-/// Where the found values stand once more without anything that tells of them: printed, quoted, in a comment.
+/// Other occurrences of the found values without a name: printed, quoted, in a comment.
 pub(crate) fn repeats(text: &str, spans: &[Span]) -> Vec<Span> {
     let bytes = text.as_bytes();
     let mut values: Vec<(&str, &Span)> = Vec::new();
@@ -184,8 +187,9 @@ struct Scan<'text> {
     manifests_until: usize,
     tables_until: usize,
     bodies_until: usize,
-    /// Bytes that may still be gone through for tables, notebooks and their kind: whatever a text holds, the time is
-    /// linear in it.
+    wrapped_until: usize,
+    /// Bytes that may still be gone through for tables, notebooks and their kind: whatever a text holds, the
+    /// time is linear in it.
     budget: usize,
 }
 
@@ -194,7 +198,14 @@ impl Scan<'_> {
         let bytes = self.text.as_bytes();
         match &compiled.rule.find {
             Find::Assignment(naming) => {
-                if let Some(parts) = assignment::secret(bytes, hit.clone(), *naming) {
+                if hit.start < self.wrapped_until {
+                    return;
+                }
+                let lines = wrapped::lines(bytes, &hit, *naming);
+                if let Some(last) = lines.last() {
+                    self.wrapped_until = last.end;
+                    self.push_parts(index, &hit, lines);
+                } else if let Some(parts) = assignment::secret(bytes, hit.clone(), *naming) {
                     self.push_parts(index, &hit, parts);
                 }
             }
@@ -309,7 +320,7 @@ impl Scan<'_> {
         }
         let secret = match regex.captures_len() {
             1 => whole.range(),
-            _ => regex.captures_at(window, whole.start())?.get(1)?.range(),
+            _ => regex.captures_at(window, whole.start())?.iter().skip(1).flatten().next()?.range(),
         };
         let secret = from + secret.start..from + secret.end;
         if passes(pattern.check, &bytes[secret.clone()]) {
@@ -345,7 +356,7 @@ impl Scan<'_> {
     }
 }
 
-/// A token begins here: no letter or digit stands before it, except as the end of an escape (`\n`, `%3D`).
+/// A token begins here: no letter or digit precedes it, except as the end of an escape (`\n`, `%3D`).
 fn is_free_on_the_left(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1) else { return true };
     !text[before].is_ascii_alphanumeric()
@@ -385,7 +396,7 @@ mod tests {
     fn every_pattern_compiles() {
         for compiled in &ENGINE.compiled {
             if let Find::Pattern(pattern) = &compiled.rule.find {
-                assert!(compiled.regex(pattern).captures_len() <= 2, "{}", compiled.rule.id);
+                assert!(compiled.regex(pattern).captures_len() <= 8, "{}", compiled.rule.id);
             }
         }
     }

@@ -12,7 +12,8 @@ use crate::untrusted::{Untrusted, quoted};
 /// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
 const REGEX_BYTES: usize = 256 * 1024;
 
-/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and says what would be valid.
+/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and says what would be
+/// valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRule {
     #[error("secrets.ignore: the pattern is empty")]
@@ -94,7 +95,8 @@ impl fmt::Display for IgnorePattern {
     }
 }
 
-/// The patterns of one repository, in the order in which they are written. Paths have no effect in a `Redactor`.
+/// The patterns of one repository, in the order in which they are written. Paths have no effect in a
+/// `Redactor`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SecretsIgnore {
     pub patterns: Vec<IgnorePattern>,
@@ -115,7 +117,8 @@ impl SecretsIgnore {
         })
     }
 
-    /// Of all that changes what a `Redactor` does: equal digests redact alike. Order, repetition and paths do not count.
+    /// Of all that changes what a `Redactor` does: equal digests redact alike. Order, repetition and paths do
+    /// not count.
     pub fn digest(&self) -> Digest {
         let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
         let mut lines: Vec<String> = acting.map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
 //! Whether a value is a secret, given how firmly its name promises one and how it is written.
 
-use crate::{entropy, name::Naming, name::Promise, shape, shape::Shape};
+use crate::{entropy, expression, name::Naming, name::Promise, shape, shape::Shape, template};
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,16 +88,16 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 350
 }
 
-/// A value that a person may have chosen as a password: no template, no name, no stand-in.
+/// A value that a person may have chosen as a password: no template, no name, no placeholder.
 pub(crate) fn is_chosen(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if value.len() < 6 || value.len() > 128 || is_reference(value) || is_pattern(value) {
         return false;
     }
     if shape.blanks > 0 {
-        return is_passphrase(value);
+        return is_passphrase(value) || is_signed_phrase(value);
     }
-    if shape::is_template(value) || entropy::num_distinct(value) < 4 {
+    if template::is_template(value) || entropy::num_distinct(value) < 4 {
         return false;
     }
     if shape::is_placeholder(value) {
@@ -133,7 +133,7 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Words with blanks between them that nobody would show to a user: `tiger lamp seven`, `My dog 2017!`.
+/// Words with blanks between them that are no message for a user: `tiger lamp seven`, `My dog 2017!`.
 fn is_passphrase(value: &[u8]) -> bool {
     /// Words of messages and labels, and of programs.
     #[rustfmt::skip]
@@ -163,7 +163,25 @@ fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// No name of a program: what stands elsewhere too is the same secret.
+/// A generated password with blanks in it: hardly a word, all kinds of signs.
+fn is_signed_phrase(value: &[u8]) -> bool {
+    let shape = Shape::of(value);
+    let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;
+    value.len() >= 8
+        && value.len() <= 40
+        && shape.blanks <= 3
+        && value.iter().all(is_plain)
+        && value.trim_ascii().len() == value.len()
+        && shape.digits > 0
+        && shape.signs + shape.joiners > 0
+        && (shape.num_classes() >= 3 && (shape.num_classes() == 4 || shape.in_words == 0))
+        && shape.in_words * 3 <= shape.letters()
+        && !template::is_template(value)
+        && !shape::is_placeholder(value)
+        && value.split(|byte| *byte == b' ').any(|part| !expression::is_expression(part))
+}
+
+/// The value is no name of a program, so another occurrence of it is the same secret.
 pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let has_both = shape.digits > 0 && shape.letters() > 1;
@@ -182,7 +200,7 @@ fn is_unreadable(value: &[u8]) -> bool {
         && entropy::centibits(value) >= 380
 }
 
-/// Chosen, with digits among enough letters, and no name with parts.
+/// Chosen by a person, with digits among enough letters, and no name of several parts.
 pub(crate) fn is_made_up(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     is_chosen(value)
@@ -204,7 +222,7 @@ fn is_identifier_with_digits(value: &[u8]) -> bool {
             || known.iter().any(|word| shape::contains_ignoring_case(value, word.as_bytes())))
 }
 
-/// A sign that begins a password as often as an expression: `!vault abc` was told apart by its blank.
+/// Removes a sign that begins passwords as often as expressions. (`!vault abc` was excluded by its blank.)
 fn strip_sign(value: &[u8]) -> &[u8] {
     match value {
         [b'!' | b'@' | b'%', rest @ ..] if rest.iter().any(u8::is_ascii_digit) && !rest.ends_with(b"%") => rest,
@@ -247,7 +265,7 @@ fn is_reference(value: &[u8]) -> bool {
         return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && shape::is_random(value)));
     }
     let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
-    matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
+    begins_path(value)
         || holds(b"://")
         || holds(b"::")
         || holds(b"->")
@@ -260,13 +278,21 @@ fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
+/// `/etc/x`, `./x`, `~/x`, `#id`, `.class`: nothing but names and what joins them.
+fn begins_path(value: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
+    matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
+        && value.iter().all(is_part)
+        && value.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').all(expression::is_name)
+}
+
 /// `MAX_S4U_SIZE2`: the name of a constant.
 fn is_constant(value: &[u8]) -> bool {
     value.contains(&b'_') && !value.iter().any(|byte| byte.is_ascii_lowercase())
 }
 
 /// How public keys begin in base64: those of SSH, then those of X.509 (EC and RSA).
-fn is_public_key(value: &[u8]) -> bool {
+pub(crate) fn is_public_key(value: &[u8]) -> bool {
     [
         b"MFkwEwYHKoZIzj0".as_slice(),
         b"MIIBIjANBgkqhkiG9w0BAQEFAAOC",
@@ -297,15 +323,38 @@ fn is_nothing(value: &[u8]) -> bool {
 
 /// A regular expression or a format.
 fn is_pattern(value: &[u8]) -> bool {
-    let marks: [&[u8]; 11] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"(?", b".*", b".+", b"\\d", b"\\w", b"\\s", b"[^"];
-    marks.iter().any(|mark| value.windows(mark.len()).any(|window| window == *mark))
+    const CERTAIN: [&[u8]; 7] = [b"\\x", b"[a-z", b"[A-Z", b"[0-9", b"\\d", b"\\w", b"\\s"];
+    /// One of these occurs in a generated password by chance.
+    const LIKELY: [&[u8]; 4] = [b"(?", b".*", b".+", b"[^"];
+    let num = |marks: &[&[u8]]| -> usize {
+        marks.iter().map(|mark| value.windows(mark.len()).filter(|window| window == mark).count()).sum()
+    };
+    let has_digits = value.iter().any(u8::is_ascii_digit);
+    num(&CERTAIN) > 0 || num(&LIKELY) > usize::from(has_digits)
 }
 
-/// Brackets, or a sign that only an expression begins or ends with.
+/// An expression with signs that a program needs, or a template.
 pub(crate) fn is_code(value: &[u8]) -> bool {
-    value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
-        || matches!(value, [b'&' | b'*' | b'!' | b'$' | b'@' | b'%', ..])
-        || shape::is_template(value)
+    let has_signs =
+        value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'\\' | b'|'))
+            || matches!(value, [b'&' | b'*' | b'!' | b'$' | b'@' | b'%', ..]);
+    (has_signs && expression::is_expression(value)) || template::is_template(value)
+}
+
+/// A template, a reference, a pattern, an address or a placeholder.
+pub(crate) fn is_never_a_password(value: &[u8]) -> bool {
+    template::is_template(value) || is_reference(value) || is_pattern(value) || is_stand_in(value) || is_address(value)
+}
+
+/// `user@host.org`.
+fn is_address(value: &[u8]) -> bool {
+    let Some(at) = value.iter().position(|byte| *byte == b'@') else { return false };
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
+    let (user, host) = (&value[..at], &value[at + 1..]);
+    !user.is_empty() && user.iter().all(is_part) && host.iter().all(is_part) && host.contains(&b'.') && {
+        let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+        (2..=6).contains(&last.len()) && last.iter().all(u8::is_ascii_lowercase)
+    }
 }
 
 pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
@@ -327,7 +376,7 @@ fn is_strong(value: &[u8]) -> bool {
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
 
-/// What a program printed, with no name beside it: random, or of all kinds of signs.
+/// A printed value without a name: random, or with all kinds of signs.
 pub(crate) fn is_printed(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;

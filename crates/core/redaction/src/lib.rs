@@ -1,22 +1,24 @@
-//! Keeps secrets out of everything that Cairn writes: `Redactor` replaces them in texts, `sensitive` names the files
-//! that are not read at all.
+//! Keeps secrets out of everything that Cairn writes. `Redactor` replaces them in texts, `sensitive` lists
+//! the files that are never read, and `untrusted` makes text of unknown origin safe for messages.
 //!
-//! One pass of Aho-Corasick over the whole text finds keywords of the rules; regular expressions and hand-written
-//! matchers run only around its hits, within bounded windows, so that the time is linear in the text whatever it
-//! holds, and a text without hits costs one table look-up a byte and no allocation.
+//! One pass of Aho-Corasick over the whole text finds the keywords of the rules. Regular expressions and
+//! hand-written matchers run only around its hits, within bounded windows. So the time is linear for any
+//! text, and a text without hits costs one table look-up for each byte and no allocation.
 //!
-//! What holds:
-//! - the redacted text has as many newlines as the text, each at its place;
+//! Invariants:
+//! - the redacted text has the same lines as the text;
 //! - redacting a redacted text changes and finds nothing;
-//! - a finding says where and by which rule, never the value;
+//! - a finding contains the line and the rule, never the value;
 //! - no floating point: what is redacted is the same on every machine.
 
 mod assignment;
 mod context;
 mod cursor;
+mod data;
 mod encoded;
 mod engine;
 mod entropy;
+mod expression;
 mod ignore;
 mod judge;
 mod manifest;
@@ -29,11 +31,17 @@ mod rules;
 mod sensitive;
 mod shape;
 mod table;
+mod template;
 mod untrusted;
 mod url;
+mod wrapped;
 
 #[cfg(test)]
 mod corpus_tests;
+#[cfg(test)]
+mod generated;
+#[cfg(test)]
+mod generated_tests;
 #[cfg(test)]
 mod planted_tests;
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Secrets of Kubernetes: whatever stands under `data` and `stringData` of a manifest of kind `Secret`, in YAML or JSON.
+//! Secrets of Kubernetes: the values under `data` and `stringData` of a manifest of kind `Secret`, in YAML or
+//! JSON.
 
 use std::ops::Range;
 
-use crate::{entropy, marker, shape};
+use crate::{entropy, marker, shape, template};
 
 /// How far the parts of a manifest may lie from its kind, in bytes.
 const REACH: usize = 64 * 1024;
@@ -10,7 +11,7 @@ const REACH: usize = 64 * 1024;
 pub(crate) static KEYWORDS: &[&str] =
     &["kind: secret", "kind: \"secret", "kind: 'secret", "\"kind\":\"secret", "\"kind\": \"secret"];
 
-/// The document in which a keyword stands, not before `floor`.
+/// The document that contains a keyword, not before `floor`.
 pub(crate) fn document(text: &[u8], hit: &Range<usize>, floor: usize) -> Range<usize> {
     let floor = floor.max(hit.start.saturating_sub(REACH)).min(hit.start);
     let is_border = |window: &[u8]| window == b"\n---";
@@ -36,7 +37,7 @@ pub(crate) fn values(text: &[u8], document: &Range<usize>, hit: &Range<usize>) -
 fn is_value(value: &[u8]) -> bool {
     value.len() > 4
         && entropy::num_distinct(value) > 2
-        && !shape::is_template(value)
+        && !template::is_template(value)
         && !is_stand_in(value)
         && !marker::is_in(value)
         && std::str::from_utf8(value).is_ok()
@@ -48,7 +49,8 @@ fn is_stand_in(value: &[u8]) -> bool {
     value.iter().all(is_word) && shape::is_placeholder(value)
 }
 
-/// Lines that are indented deeper than `data:` or `stringData:`. A manifest within a text of JSON has escapes for breaks.
+/// Lines that are indented deeper than `data:` or `stringData:`. A manifest within a text of JSON has escapes
+/// for breaks.
 fn of_yaml(text: &[u8], document: &Range<usize>, line_break: &[u8]) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let mut section: Option<usize> = None;
@@ -104,7 +106,7 @@ fn lines<'a>(
     })
 }
 
-/// What stands behind `key:` on a line that is no comment.
+/// The value after `key:` on a line that is no comment.
 fn after_key(text: &[u8], line: &Range<usize>) -> Option<Range<usize>> {
     let bytes = &text[line.clone()];
     let colon = bytes.windows(2).position(|pair| pair == b": ")?;
@@ -117,8 +119,14 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     let start = value.start + usize::from(text[value.start] == b'\\');
     let Some(quote @ (b'"' | b'\'')) = text[..value.end].get(start).copied() else { return value };
     let inner = &text[start + 1..value.end];
-    let length = inner.iter().position(|byte| *byte == quote || *byte == b'\\').unwrap_or(inner.len());
-    start + 1..start + 1 + length
+    // Within a text of JSON the quotes have a backslash before them.
+    let is_nested = text[value.start] == b'\\';
+    let length = if is_nested {
+        inner.iter().position(|byte| *byte == quote || *byte == b'\\')
+    } else {
+        inner.iter().rposition(|byte| *byte == quote)
+    };
+    start + 1..start + 1 + length.unwrap_or(inner.len())
 }
 
 /// Texts behind a colon between the braces after `"data"` or `"stringData"`.

@@ -1,11 +1,11 @@
-//! The text that stands where a secret stood.
+//! The text that replaces a secret.
 
 const OPEN: &[u8] = b"[REDACTED";
 /// Longer than any marker: `[REDACTED:` + the longest rule id + `]`.
 const LONGEST: usize = 80;
 
-/// Appends the marker of a rule. The userinfo of a URL has a bare `[REDACTED]`, since a colon there would read as
-/// the border between user and password.
+/// Appends the marker of a rule. The userinfo of a URL has a bare `[REDACTED]`, since a colon there would
+/// read as the border between user and password.
 pub(crate) fn write(out: &mut String, rule: &str) {
     if rule == crate::url::RULE {
         out.push_str("[REDACTED]");

@@ -32,7 +32,7 @@ pub(crate) struct Name {
 /// Names longer than this on either side of the keyword are none.
 const REACH: usize = 64;
 
-/// Last words of a name that say what about the secret is meant, instead of the secret.
+/// Last words of a name for a property of the secret instead of the secret.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "name", "names", "id", "ids", "path", "paths", "file", "files", "filename", "dir", "url", "urls", "uri", "type",
@@ -161,7 +161,7 @@ fn after_spaced_word(text: &[u8], start: usize) -> bool {
         && ends_with_one_of(&text[..start - 1], &["api", "access", "secret", "private", "account", "encryption"])
 }
 
-/// What the words after the keyword leave of its promise.
+/// The promise after the words that follow the keyword are considered.
 fn weaken(promise: Promise, tail: &[u8]) -> Option<Promise> {
     let mut left = promise;
     for word in words(tail) {
@@ -210,7 +210,7 @@ pub(crate) fn name_end(text: &[u8], word_end: usize) -> usize {
     end
 }
 
-/// No letter of the same word stands before `start`.
+/// No letter of the same word precedes `start`.
 fn begins_word(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1).map(|at| text[at]) else { return true };
     !before.is_ascii_alphabetic()

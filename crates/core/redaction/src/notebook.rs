@@ -1,5 +1,5 @@
-//! Secrets that a notebook printed: what its cells put out has no name beside it. A lone word that nobody would think up
-//! is taken for a secret; a chosen one only if the cell's program speaks of secrets.
+//! Secrets in the output of a notebook. Output has no name beside it. A single random word counts as a
+//! secret; a chosen word only if the code of the cell mentions secrets.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ fn list_after(text: &[u8], at: usize) -> Option<Range<usize>> {
     Some(open + 1..end)
 }
 
-/// What stands between the next two quotes.
+/// The text between the next two quotes.
 fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     let start = at + text[at..end].iter().position(|byte| *byte == b'"')? + 1;
     let mut at = start;

@@ -1,13 +1,13 @@
-//! Secrets as people leave them: formats that are public, written down apart from the rules, planted in code, comments,
-//! documents, notebooks and settings. None may survive.
+//! Secrets as people leave them: formats that are public, written down apart from the rules, planted in code,
+//! comments, documents, notebooks and settings. None may survive.
 //!
-//! `«kind»` in a template is a part that is made at run time, so that no file of this project holds a secret; every such
-//! part has to be gone.
+//! `«kind»` in a template is a part that is made at run time, so that no file of this project holds a secret;
+//! every such part has to be gone.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};
 
-/// Tokens that tell by themselves what they are.
+/// Tokens that need no name.
 const TOKENS: &[(&str, &str)] = &[
     ("aws access key", "AKIA«up16»"),
     ("aws temporary key", "ASIA«up16»"),
@@ -285,7 +285,7 @@ const TOKENS: &[(&str, &str)] = &[
     ("expect", "send \"«pw»\\r\" # password prompt"),
 ];
 
-/// Where a token may stand.
+/// Places of a token.
 const PLACES: &[(&str, &str)] = &[
     ("alone", "§\n"),
     ("python", "def connect():\n    x = call(\"§\")\n    return x\n"),
@@ -312,7 +312,7 @@ const NOTEBOOK_OUTPUT: &str = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\"
 const NOTEBOOK_RESULT: &str = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": 2,\n   \"metadata\": {},\n   \"outputs\": [\n    {\n     \"data\": {\n      \"text/plain\": [\n       \"'§'\"\n      ]\n     },\n     \"execution_count\": 2,\n     \"metadata\": {},\n     \"output_type\": \"execute_result\"\n    }\n   ],\n   \"source\": [\n    \"value\"\n   ]\n  }\n ],\n \"nbformat\": 4\n}\n";
 const NOTEBOOK_MARKDOWN: &str = "{\"cells\": [{\"cell_type\": \"markdown\", \"metadata\": {}, \"source\": [\"# Access\\n\", \"\\n\", \"Use § here.\\n\"]}], \"nbformat\": 4}\n";
 
-/// Texts with secrets that only their surroundings tell.
+/// Texts with secrets that only their surroundings identify.
 const TEXTS: &[(&str, &str)] = &[
     // Settings.
     (".env", "DB_HOST=db\nDB_PASSWORD=«weak»\nSECRET_KEY=«an50»\nMAIL_PASS=«pw»\nJWT_SECRET='«an40»'\n"),
@@ -714,7 +714,7 @@ fn redactor() -> Redactor {
     Redactor::new(&SecretsIgnore::default()).expect("no patterns")
 }
 
-/// What of the planted values is left, each with its label.
+/// The planted values that are left, each with its label.
 fn survivors(label: &str, template: &str, seed: u64) -> Vec<String> {
     let (text, values) = fill(template, &mut Dice::new(seed), Fill::Random);
     let redacted = redactor().redact(&text);

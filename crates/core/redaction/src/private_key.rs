@@ -1,6 +1,6 @@
 //! Private keys: blocks of base64 between `-----BEGIN … PRIVATE KEY-----` and its end, or after PuTTY's
-//! `Private-Lines:`. They occur plain, indented, in comments, in string literals with `\n`, and line by line in lists
-//! of strings, so only the runs of base64 are redacted and everything around them stays.
+//! `Private-Lines:`. They occur plain, indented, in comments, in string literals with `\n`, and line by line
+//! in lists of strings, so only the runs of base64 are redacted and everything around them stays.
 
 use std::ops::Range;
 
@@ -23,8 +23,8 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     told
 }
 
-/// How the base64 of a private key begins, whatever its header: PKCS #1, PKCS #8 (RSA, encrypted, EC, Ed25519), SEC 1,
-/// DSA, OpenSSH.
+/// How the base64 of a private key begins, whatever its header: PKCS #1, PKCS #8 (RSA, encrypted, EC,
+/// Ed25519), SEC 1, DSA, OpenSSH.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
     "IBADANBgkqhkiG9w0BAQEFAASC",
@@ -40,7 +40,8 @@ pub(crate) static BODIES: &[&str] = &[
 /// The first line of a key without its header has at least so many signs.
 const SHORTEST_BARE: usize = 40;
 
-/// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the lines below.
+/// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the
+/// lines below.
 pub(crate) fn bare_runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>) -> bool {
     let begins_run = BODIES.iter().any(|body| text[hit.clone()] == *body.as_bytes());
     let floor = hit.start.saturating_sub(16);
@@ -162,7 +163,8 @@ fn push_runs(text: &[u8], body: Range<usize>, out: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Runs of at least four signs of base64. A backslash takes the sign after it along, so that `\n` stays an escape.
+/// Runs of at least four signs of base64. A backslash takes the sign after it along, so that `\n` stays an
+/// escape.
 fn base64_runs(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -9,11 +9,11 @@ use crate::engine::{self, Span};
 use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
 use crate::marker;
 
-/// Words on a line that say that what looks like a secret there is none.
+/// Markers on a line that declare its findings harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
 
-/// A redaction may bring the text around it into a form that another rule finds. Real texts need one more pass to
-/// see that they do not; the bound is for texts made to need many.
+/// Maximum number of passes. A redaction can change the text around it into a form that another rule finds.
+/// Real texts need one more pass; the limit is for texts that are made to need many.
 const MOST_PASSES: usize = 16;
 
 /// Redacts texts of one repository. Cheap to make: the rules are compiled once per process.
@@ -24,10 +24,10 @@ pub struct Redactor {
     honors_markers: bool,
 }
 
-/// A text without secrets, and where they were.
+/// A text without secrets, and the positions of the secrets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redacted<'text> {
-    /// Borrowed if nothing was found. As many lines as the text that was given.
+    /// Borrowed if nothing was found. Has as many lines as the original text.
     pub text: Cow<'text, str>,
     /// In the order of lines; of a secret of several lines, where it begins.
     pub findings: Vec<SecretFinding>,
@@ -130,7 +130,8 @@ fn num_line_feeds(text: &str) -> u32 {
     text.bytes().filter(|byte| *byte == b'\n').count() as u32
 }
 
-/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets one.
+/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets
+/// one.
 fn replaced(text: &str, spans: &[Span]) -> String {
     let mut out = String::with_capacity(text.len() + spans.len() * 24);
     let mut at = 0;

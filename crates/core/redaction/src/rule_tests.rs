@@ -1,5 +1,5 @@
-//! Each rule finds what its templates make and leaves their near misses: the same template filled with one sign
-//! throughout, or with too few.
+//! Each rule finds what its templates make and leaves their near misses: the same template filled with one
+//! sign throughout, or with too few.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore, rule_ids};

@@ -7,8 +7,9 @@ mod services;
 
 use crate::name::Naming;
 
-/// Part of the key of everything that is derived from redacted texts: raise it with every change of what is redacted.
-pub const RULES_VERSION: u32 = 3;
+/// Part of the key of everything that is derived from redacted texts: raise it with every change of what is
+/// redacted.
+pub const RULES_VERSION: u32 = 4;
 
 /// How to find and judge one kind of secret.
 pub(crate) struct Rule {
@@ -35,7 +36,7 @@ pub(crate) enum Find {
     Cells,
     /// Values that SQL inserts.
     Inserted,
-    /// What a notebook printed.
+    /// Printed output of a notebook.
     Printed,
     /// A block of base64 between header and footer.
     PrivateKey,
@@ -46,14 +47,15 @@ pub(crate) enum Find {
 }
 
 pub(crate) struct Pattern {
-    /// Group 1 is the secret; without a group the whole match. Never matches a line feed.
+    /// The first group that matches is the secret; without a group the whole match. Never matches a line
+    /// feed.
     pub(crate) regex: &'static str,
     /// How far before the keyword a match may begin, in bytes; at 0 it begins with the keyword.
     pub(crate) back: usize,
     pub(crate) check: Check,
 }
 
-/// What a match must be besides matching.
+/// Further conditions for a match.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
     /// Enough different characters: refuses `ghp_xxxxxxxx`.
@@ -64,7 +66,7 @@ pub(crate) enum Check {
     Mixed,
     /// Base64 of `user:password`.
     BasicAuth,
-    /// Anything but a template or a stand-in: for values that people choose.
+    /// Anything except a template or a placeholder: for values that people choose.
     Chosen,
     /// The same, with a digit or a sign: for names that occur in prose and in translations.
     Strong,
@@ -75,7 +77,7 @@ const fn token(id: &'static str, keywords: &'static [&'static str], regex: &'sta
     checked(id, keywords, regex, Check::Varied)
 }
 
-/// A value without a form of its own that is told by the name beside it.
+/// A value without a form of its own. The name beside it identifies it.
 const fn beside(id: &'static str, keywords: &'static [&'static str], regex: &'static str) -> Rule {
     checked(id, keywords, regex, Check::Random)
 }
@@ -84,7 +86,7 @@ const fn checked(id: &'static str, keywords: &'static [&'static str], regex: &'s
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back: 0, check }) }
 }
 
-/// A token whose telling part is not its beginning.
+/// A token whose distinctive part is not its beginning.
 const fn inner(id: &'static str, keywords: &'static [&'static str], back: usize, regex: &'static str) -> Rule {
     Rule { id, keywords, find: Find::Pattern(Pattern { regex, back, check: Check::Varied }) }
 }

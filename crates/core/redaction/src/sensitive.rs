@@ -1,19 +1,19 @@
-//! Files that are not read at all, because their names say that they hold secrets.
+//! Files that are never read, since their names show that they contain secrets.
 //!
-//! Two lists. `ALWAYS` are kinds of files that hold nothing else. `BY_NAME` are words in names: source code and
-//! documents are about secrets more often than they hold them (`secrets.py`, `docs/secrets.md`), so those words do
-//! not catch them; what they hold is redacted like every text.
+//! Two lists. `ALWAYS` contains kinds of files that contain only secrets. `BY_NAME` contains words in names.
+//! These words do not apply to source code and documents, which more often describe secrets than contain them
+//! (`secrets.py`, `docs/secrets.md`). Such files are redacted like every text.
 //!
-//! `.env.example`, `.env.sample` and `.env.template` are sensitive like every `.env*`: people fill them in by mistake,
-//! and nothing tells from the name whether somebody did. An operator who wants them allows them.
+//! `.env.example`, `.env.sample` and `.env.template` are sensitive like every `.env*`: people fill them in by
+//! mistake, and the name does not show whether that happened. An operator can allow them.
 
 use cairn_domain::RepoPath;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::untrusted::{Untrusted, quoted};
 
-/// Kinds of files that hold secrets and nothing else. A pattern without `/` is matched against the last part of the
-/// path, one with `/` against the end of it. Lower case; paths are compared in lower case.
+/// Kinds of files that hold secrets and nothing else. A pattern without `/` is matched against the last part
+/// of the path, one with `/` against the end of it. Lower case; paths are compared in lower case.
 #[rustfmt::skip]
 const ALWAYS: &[&str] = &[
     // Environment.
@@ -36,7 +36,7 @@ const ALWAYS: &[&str] = &[
     ".composer/auth.json", ".config/gh/hosts.yml", ".config/hub", ".kaggle/kaggle.json", "kaggle.json",
     ".huggingface/token", ".fetchmailrc", ".msmtprc", ".ftpconfig", "sftp-config.json", "recentservers.xml",
     "etc/shadow", "kubeconfig", "*.kubeconfig",
-    // What was typed into shells.
+    // Histories of shells.
     ".bash_history", ".zsh_history", ".sh_history", ".mysql_history", ".psql_history", ".rediscli_history",
     ".python_history", ".node_repl_history", ".irb_history",
 ];
@@ -83,8 +83,8 @@ pub struct SensitiveNames {
 }
 
 impl SensitiveNames {
-    /// The operator's: the defaults and `add`, without the paths that match a glob of `allow`. To allow `*.pem` takes
-    /// that pattern away.
+    /// The operator's: the defaults and `add`, without the paths that match a glob of `allow`. To allow
+    /// `*.pem` takes that pattern away.
     pub fn new<Glob: AsRef<str>>(add: &[Glob], allow: &[Glob]) -> Result<Self, InvalidPattern> {
         let always = ALWAYS.iter().copied().chain(add.iter().map(AsRef::as_ref));
         Ok(Self {
@@ -95,8 +95,8 @@ impl SensitiveNames {
         })
     }
 
-    /// With what a repository adds. There is no way for it to take anything away, and the operator's `allow` does not
-    /// reach what it adds.
+    /// With what a repository adds. There is no way for it to take anything away, and the operator's `allow`
+    /// does not reach what it adds.
     pub fn with_repository<Glob: AsRef<str>>(&self, add: &[Glob]) -> Result<Self, InvalidPattern> {
         let by_repository = Patterns::new("sensitive", add.iter().map(AsRef::as_ref))?;
         Ok(Self { by_repository, ..self.clone() })

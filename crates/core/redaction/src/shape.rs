@@ -1,9 +1,10 @@
-//! What a value looks like: words, a placeholder, a template, or something that nobody would think up.
+//! The shape of a value: words, a placeholder, a template, or random characters.
 
 use crate::entropy;
+use crate::template::is_template;
 
-/// For each letter, the letters that commonly follow it in words of English and of code: 248 pairs, which cover 93 %
-/// of the pairs in 15,698 words of real code. A random text hits 37 % of them.
+/// For each letter, the letters that commonly follow it in words of English and of code: 248 pairs, which
+/// cover 93 % of the pairs in 15,698 words of real code. A random text hits 37 % of them.
 #[rustfmt::skip]
 const FOLLOWERS: [&[u8]; 26] = [
     b"bcdgiklmnprstuvwy", b"aeilorsu", b"acehiklmorstu", b"adeilorsu", b"acdefgilmnopqrstvwx", b"aefiloru",
@@ -12,7 +13,7 @@ const FOLLOWERS: [&[u8]; 26] = [
     b"abcefilmnprst", b"aei", b"aeinr", b"ept", b"ps", b"e",
 ];
 
-/// Words that stand where a secret should be put, or that name it. A value with one of them is none.
+/// Words of placeholders, or words that name a secret. A value that contains one of them is no secret.
 #[rustfmt::skip]
 const STAND_INS: [&str; 45] = [
     "example", "placeholder", "changeme", "change_me", "change-me", "change_this", "replace", "your", "xxxx", "****",
@@ -34,8 +35,8 @@ pub(crate) struct Shape {
     pub(crate) signs: usize,
     /// White space and control characters.
     pub(crate) blanks: usize,
-    /// Places where small letters, capitals and digits change, but for the first letter of a capitalised word:
-    /// one in two signs of a random text, one in six of an identifier.
+    /// Places where small letters, capitals and digits change, but for the first letter of a capitalised
+    /// word: one in two signs of a random text, one in six of an identifier.
     pub(crate) changes: usize,
     /// Letters that belong to runs that read like words.
     pub(crate) in_words: usize,
@@ -92,8 +93,8 @@ fn num_changes(value: &[u8]) -> usize {
     changes
 }
 
-/// Runs of letters as camel case divides them: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`; the last capital of
-/// a run belongs to the word that follows.
+/// Runs of letters as camel case divides them: `HTTPServerKey9` gives `HTTP`, `Server` and `Key`; the last
+/// capital of a run belongs to the word that follows.
 fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -111,8 +112,8 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// At least four letters of which three quarters of the pairs are common; of long runs, which may be several words
-/// without a border, two thirds.
+/// At least four letters of which three quarters of the pairs are common; of long runs, which may be several
+/// words without a border, two thirds.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -137,19 +138,7 @@ pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     joined * 3 <= value.len() && common_pairs(value) * 10 <= (value.len() - 1) * 6
 }
 
-/// The value is filled in elsewhere: `${VAR}`, `{{ secret }}`, `<password>`, `%s`, `$NAME`, `#{x}`.
-pub(crate) fn is_template(value: &[u8]) -> bool {
-    let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
-    matches!(value.first(), Some(b'<' | b'['))
-        || (value.first() == Some(&b'$') && value[1..].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
-        || [b"${".as_slice(), b"{{", b"#{", b"$(", b"%(", b"<%", b"%s", b"%v", b"%d", b"%q", b"{}"]
-            .iter()
-            .any(|mark| holds(mark))
-        || (value.contains(&b'{') && value.contains(&b'}'))
-        || (value.first() == Some(&b'%') && value.last() == Some(&b'%'))
-}
-
-/// A stand-in for a secret: a word of the list, a run that counts up, one sign repeated, a template.
+/// A placeholder for a secret: a word of the list, a run that counts up, one sign repeated, a template.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     is_template(value)
         || entropy::num_distinct(value) < 4.min(value.len())
@@ -157,8 +146,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// In a long random value four letters make a word by chance soon, but seldom with their capitals in order, and more
-/// seldom with a border behind them.
+/// In a long random value four letters make a word by chance soon, but seldom with their capitals in order,
+/// and more seldom with a border behind them.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -221,13 +210,13 @@ pub(crate) fn is_random(value: &[u8]) -> bool {
     if !mixed || number || entropy::centibits(value) < enough {
         return false;
     }
-    // Six letters make words too easily for words to tell anything.
+    // Hexadecimal letters form words too easily, so words are no evidence there.
     let wordy = shape.is_wordy() && !(is_hex(value) && shape.digits * 4 >= value.len());
     (is_restless(shape, value.len()) && !wordy) || is_pair_noise(value)
 }
 
-/// The neighbours of letters are as random as the letters: half of the pairs or fewer are common ones, where of
-/// English nine in ten are, and of abbreviations six.
+/// The neighbours of letters are as random as the letters: half of the pairs or fewer are common ones, where
+/// of English nine in ten are, and of abbreviations six.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {
@@ -238,7 +227,8 @@ fn is_pair_noise(value: &[u8]) -> bool {
     has_both && value.len() >= 16 && num_pairs >= 10 && num_common * 2 <= num_pairs && entropy::centibits(value) >= 340
 }
 
-/// Kinds of signs change as often as in random text. One alphabet less makes fewer changes; long values vary less.
+/// Kinds of signs change as often as in random text. One alphabet less makes fewer changes; long values vary
+/// less.
 fn is_restless(shape: Shape, length: usize) -> bool {
     match (shape.upper > 0 && shape.lower > 0, length) {
         (true, ..24) => shape.changes * 9 >= length * 2,

@@ -41,11 +41,13 @@ pub(crate) enum Fill {
     Cut,
 }
 
-/// Fills `{hex32}`, `{url43}` … in a template, or `«hex32»` in one that has braces of its own; returns the text and the parts that were filled in.
+/// Fills `{hex32}`, `{url43}` … in a template, or `«hex32»` in one that has braces of its own; returns the
+/// text and the parts that were filled in.
 ///
-/// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits), `url` (with
-/// `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech` (the alphabet of age), and without a length `uuid`,
-/// `basic`, `pw`, `weak` (words and a digit), `words`, `phrase`, `encoded` and `pem`.
+/// Kinds: `hex`, `an` (letters and digits), `low` (small letters and digits), `up` (capitals and digits),
+/// `url` (with `-` and `_`), `b64` (with `+` and `/`), `num`, `al` (letters), `bech` (the alphabet of age),
+/// and without a length `uuid`, `basic`, `pw`, `weak` (words and a digit), `words`, `phrase`, `encoded` and
+/// `pem`.
 pub(crate) fn fill(template: &str, dice: &mut Dice, fill: Fill) -> (String, Vec<String>) {
     let (open, close) = if template.contains('«') { ('«', '»') } else { ('{', '}') };
     let mut text = String::new();

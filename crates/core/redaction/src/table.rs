@@ -1,5 +1,5 @@
-//! Secrets in cells: tables of Markdown, of terminals and of HTML, rows of CSV, and rows that SQL inserts. The head of a
-//! column tells what stands below it, the first cell of a row what stands beside it.
+//! Secrets in cells: tables of Markdown, of terminals and of HTML, rows of CSV, and rows that SQL inserts.
+//! The head of a column names the cells below it, the first cell of a row the cells beside it.
 
 use std::ops::Range;
 
@@ -27,11 +27,11 @@ const NAMING: [(&[u8], Naming); 7] = [
     (b"key", Naming::Key),
 ];
 
-/// What a cell is called.
+/// The meaning of a cell's name.
 type Promised = (Naming, Promise);
 
-/// The secret cells of the table or row in which a keyword stands. `until` is where the table ends that was gone through
-/// last: no table is gone through twice. `budget` is how many bytes may still be gone through.
+/// The secret cells of the table or row that contains a keyword. `until` is the end of the last table that
+/// was read, so no table is read twice. `budget` is the number of bytes that may still be read.
 pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 || !ends_cell(text, hit.end) {
         return Vec::new();
@@ -69,7 +69,7 @@ fn line_around(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     (line.end >= hit.end).then(|| string_of(text, line, hit.start))
 }
 
-/// Of a line that ends with an escape, the string in which a position lies: others may stand before it.
+/// The string that contains a position, for a line that ends with an escape. Other strings may precede it.
 fn string_of(text: &[u8], line: Range<usize>, at: usize) -> Range<usize> {
     if !text[line.end..].starts_with(b"\\n") {
         return line;
@@ -115,7 +115,7 @@ fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Item = Range<u
     })
 }
 
-/// Of a line after the end of a string, the string that follows; of a line within one, what is left of it.
+/// The next string of a line; for a line that begins within a string, the rest of that string.
 fn next_string(text: &[u8], line: Range<usize>) -> Range<usize> {
     let bytes = &text[line.clone()];
     let is_quote = |at: &usize| bytes[*at] == b'"' && (*at == 0 || bytes[*at - 1] != b'\\');
@@ -252,7 +252,7 @@ fn trimmed_once(text: &[u8], range: &Range<usize>, sign: u8) -> Range<usize> {
     range.start + before..range.end - after
 }
 
-/// Between the separators that stand outside of double quotes and are not escaped.
+/// The parts between separators that are outside of double quotes and not escaped.
 fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
     let mut start = line.start;
@@ -268,12 +268,12 @@ fn split(text: &[u8], line: &Range<usize>, separator: u8) -> Vec<Range<usize>> {
     cells
 }
 
-/// What a cell holds, without quotes and emphasis around it.
+/// The contents of a cell, without quotes and emphasis around it.
 fn inner(text: &[u8], cell: &Range<usize>) -> Range<usize> {
     trimmed(text, cell, b" \t\r*`\"'\\_")
 }
 
-/// What the name in a cell promises, if all of the cell is a name.
+/// The promise of the name in a cell, if the whole cell is a name.
 fn promised(name: &[u8]) -> Option<Promised> {
     if name.len() > LONGEST_NAME || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte)) {
         return None;
@@ -302,7 +302,7 @@ fn is_secret_cell(value: &[u8], (naming, promise): Promised, quoted: bool) -> bo
         && !judge::is_code(value)
 }
 
-/// The cell beside the one that a keyword stands in: `| password | value |`.
+/// The cell beside the one that contains a keyword: `| password | value |`.
 fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usize>> {
     let begins = text[line.clone()].iter().find(|byte| !b" \t\",>#/*".contains(byte)) == Some(&b'|');
     if !begins || !text[hit.end..line.end].contains(&b'|') {
@@ -314,7 +314,7 @@ fn row(text: &[u8], line: &Range<usize>, hit: &Range<usize>) -> Option<Range<usi
     secret_cell(text, cells.get(place + 1)?, promised)
 }
 
-/// The secret cells below a `<th>` that a keyword stands in.
+/// The secret cells below a `<th>` that contains a keyword.
 pub(crate) fn html_cells(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let rest = &text[hit.end..text.len().min(hit.end + LONGEST_NAME)];
@@ -350,8 +350,8 @@ pub(crate) fn html_cells(text: &[u8], hit: &Range<usize>, budget: &mut usize) ->
     found
 }
 
-/// The secrets among the rows that an `INSERT INTO table (columns) VALUES (…), (…)` adds; of one that names no columns,
-/// what can be nothing but a secret.
+/// The secrets among the rows that an `INSERT INTO table (columns) VALUES (…), (…)` adds; of one that names
+/// no columns, what can be nothing but a secret.
 pub(crate) fn inserted(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 {
         return Vec::new();
@@ -415,7 +415,7 @@ impl Sql<'_> {
         Some(columns)
     }
 
-    /// The parts of the next parentheses, if nothing but blanks and a comma stands before them.
+    /// The parts of the next parentheses, if only blanks and a comma precede them.
     fn tuple(&mut self) -> Option<Vec<Range<usize>>> {
         while let Some(byte) = self.text.get(self.at)
             && (byte.is_ascii_whitespace() || matches!(byte, b',' | b'"' | b'\'' | b'+' | b'\\' | b'n' | b'.'))
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_tells_its_value() {
+    fn row_names_its_value() {
         check("| password | k3J9xQ7w |\n", &["k3J9xQ7w"]);
         check("| **DB password** | `k3J9xQ7w` | old |\n", &["k3J9xQ7w"]);
         check("a\n| password | string |\n| password | see below 1 |\n", &[]);
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_tells_its_column() {
+    fn head_names_its_column() {
         check("| user | password |\n|---|:-:|\n| bob | k3J9xQ7w |\n| ann | Wq8!xz2K |\n", &["k3J9xQ7w", "Wq8!xz2K"]);
         check("user | password\n--- | ---\nbob | k3J9xQ7w\n\nk3J9 | x7y8z9w\n", &["k3J9xQ7w"]);
         check("\"| user | password |\\n\",\n\"|---|---|\\n\",\n\"| bob | k3J9xQ7w |\\n\"", &["k3J9xQ7w"]);

@@ -1,12 +1,13 @@
 //! Text from repositories, remotes and hosting APIs, made fit for a message.
 //!
-//! A message that quotes such text (a pattern of a settings file, the error output of git, a description) is stored
-//! with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form in which the text may
-//! enter a message:
+//! A message that quotes such text (a pattern of a settings file, the error output of git, a description) is
+//! stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form in which
+//! the text may enter a message:
 //! - every secret is redacted, also on lines with a marker such as `cairn:ignore-secret`;
 //! - line breaks, control characters and invisible characters are escaped;
 //! - it has at most [`MAX_UNTRUSTED_CHARS`] characters;
-//! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain text, so
+//! - it is displayed between `«` and `»`, which it cannot contain itself. The marks survive storage as plain
+//!   text, so
 //!   [`message_parts`] finds the quoted parts of any message later.
 
 use std::fmt;
@@ -26,11 +27,12 @@ const ELLIPSIS: char = '…';
 /// Longer text is cut to this many bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
-/// The cut may halve a secret, so that no rule finds it: this many bytes before the cut are not shown. No rule of
-/// one line reads further.
+/// The cut may halve a secret, so that no rule finds it: this many bytes before the cut are not shown. No
+/// rule of one line reads further.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 
-/// Untrusted text that is safe in a message. `Display` adds the marks; [`Untrusted::as_str`] returns the text alone.
+/// Untrusted text that is safe in a message. `Display` adds the marks; [`Untrusted::as_str`] returns the text
+/// alone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Untrusted(String);
 
@@ -76,8 +78,8 @@ pub enum MessagePart<'message> {
     Untrusted(&'message str),
 }
 
-/// The parts of a message in their order, none of them empty. A mark without its counterpart makes the rest of the
-/// message untrusted.
+/// The parts of a message in their order, none of them empty. A mark without its counterpart makes the rest
+/// of the message untrusted.
 pub fn message_parts(message: &str) -> impl Iterator<Item = MessagePart<'_>> {
     let mut rest = message;
     let mut is_quote = false;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{judge, marker, shape};
+use crate::{judge, marker, shape, template};
 
 /// Its marker is a bare `[REDACTED]`, so that the URL stays one.
 pub(crate) const RULE: &str = "url-credentials";
@@ -23,10 +23,12 @@ const CONNECTIONS: &[&str] = &[
 /// The userinfo after the `://` at `colon`, if it holds a secret.
 pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let start = colon + 3;
-    let scheme = scheme_before(text, colon);
+    let scheme = &text[scheme_start(text, colon)..colon];
     let connection = CONNECTIONS.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
     let window = &text[start..text.len().min(start + LONGEST)];
-    let Some(length) = at_sign(window) else {
+    // A single quote ends the URL only if one precedes it.
+    let quoted = scheme_start(text, colon).checked_sub(1).is_some_and(|before| text[before] == b'\'');
+    let Some(length) = at_sign(window, quoted) else {
         let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'/' | b'?' | 127);
         let authority = &window[..window.iter().position(is_end).unwrap_or(window.len())];
         return encoded_password(authority).map(|length| start..start + length);
@@ -41,7 +43,8 @@ pub(crate) fn userinfo(text: &[u8], colon: usize) -> Option<Range<usize>> {
     is_secret(info, is_web, connection).then_some(start..end)
 }
 
-/// The userinfo of a URL that is encoded as a parameter of another: `postgres%3A%2F%2Fuser%3Apassword%40host`.
+/// The userinfo of a URL that is encoded as a parameter of another:
+/// `postgres%3A%2F%2Fuser%3Apassword%40host`.
 pub(crate) fn encoded_userinfo(text: &[u8], hit: &Range<usize>) -> Option<Range<usize>> {
     let rest = &text[hit.end..text.len().min(hit.end + LONGEST)];
     let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | b'&' | 127);
@@ -56,20 +59,21 @@ fn encoded_password(rest: &[u8]) -> Option<usize> {
     let end = rest[..authority].windows(3).rposition(|window| is_code(window, b"%40"))?;
     let colon = rest[..end].windows(3).position(|window| is_code(window, b"%3a"))?;
     let password = &rest[colon + 3..end];
-    (password.len() >= 5 && !shape::is_template(password) && !is_stars(password)).then_some(end)
+    (password.len() >= 5 && !template::is_template(password) && !is_stars(password)).then_some(end)
 }
 
-fn scheme_before(text: &[u8], colon: usize) -> &[u8] {
+fn scheme_start(text: &[u8], colon: usize) -> usize {
     let floor = colon.saturating_sub(24);
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
-    let start = floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
-    &text[start..colon]
+    floor + text[floor..colon].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1)
 }
 
-/// Where the userinfo ends: at the last `@` before the path. People forget to escape `/`, `?` and `#` in passwords, so
-/// these end the search only after what may be a host and port.
-fn at_sign(rest: &[u8]) -> Option<usize> {
-    let is_end = |byte: &u8| matches!(byte, 0..=32 | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127);
+/// Where the userinfo ends: at the last `@` before the path. People forget to escape `/`, `?` and `#` in
+/// passwords, so these end the search only after what may be a host and port.
+fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
+    let is_end = |byte: &u8| {
+        matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')
+    };
     let whole = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
     // A template's `${USER}` may hold anything; nothing else in a userinfo is in braces.
     let authority = &whole[..whole.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(whole.len())];
@@ -86,7 +90,7 @@ fn is_secret(info: &[u8], is_web: bool, connection: bool) -> bool {
         return is_web && info.len() >= 20 && shape::is_random(info);
     };
     let password = &info[colon + 1..];
-    if password.is_empty() || shape::is_template(password) || is_stars(password) {
+    if password.is_empty() || template::is_template(password) || is_stars(password) {
         return false;
     }
     if connection { !judge::is_code(password) } else { judge::is_chosen(password) }

@@ -1,4 +1,4 @@
-//! Measures embedding (in time of the processor, where the system tells) and loading.
+//! Measures embedding (in processor time if the system reports it) and loading.
 //!
 //! ```text
 //! cargo run --release -p cairn-local-embedding --example measure_embedding -- FILE...
@@ -46,7 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Time that this thread has run, where the system tells: on a busy machine the wall clock measures the neighbours.
+/// Processor time of this thread, if the system reports it. On a busy machine the wall clock would include
+/// other processes.
 fn cpu_seconds() -> Option<f64> {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = statistics.split(' ').next()?.parse().ok()?;

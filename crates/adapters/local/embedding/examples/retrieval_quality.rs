@@ -1,11 +1,13 @@
 //! Measures the shipped model on the held-out packages: how well doc sentences find their code.
 //!
 //! ```text
-//! cargo run --release -p cairn-local-embedding --example retrieval_quality -- EVALUATION.jsonl [MIN_ALONE MIN_FUSED]
+//! cargo run --release -p cairn-local-embedding --example retrieval_quality -- \
+//!     EVALUATION.jsonl [MIN_ALONE MIN_FUSED]
 //! ```
 //!
-//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings) and, where
-//! `question` is true, its `doc` is asked. `training/eval` makes the file. Exits with an error below the minima.
+//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings) and,
+//! where `question` is true, its `doc` is asked. `training/eval` makes the file. Exits with an error below
+//! the minima.
 
 use std::collections::BTreeMap;
 use std::error::Error;

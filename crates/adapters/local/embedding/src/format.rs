@@ -1,4 +1,4 @@
-//! The model file, read in place: nothing is copied or built when it is opened.
+//! The model file. It is read in place: opening copies and builds nothing.
 //!
 //! Little-endian. A header of 64 bytes, then sections, each beginning at a multiple of 64:
 //!
@@ -7,16 +7,17 @@
 //! | damped | `u16` × 256: what `n` occurrences of a word count, in 1/256: `256 · (1 + ln n)`; 0 for 0 |
 //! | slots | `u16` × slots: open addressing by the word's hash; the row of a word, or 65,535 |
 //! | fingerprints | `u32` × words: the hash of each row's word |
-//! | weights | `u16` × 3 × rows, by row: what the row counts in a question, in a passage, and more in a passage's head |
+//! | weights | `u16` × 3 × rows, by row: weight in a query, in a passage, and extra in a passage's head |
 //! | table | `i8` × dimensions × rows |
 //! | words | the words, one a line, in order of their rows: for people and tests |
 //!
-//! A row's scale is part of its weights, so the sums are of integers only. Rows after the words are buckets: a word
-//! outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in 32 bits; two words of a
-//! vocabulary never share one (the exporter checks), and probing starts at `hash · 0x9E3779B1`, its upper bits.
+//! A row's scale is part of its weights, so the sums are of integers only. Rows after the words are buckets:
+//! a word outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in 32 bits; two
+//! words of a vocabulary never share one (the exporter checks), and probing starts at `hash · 0x9E3779B1`,
+//! its upper bits.
 //!
-//! Header: magic `CAIRNSTA`; version, dimensions, words, buckets, slots, bytes of `words` (`u32` each); blake3 of all
-//! bytes after the header (32 bytes).
+//! Header: magic `CAIRNSTA`; version, dimensions, words, buckets, slots, bytes of `words` (`u32` each);
+//! blake3 of all bytes after the header (32 bytes).
 
 use std::fmt::Write;
 
@@ -29,13 +30,13 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 64;
 const DIGEST_AT: usize = 32;
 const DAMPED: usize = 256;
-/// A row of weights holds one for each role.
+/// A row of weights has one weight for each role.
 const ROLES: usize = 3;
 const EMPTY_SLOT: u16 = u16::MAX;
-/// Weights times the largest damped count, and a head's weight, stay below 2^15, so that sums of 512 rows fit 32 bits.
+/// The weight times the largest damped count stays below 2^15, so sums of 512 rows fit 32 bits.
 pub(crate) const MAX_WEIGHT: u16 = 4_095;
 
-/// Bytes that are not a model of this version.
+/// The bytes are not a model of this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum InvalidModel {
     #[error("not a model of version {VERSION}")]
@@ -60,7 +61,7 @@ pub struct StaticModel<'a> {
     words: &'a [u8],
 }
 
-/// What a row counts.
+/// The roles of a row's weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Weights {
     pub(crate) query: u16,
@@ -69,7 +70,7 @@ pub(crate) struct Weights {
 }
 
 impl<'a> StaticModel<'a> {
-    /// Checks the header and the lengths, not the digest: that is a test's work.
+    /// Checks the header and the lengths. A test checks the digest.
     pub fn read(bytes: &'a [u8]) -> Result<Self, InvalidModel> {
         let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or(InvalidModel::Length)?;
         let field = |index: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| header[8 + 4 * index + byte]));
@@ -105,7 +106,7 @@ impl<'a> StaticModel<'a> {
         })
     }
 
-    /// blake3 of all that follows the header.
+    /// blake3 of all bytes after the header.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
@@ -114,7 +115,7 @@ impl<'a> StaticModel<'a> {
         DIMENSIONS
     }
 
-    /// `cairn-static-<version>-<start of the digest>`: other weights are another model.
+    /// `cairn-static-<version>-<start of the digest>`. Other weights give another id.
     pub fn name(&self) -> String {
         let mut name = format!("cairn-static-{VERSION}-");
         for byte in &self.digest[..6] {
@@ -136,14 +137,14 @@ impl<'a> StaticModel<'a> {
         self.table.len()
     }
 
-    /// The row of a word: its own, or the bucket of its hash.
+    /// The row of a word: its own row, or the bucket of its hash.
     #[inline]
     pub(crate) fn row_of(&self, hash: u32) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (hash.wrapping_mul(0x9E37_79B1) >> (32 - self.slots.len().trailing_zeros())) as usize;
         loop {
             let row = usize::from(u16::from_le_bytes(self.slots[slot]));
-            // Past the rows of the words: an empty slot.
+            // The row number exceeds the words: an empty slot.
             let Some(fingerprint) = self.fingerprints.get(row) else { return self.bucket(hash) };
             if u32::from_le_bytes(*fingerprint) == hash {
                 return row;
@@ -152,7 +153,7 @@ impl<'a> StaticModel<'a> {
         }
     }
 
-    /// One of the rows that words outside the vocabulary share.
+    /// A row that words outside the vocabulary share.
     pub(crate) fn bucket(&self, hash: u32) -> usize {
         (self.num_words + hash % self.num_buckets) as usize
     }
@@ -163,7 +164,7 @@ impl<'a> StaticModel<'a> {
         Weights { query, passage, head }
     }
 
-    /// What `count` occurrences count, in 1/256.
+    /// The weight of `count` occurrences, in 1/256.
     #[inline]
     pub(crate) fn damped(&self, count: u8) -> u16 {
         u16::from_le_bytes(self.damped[usize::from(count)])
@@ -175,13 +176,13 @@ impl<'a> StaticModel<'a> {
     }
 }
 
-/// What is left of the file behind the sections read so far.
+/// The rest of the file after the sections that were read.
 struct Sections<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Sections<'a> {
-    /// The next `count` elements of `N` bytes, and past the padding behind them.
+    /// Reads the next `count` elements of `N` bytes and skips the padding after them.
     fn take<const N: usize>(&mut self, count: usize) -> Result<&'a [[u8; N]], InvalidModel> {
         let size = N.checked_mul(count).ok_or(InvalidModel::Length)?;
         let (section, _) = self.rest.split_at_checked(size).ok_or(InvalidModel::Length)?;

@@ -1,7 +1,8 @@
 //! The head of a passage: its signature, whose words say more than those of the body.
 //!
-//! Found by rules that hold in every language, without parsing: what is embedded is text. The rules are those that the
-//! training data was made with (`training/cairn_training/words.py`); they change only with the model.
+//! Found by rules that hold in every language, without parsing: what is embedded is text. The rules are those
+//! that the training data was made with (`training/cairn_training/words.py`); they change only with the
+//! model.
 
 use std::ops::Range;
 
@@ -11,9 +12,9 @@ const HEAD_BYTES: usize = 320;
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];
 const ENDS_AT_LINE: [&[u8]; 3] = [b"def", b"class", b"module"];
 
-/// Where the head is, in bytes: from the first line that is no comment, decorator or attribute to the first `{` or `=>`
-/// or the end of a line outside of parentheses. A line without any parenthesis (`static int`) goes on, unless it ends in
-/// a colon or begins with `def`, `class` or `module`.
+/// Where the head is, in bytes: from the first line that is no comment, decorator or attribute to the first
+/// `{` or `=>` or the end of a line outside of parentheses. A line without any parenthesis (`static int`)
+/// goes on, unless it ends in a colon or begins with `def`, `class` or `module`.
 pub(crate) fn head(text: &[u8]) -> Range<usize> {
     let limit = text.len().min(HEAD_BYTES);
     let text = &text[..limit];

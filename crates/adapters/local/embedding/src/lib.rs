@@ -1,9 +1,10 @@
-//! The local embedding model: a table of word vectors trained on code, in the program, without a key or a network.
+//! The local embedding model: a table of word vectors, trained on code. It needs no key and no network.
 //!
-//! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic up to the
-//! sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly: every machine gets the
-//! same bits, which is what lets an index be copied, compared and rebuilt. How the table is made, and what it is good and
-//! bad at, stands in `docs/decisions/0002-embedding-model.md`; `training/` makes it.
+//! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic
+//! up to the sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly:
+//! every machine gets the same bits, so an index can be copied, compared and rebuilt. See
+//! `docs/decisions/0002-embedding-model.md` for the training of the table, its strengths and its limits;
+//! `training/` makes it.
 
 mod format;
 mod head;
@@ -49,8 +50,8 @@ impl LocalEmbedder {
         &self.id
     }
 
-    /// One vector for each passage: a chunk of code as it stands, signature and doc comment first. Words beyond the
-    /// first 1,200 are not read.
+    /// One vector for each passage: the text of a chunk, signature and doc comment first. Words after the
+    /// first 1,200 are ignored.
     pub fn embed_passages(&self, texts: &[&str]) -> Vec<DenseVector> {
         let mut counter = WordCounter::new(&self.model);
         texts.iter().map(|text| counter.embed(text, Side::Passage)).collect()

@@ -1,11 +1,11 @@
-//! Adding a weighted row to a sum: the inner loop, compiled for what the processor has.
+//! Adds weighted rows to a sum. The inner loop exists in one variant for each instruction set.
 //!
-//! All variants add the same integers, so they agree to the bit.
+//! All variants add the same integers, so their results are identical.
 
-/// Elements of a vector. Fixed at compile time, for the speed of this loop.
+/// Dimensions of a vector. A compile-time constant, since this loop must be fast.
 pub(crate) const DIMENSIONS: usize = 256;
 
-/// How to add, chosen once.
+/// The selected variant.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
     #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ impl Sum {
         }
     }
 
-    /// The sum of the rows, whose bytes are signed, each times its share, which is less than 2^15.
+    /// Adds the rows, each times its weight. Elements are signed bytes; weights are less than 2^15.
     pub(crate) fn of(self, shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
@@ -31,7 +31,7 @@ impl Sum {
     }
 }
 
-/// Four rows at a time, so that the sum is read and written once for four.
+/// Adds four rows at a time, so that the sum is read and written once for four rows.
 #[inline(always)]
 fn sum_portable(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
     let mut sum = [0; DIMENSIONS];
@@ -57,13 +57,13 @@ fn sum_avx2(shares: &[i32], rows: &[&[u8; DIMENSIONS]]) -> [i32; DIMENSIONS] {
     sum_portable(shares, rows)
 }
 
-/// Tells the processor that a row will be needed: the table is larger than the near caches.
+/// Prefetches a row, since the table is larger than the near caches.
 #[inline]
 pub(crate) fn prefetch(row: &[u8; DIMENSIONS]) {
     #[cfg(target_arch = "x86_64")]
     for line in row.as_chunks::<64>().0 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint about an address within the row; it reads nothing that the program can see.
+        // SAFETY: a prefetch hint for an address within the row; the program reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

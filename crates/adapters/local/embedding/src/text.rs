@@ -1,4 +1,4 @@
-//! From a text to the sum of its words' rows.
+//! Computes the sum of the rows of a text's words.
 
 use cairn_domain::DenseVector;
 use cairn_ranking::words;
@@ -8,9 +8,9 @@ use crate::head::head;
 use crate::sums::{DIMENSIONS, Sum, prefetch};
 use crate::vector::quantize;
 
-/// Words of a text beyond this are not read, as in training.
+/// Maximum number of words that are read of a text, as in training.
 const MAX_WORDS: usize = 1_200;
-/// Different rows of a text beyond this are not counted: so many still fit a sum of 32 bits.
+/// Maximum number of distinct rows that are counted of a text. The sum then fits 32 bits.
 const MAX_ROWS: usize = 512;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,14 +19,15 @@ pub(crate) enum Side {
     Passage,
 }
 
-/// Counts the words of one text after the other. Holds a counter for each row of the model, so that counting a word is
-/// an addition; no text needs an allocation of its own.
+/// Counts the words of one text after the other. It has a counter for each row of the model, so counting a
+/// word is one
+/// addition and no text needs an allocation.
 pub(crate) struct WordCounter<'m> {
     model: &'m StaticModel<'m>,
-    /// Zero between texts.
+    /// All zero between texts.
     counts: Vec<u8>,
     in_head: Vec<bool>,
-    /// The rows of the text, each once.
+    /// The rows of the text, without duplicates.
     found: Vec<u32>,
     shares: Vec<i32>,
     rows: Vec<&'m [u8; DIMENSIONS]>,
@@ -71,7 +72,7 @@ impl<'m> WordCounter<'m> {
         }
         let mut sum = self.sum.of(&self.shares, &self.rows);
         if sum == [0; DIMENSIONS] {
-            // A text without words has the row of its bytes' hash, for no vector may be zero.
+            // A text without words gets the row of its bytes' hash, since no vector may be zero.
             let row = self.model.bucket(hash_of(text.as_bytes()));
             sum = self.sum.of(&[1], &[self.model.row(row)]);
         }
@@ -100,7 +101,7 @@ impl<'m> WordCounter<'m> {
 
     fn mark_head(&mut self, text: &str) {
         let range = head(text.as_bytes());
-        // The limit may fall within a character, which is no part of a word.
+        // The limit may be within a character, which is not part of a word.
         let (start, end) = (text.ceil_char_boundary(range.start), text.floor_char_boundary(range.end));
         words(text.get(start..end).unwrap_or_default(), |word| {
             let row = self.model.row_of(hash_of(word.as_bytes()));

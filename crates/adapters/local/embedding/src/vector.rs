@@ -1,17 +1,18 @@
-//! From a sum of integers to a vector of small integers.
+//! Converts a sum of integers to a vector of small integers.
 
 use cairn_domain::DenseVector;
 
 use crate::sums::DIMENSIONS;
 
-/// The length that vectors are scaled to before rounding: the model's one scale. An element of a unit vector is about
-/// 1/16, so most are about 25, and few (see the test of the shipped model) are cut at 127.
+/// The length to which vectors are scaled before rounding. An element of a unit vector is about 1/16, so most
+/// scaled
+/// elements are about 25, and few exceed 127 (see the test of the shipped model).
 const LENGTH: f64 = 400.0;
 
 /// `clamp(round(s · v / |v|), ±127)`. The sum must not be zero.
 ///
-/// Exact on every machine: the squares are added in order, and square root, division and multiplication round as
-/// IEEE 754 says.
+/// Exact on every machine: the squares are added in order, and IEEE 754 defines square root, division and
+/// multiplication.
 pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
     let mut squares = 0.0;
     for element in sum {
@@ -21,7 +22,9 @@ pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
     DenseVector(sum.iter().map(|element| rounded(f64::from(*element) * scale)).collect())
 }
 
-/// Rounds half away from zero: adding a half and cutting, for the library's `round` is a call on processors of old.
+/// Rounds half away from zero. It adds a half and truncates, since the library's `round` is a function call
+/// on old
+/// processors.
 fn rounded(value: f64) -> i8 {
     let value = (value + 0.5_f64.copysign(value)) as i32;
     value.clamp(-127, 127) as i8

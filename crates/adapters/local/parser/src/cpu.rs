@@ -1,13 +1,13 @@
-//! Processor time: what a file costs, however busy the machine is.
+//! Processor time: the cost of a file, independent of the load of the machine.
 
 use std::time::Duration;
 
-/// That the calling thread has used.
+/// Processor time of the calling thread.
 pub(crate) fn of_thread() -> Duration {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// That a process of this user has used; zero if there is none.
+/// Processor time of a process of this user; zero if it does not exist.
 pub(crate) fn of_process(process: u32) -> Duration {
     let mut clock = 0;
     // SAFETY: writes one number that lives until the call returns.

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Facts of a file of the largest allowed size stay far below; more is no frame.
+/// The facts of a file of the maximum size are far smaller. A larger length is not a frame.
 const MAX_FRAME_BYTES: u32 = 512 * 1024 * 1024;
 
 fn check(length: u32) -> io::Result<usize> {

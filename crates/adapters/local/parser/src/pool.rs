@@ -1,4 +1,4 @@
-//! The parent: a pool of children, each working on one batch at a time.
+//! The parent: a pool of child processes. Each child works on one batch at a time.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,15 +15,18 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::{cpu, frame};
 
-/// Processor time for one file, in all the children that it is tried in. The child gives up on its own after two seconds; this is for when
-/// it cannot. Before the first file of a language it also prepares that, which takes seconds where nothing is optimised.
+/// Processor time for one file, in all children that try it. A child stops parsing after two seconds; this
+/// limit applies
+/// if it cannot. Before the first file of a language the child also compiles its query, which takes seconds
+/// in debug
+/// builds.
 const KILL_AFTER: Duration = Duration::from_secs(5);
-/// How often a child that does not answer is looked at.
+/// Interval between checks of a child that has not answered.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A child that neither answers nor works.
+/// Time after which a child that neither answers nor uses the processor counts as hanging.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
 
-/// Parses in children that are started as `program arguments…` and speak the protocol of `serve`.
+/// Parses in child processes, which are started as `program arguments…` and speak the protocol of `serve`.
 pub struct ChildParser {
     program: PathBuf,
     arguments: Vec<String>,
@@ -31,20 +34,20 @@ pub struct ChildParser {
 }
 
 struct Worker {
-    // Killed when dropped, so that no child outlives its use.
+    // Killed when dropped, so no child outlives its use.
     _child: Child,
     input: ChildStdin,
     output: ChildStdout,
     process: u32,
 }
 
-/// How a batch ended: through, or at a file that the child did not answer.
+/// The end of a batch: complete, or at a file that the child did not answer.
 enum Stop {
     Through,
     At { status: ParseStatus, suspect: Suspect },
 }
 
-/// A file that a child did not answer, and the processor time that it has cost so far.
+/// A file that a child did not answer, and the processor time spent on it so far.
 #[derive(Clone, Copy)]
 struct Suspect {
     file: usize,
@@ -87,8 +90,9 @@ impl ChildParser {
 impl FileParser for ChildParser {
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
         let mut facts = Vec::with_capacity(texts.len());
-        // A file at which a child died is tried once more on a fresh one: the child may have been killed for another
-        // reason, or have had little memory left.
+        // A file at which a child died is tried once more on a fresh child. The first may have been killed
+        // for another reason,
+        // or for lack of memory.
         let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };
@@ -109,7 +113,7 @@ impl FileParser for ChildParser {
 }
 
 impl Worker {
-    /// Sends the texts from the first without facts on, and collects the answers.
+    /// Sends the texts, starting with the first that has no facts, and collects the answers.
     async fn run(
         &mut self,
         texts: &[SourceText],
@@ -149,7 +153,7 @@ impl Worker {
             }
             Ok(Stop::Through)
         };
-        // A child that died while it was written to shows at the reading end, with the file that it died of.
+        // If a child dies while the parent writes, the reading side finds the file that killed it.
         tokio::pin!(receive);
         tokio::select! {
             stop = &mut receive => stop,
@@ -158,7 +162,7 @@ impl Worker {
     }
 }
 
-/// What the child answers; none if its processor time reaches `until`, or it hangs.
+/// Reads the child's answer. None if its processor time reaches `until`, or if it hangs.
 async fn answer<T>(process: u32, until: Duration, reading: impl Future<Output = T>) -> Option<T> {
     tokio::pin!(reading);
     let mut waited = Duration::ZERO;
@@ -174,7 +178,7 @@ async fn answer<T>(process: u32, until: Duration, reading: impl Future<Output = 
     None
 }
 
-/// What is left of a file whose grammar did not end: windows of text, which need none.
+/// Facts for a file whose grammar did not finish: windows of text, which need no grammar.
 fn as_windows(source: &SourceText, status: ParseStatus) -> FileFacts {
     let facts = parse_file("text", source.facts_key, &source.text, &ParseLimits::default());
     FileFacts { language: source.language.clone().unwrap_or(facts.language.clone()), status, ..facts }
@@ -186,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// A parser whose children run a script of the shell.
+    /// A parser whose children run a shell script.
     fn parser(script: &str) -> ChildParser {
         ChildParser::new(PathBuf::from("/bin/sh"), vec!["-c".to_owned(), script.to_owned()])
     }
@@ -210,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The clock is paused: it jumps to the deadline, since nothing else is left to happen.
+    /// The clock is paused. It jumps to the deadline, since no other timer is pending.
     #[tokio::test(start_paused = true)]
     async fn a_child_that_neither_answers_nor_works_is_given_up() {
         let started = tokio::time::Instant::now();

@@ -1,4 +1,5 @@
-//! The contract of parsers, kept by child processes. This program is the child as well: started with `parse-worker`, it
+//! The contract of parsers, for child processes. This program is also the child: with the argument
+//! `parse-worker` it
 //! serves.
 
 use anyhow::Result;

@@ -1,9 +1,9 @@
-//! Compressed texts: rows are packed into blocks, so that similar neighbours compress together and a read decompresses
-//! little else than what it wants.
+//! Compressed texts: rows are packed into blocks, so that similar neighbours compress together and a read
+//! decompresses little else than what it wants.
 //!
-//! A stream of blocks is an index and the data. An index entry is 12 bytes: first row, length of the packed bytes, end
-//! of the compressed frame (u32 each). The packed bytes are the lengths of the rows (u32 each) and then the rows. Each
-//! zstd frame carries a checksum, which every read verifies.
+//! A stream of blocks is an index and the data. An index entry is 12 bytes: first row, length of the packed
+//! bytes, end of the compressed frame (u32 each). The packed bytes are the lengths of the rows (u32 each) and
+//! then the rows. Each zstd frame carries a checksum, which every read verifies.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,7 +13,7 @@ use zstd::bulk::{Compressor, Decompressor};
 const ENTRY_BYTES: usize = 12;
 /// Fast, and within a few percent of the next levels on source code.
 const COMPRESSION_LEVEL: i32 = 3;
-/// No block is larger: a damaged length must not ask for all memory.
+/// Maximum size of a block. A damaged length must not allocate all memory.
 const MAX_PACKED_BYTES: u32 = 1 << 28;
 
 #[derive(Default, Debug)]
@@ -88,7 +88,7 @@ impl<'a> Blocks<'a> {
         Some(Entry { first_row: field(0), packed_bytes: field(1), end: field(2) })
     }
 
-    /// The block that holds the row.
+    /// The block that contains the row.
     fn block_of(&self, row: u32) -> usize {
         let first_row = |entry: &[u8; ENTRY_BYTES]| u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
         self.index.partition_point(|entry| first_row(entry) <= row).saturating_sub(1)

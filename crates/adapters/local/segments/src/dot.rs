@@ -1,9 +1,9 @@
 //! Dot products of integer vectors, with the instructions that the processor has.
 //!
-//! Every kernel gives the same integers: products of bytes are summed in 32 bits, which cannot overflow up to 65,535
-//! dimensions. A test holds the kernels to each other.
+//! Every kernel returns the same integers: products of bytes are summed in 32 bits, which cannot overflow up
+//! to 65,535 dimensions. A test compares the kernels.
 
-/// Which instructions are used.
+/// The instructions in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kernel {
     Portable,
@@ -36,7 +36,7 @@ impl Kernel {
     }
 }
 
-/// A question's vector, prepared for the kernels.
+/// A query's vector, prepared for the kernels.
 pub(crate) struct QueryVector {
     kernel: Kernel,
     bytes: Vec<i8>,
@@ -100,8 +100,8 @@ impl QueryVector {
         }
     }
 
-    /// The instruction multiplies unsigned with signed bytes: the rows are raised by 128, and 128 times the sum of the
-    /// question is taken off again.
+    /// The instruction multiplies unsigned with signed bytes: the rows are raised by 128, and 128 times the
+    /// sum of the question is taken off again.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vnni")]
     fn avx512(&self, matrix: &[u8], scores: &mut [i32]) {

@@ -1,7 +1,7 @@
 //! Files on disk: written whole or not at all, create-only, durable before anyone may name them.
 //!
-//! A file is written under a temporary name, flushed, renamed and made durable in its folder. A crash at any point leaves
-//! either no file, or a temporary one that nobody reads and that later maintenance removes.
+//! A file is written under a temporary name, flushed, renamed and made durable in its folder. A crash at any
+//! point leaves either no file, or a temporary one that no reader opens and that later maintenance removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Name of the segment that stands for others.
+/// Name of a segment that replaces others.
 pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     for name in replaces {

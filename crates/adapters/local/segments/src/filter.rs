@@ -1,4 +1,4 @@
-//! Filters as sets of rows. What rows of a file share is tested once for each file.
+//! Filters as sets of rows. Properties of a whole file are tested once for each file.
 
 use cairn_domain::ChunkKind;
 use cairn_ports::{ChunkFilter, IncludeTests, literal_path};
@@ -12,8 +12,8 @@ use crate::segment::Segment;
 /// A filter, ready to be applied to any segment.
 pub(crate) struct CompiledFilter {
     filter: ChunkFilter,
-    /// Paths that patterns without a wildcard spell. Search asks for single files often, and comparing is cheaper than
-    /// matching a glob.
+    /// Paths that patterns without a wildcard spell. Search asks for single files often, and comparing is
+    /// cheaper than matching a glob.
     literals: Vec<String>,
     paths: Option<GlobSet>,
     names: Option<GlobSet>,
@@ -30,7 +30,7 @@ impl CompiledFilter {
         Ok(Self { filter: filter.clone(), paths, names, literals: literals.into_iter().flatten().collect() })
     }
 
-    /// Takes the rows out of `rows` that the filter does not let through.
+    /// Removes the rows from `rows` that the filter rejects.
     pub(crate) fn restrict(&self, segment: &Segment, rows: &mut RowSet) {
         if self.looks_at_files() {
             let table = segment.file_table();

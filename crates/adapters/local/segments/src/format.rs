@@ -9,9 +9,10 @@
 //!     sections, each from a multiple of 64 bytes
 //! ```
 //!
-//! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the sections
-//! that are read on every question (`Section::is_checked_at_open`); `verify` reads all of them. Rows lie in the order of
-//! path, span and key, so that rows of a file are neighbours and equal scores come out in the order of answers.
+//! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the
+//! sections that are read on every question (`Section::is_checked_at_open`); `verify` reads all of them. Rows
+//! lie in the order of path, span and key, so that rows of a file are neighbours and equal scores come out in
+//! the order of answers.
 
 use cairn_domain::Key128;
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,7 @@ pub(crate) struct Header {
     pub(crate) generations: Vec<u64>,
     pub(crate) dimensions: u16,
     pub(crate) num_rows: u32,
-    /// Names of the files that this one stands for. Readers ignore them.
+    /// Names of the files that this file replaces. Readers ignore those.
     pub(crate) replaces: Vec<String>,
     pub(crate) sections: Vec<SectionEntry>,
 }

@@ -1,9 +1,9 @@
 //! Search segments: the local store of chunks, vectors and terms.
 //!
-//! A part of a run becomes one immutable file that is written whole or not at all, so staging may be repeated and
-//! stopped at any moment. Nothing on disk says what is published: a question's view decides which files and rows it
-//! sees, and publishing is a row in the catalogue. Retiring is a list of keys in the part's file. Questions scan all
-//! vectors in scope: up to a million of them that is as fast as any index and exact.
+//! A part of a run becomes one immutable file that is written whole or not at all, so staging may be repeated
+//! and stopped at any moment. Nothing on disk says what is published: a question's view decides which files
+//! and rows it sees, and publishing is a row in the catalogue. Retiring is a list of keys in the part's file.
+//! Questions scan all vectors in scope: up to a million of them that is as fast as any index and exact.
 //!
 //! What holds:
 //! - a file is never changed; it is added (by rename) or removed;

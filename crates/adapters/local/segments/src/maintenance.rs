@@ -1,11 +1,13 @@
 //! Sweeping, merging and removing, under the repository's lock.
 //!
-//! Rows and tombstones keep their generations when files are merged, so merging changes nothing that any view sees. Only
-//! *settled* generations are touched: published ones whose grace has passed, as sweeping reports them. No file of
-//! theirs is staged again, and no view is older than they are, so a row that a settled tombstone ends can go for good.
+//! Rows and tombstones keep their generations when files are merged, so merging changes nothing that any view
+//! sees. Only *settled* generations are touched: published ones whose grace has passed, as sweeping reports
+//! them. No file of theirs is staged again, and no view is older than they are, so a row that a settled
+//! tombstone ends can go for good.
 //!
-//! A merged file names the files that it replaces; from the moment of its rename readers ignore those. They are deleted
-//! later (`REPLACED_KEPT`), so that a reader that lists the folder at that moment cannot miss both.
+//! A merged file names the files that it replaces; from the moment of its rename readers ignore those. They
+//! are deleted later (`REPLACED_KEPT`), so that a reader that lists the folder at that moment cannot miss
+//! both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -108,7 +110,7 @@ fn remove_from_merged(
         let mut rows = all_rows(&segment, |row| segment.generation_of(row) >= before)?;
         rows.retain(|row| row.generation >= before);
         let tombstones = segment.tombstones().filter(|tombstone| tombstone.generation >= before).collect();
-        // What the file replaced and is still there must stay replaced.
+        // Replaced files that still exist must stay replaced.
         let mut replaces = vec![files::name_of(path)];
         replaces.extend(segment.header().replaces.iter().cloned());
         let contents =

@@ -1,7 +1,7 @@
-//! Postings: for each term the rows that hold it, with their weights.
+//! Postings: for each term the rows that contain it, with their weights.
 //!
-//! Three arrays: the terms, ascending; for each the end of its list; the lists. A list holds for each row the distance
-//! from the row before (LEB128; the first from -1) and the weight (one byte).
+//! Three arrays: the terms, ascending; for each the end of its list; the lists. A list holds for each row the
+//! distance from the row before (LEB128; the first from -1) and the weight (one byte).
 
 use cairn_domain::SparseVector;
 
@@ -35,8 +35,8 @@ pub(crate) fn encode<'a>(vectors: impl Iterator<Item = &'a SparseVector>) -> Enc
     encoded
 }
 
-/// Sorts by the upper 32 bits, keeping the order of equal ones: three passes of a radix sort, which is several times
-/// faster here than comparing.
+/// Sorts by the upper 32 bits, keeping the order of equal ones: three passes of a radix sort, which is
+/// several times faster here than comparing.
 fn sort_by_term(entries: &mut Vec<u64>) {
     const BITS: u32 = 11;
     let mut sorted = vec![0; entries.len()];

@@ -64,7 +64,8 @@ pub(crate) fn scroll(snapshots: &[Arc<Snapshot>], view: &View, from: u64) -> Res
     Ok(ChunkPage { chunks: records(&open, &found)?, next })
 }
 
-/// Cuts the rows to a page; rows whose keys share the first half stay together. Returns where the next page starts.
+/// Cuts the rows to a page; rows whose keys share the first half stay together. Returns where the next page
+/// starts.
 fn cut(found: &mut Vec<(ChunkKey, usize, u32)>) -> Option<u64> {
     let half = |key: &ChunkKey| u64::from_be_bytes(std::array::from_fn(|index| key.0.0[index]));
     let next = half(&found.get(PAGE_ROWS)?.0);

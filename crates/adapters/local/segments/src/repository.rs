@@ -26,7 +26,7 @@ pub(crate) struct Repository {
 
 struct Cached {
     snapshot: Arc<Snapshot>,
-    /// Time of the folder, if it tells whether the folder has changed since.
+    /// Modification time of the folder, if it is old enough to detect later changes.
     unchanged_since: Option<SystemTime>,
 }
 

@@ -18,7 +18,7 @@ use crate::segment::Segment;
 /// With fewer wanted rows among 64, each is scored alone.
 const DENSE_ENOUGH: u32 = 8;
 
-/// Where a question looks.
+/// The segments that a query searches.
 pub(crate) struct Scene<'a> {
     pub(crate) view: &'a View,
     pub(crate) filter: &'a CompiledFilter,
@@ -26,7 +26,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Every segment in scope with the rows that may be found.
+    /// Every segment in scope, with the rows that may be returned.
     fn segments(&self) -> impl Iterator<Item = (&'a OpenSegment, RowSet)> {
         let open = self.snapshots.iter().flat_map(|snapshot| snapshot.segments.values());
         open.map(|open| {
@@ -97,7 +97,8 @@ fn scan<'a>(segment: &'a Segment, rows: &RowSet, vector: &QueryVector, best: &mu
     }
 }
 
-/// Sums up the weights of each row. False if the segment has none of the terms; `sums` is then of another segment.
+/// Sums up the weights of each row. False if the segment has none of the terms; `sums` is then of another
+/// segment.
 fn add_postings(segment: &Segment, terms: &[(u32, u32)], sums: &mut Vec<u32>) -> Result<bool, SegmentError> {
     let postings = segment.postings()?;
     let damaged = || segment.damaged("its postings cannot be read");

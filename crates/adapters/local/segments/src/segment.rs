@@ -1,7 +1,7 @@
 //! A segment file, mapped into memory and read in place.
 //!
-//! Whatever the bytes of the file are, reading them gives values or `SegmentError::Damaged`, never a panic: lengths are
-//! checked when the file is opened, indexes when they are followed.
+//! For any bytes of the file, reading returns values or `SegmentError::Damaged` and never panics. Lengths are
+//! checked when the file is opened, indexes when they are used.
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::postings::Postings;
 use crate::writer::Tombstone;
 
 const TOMBSTONE_BYTES: usize = KEY_BYTES + 8;
-/// No table of files is larger unpacked: a damaged length must not ask for all memory.
+/// Maximum size of an unpacked table of files. A damaged length must not allocate all memory.
 const MAX_TABLE_BYTES: usize = 1 << 30;
 
 /// An open segment.
@@ -32,7 +32,7 @@ pub(crate) struct Segment {
     path: PathBuf,
     map: Mmap,
     header: Header,
-    /// Where each section lies in the file.
+    /// Position of each section in the file.
     ranges: [Range<usize>; NUM_SECTIONS],
     files: FileTable,
     /// First row of each file.
@@ -40,11 +40,11 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Maps the file and verifies what every question reads.
+    /// Maps the file and verifies the sections that every query reads.
     pub(crate) fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path).map_err(SegmentError::io("open", path))?;
-        // SAFETY: segments are immutable: they are written under another name, renamed when complete, and only ever
-        // unlinked, which leaves the mapped bytes in place.
+        // SAFETY: segments are immutable: they are written under another name, renamed when complete, and
+        // only ever unlinked, which leaves the mapped bytes in place.
         let map = unsafe { Mmap::map(&file) }.map_err(SegmentError::io("map", path))?;
         let damaged = |what| SegmentError::damaged(path, what);
         let (header, start) = read_header(&map).map_err(damaged)?;
@@ -140,7 +140,7 @@ impl Segment {
         RowRecord::from_bytes(element(self.section(Section::Rows), row))
     }
 
-    /// The generation that a row below `num_rows` began in.
+    /// The generation in which a row below `num_rows` began.
     pub(crate) fn generation_of(&self, row: u32) -> GenerationId {
         GenerationId(self.header.generations[usize::from(self.row(row).generation)])
     }

@@ -32,7 +32,7 @@ pub(crate) struct Tombstone {
     pub(crate) generation: GenerationId,
 }
 
-/// What a file holds.
+/// The contents of a segment file.
 #[derive(Debug)]
 pub(crate) struct SegmentContents {
     pub(crate) tenant: Tenant,

@@ -5,7 +5,8 @@ use cairn_conformance::{suite, vector_store};
 use cairn_local_segments::SegmentStore;
 use cairn_ports::VectorStore;
 
-/// The faults come first: if what they leave behind could make a check fail, the suite that follows would show it.
+/// The faults come first: if what they leave behind could make a check fail, the suite that follows would
+/// show it.
 #[tokio::test(flavor = "multi_thread")]
 async fn segments_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -1,5 +1,5 @@
-//! The store against a naive model: whatever happens to a repository, in whatever order, every view that is still alive
-//! sees the same through both.
+//! The store against a naive model: whatever happens to a repository, in whatever order, every view that is
+//! still alive sees the same through both.
 
 mod support;
 
@@ -11,7 +11,7 @@ use cairn_ports::{ChunkFilter, Generations, Hit, StagedPoints, Staging, VectorSt
 use proptest::prelude::*;
 use support::{chunk, everything, part, point, repository, run, view};
 
-/// What a generation does to one of a few chunks.
+/// The change that a generation makes to one of a few chunks.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Put { number: u8, version: u8 },
@@ -94,7 +94,8 @@ fn versioned(repository: RepositoryId, number: u8, version: u8) -> Point {
     )
 }
 
-/// Brings a generation into store and model: each key is put at most once, and a put retires what was visible.
+/// Brings a generation into store and model: each key is put at most once, and a put retires what was
+/// visible.
 async fn stage(
     store: &SegmentStore,
     model: &mut Model,

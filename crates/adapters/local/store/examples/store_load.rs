@@ -1,5 +1,5 @@
-//! Measures the local store: staging, reading and sweeping a graph the size of a million lines, and the vector cache.
-//! Run with `cargo run --release -p cairn-local-store --example store_load`.
+//! Measures the local store: staging, reading and sweeping a graph the size of a million lines, and the
+//! vector cache. Run with `cargo run --release -p cairn-local-store --example store_load`.
 
 use std::time::Instant;
 

@@ -1,13 +1,14 @@
-//! One SQLite file: a writer, readers, and where they run.
+//! One SQLite file: its writer, its readers and their threads.
 //!
-//! Write-ahead log, so that readers (also of other processes) see the last commit while a writer writes. One connection
-//! writes, behind a mutex; other processes queue at SQLite's own lock for up to `BUSY_TIMEOUT`. Everything runs on
-//! tokio's blocking threads.
+//! Write-ahead log, so that readers (also of other processes) see the last commit while a writer writes. One
+//! connection writes, behind a mutex; other processes queue at SQLite's own lock for up to `BUSY_TIMEOUT`.
+//! Everything runs on tokio's blocking threads.
 //!
-//! Durability. A commit survives the death of the process at once. `Durability::Synced` also survives a power cut: it
-//! syncs the log, and with it every commit before. `Durability::Ordered` leaves that to the next synced one, so a power
-//! cut takes back a *suffix* of the commits: what a run staged and the end of the part that staged it stand in the same
-//! log in that order, so the run simply does those parts again. What allots or publishes a generation is synced.
+//! Durability. A commit survives the death of the process at once. `Durability::Synced` also survives a power
+//! cut: it syncs the log, and with it every commit before. `Durability::Ordered` leaves that to the next
+//! synced one, so a power cut removes a *suffix* of the commits. A run's staged records and the end of the
+//! part are in the same log in that order, so the run repeats those parts. Allocating and publishing a
+//! generation is synced.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +31,7 @@ pub(crate) enum Durability {
     Ordered,
 }
 
-/// A file that is opened when it is first needed: a search from a cold start needs no vector cache.
+/// A file that is opened on first use: a search from a cold start needs no vector cache.
 pub(crate) struct LazyDatabase {
     directory: PathBuf,
     schema: &'static Schema,
@@ -42,7 +43,7 @@ impl LazyDatabase {
         Self { directory, schema, opened: Mutex::default() }
     }
 
-    /// Whether there is a file to open.
+    /// Whether the file exists.
     pub(crate) fn exists(&self) -> bool {
         self.directory.join(self.schema.file_name).exists()
     }
@@ -73,8 +74,8 @@ impl Database {
         Ok(Self { path, writer: Mutex::new(writer), readers: Mutex::default() })
     }
 
-    /// Runs `change` in a transaction that holds the write lock from its first statement, and commits it. `operation`
-    /// names the fail points around the commit.
+    /// Runs `change` in a transaction that holds the write lock from its first statement, and commits it.
+    /// `operation` names the fail points around the commit.
     pub(crate) fn write<T>(
         &self,
         operation: &'static str,
@@ -128,7 +129,7 @@ impl Database {
     }
 }
 
-/// A panic inside a transaction rolls it back as it unwinds, so the connection behind a poisoned lock is sound.
+/// A panic rolls its transaction back while it unwinds, so the connection behind a poisoned lock is sound.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -140,12 +141,12 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.pragma_update(None, "cache_size", -32_768)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // What is deleted is overwritten where its page stays in use; pages that do not are given back by the vacuum.
+    // Deleted data is overwritten if its page stays in use; the vacuum returns the other pages.
     connection.pragma_update_and_check(None, "secure_delete", "FAST", |_| Ok(()))?;
     Ok(connection)
 }
 
-/// What is set once for the file, or for the one connection that writes it.
+/// Settings of the file, and of the one connection that writes it.
 fn prepare_file(connection: &Connection) -> Result<(), Fault> {
     // Takes effect only while the file is empty.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -153,13 +154,13 @@ fn prepare_file(connection: &Connection) -> Result<(), Fault> {
     if mode != "wal" {
         return Err(Fault::invalid(format!("this file system does not support a write-ahead log (mode `{mode}`)")));
     }
-    // A large staging transaction then copies its pages into the file once, not every four megabytes.
+    // So a large staging transaction copies its pages into the file once, not every four megabytes.
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 8192, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", 32 << 20, |_| Ok(()))?;
     Ok(())
 }
 
-/// Lets a test fail or kill here. Compiled to nothing without the feature `failpoints`.
+/// A point where a test can fail or kill the process. Compiled to nothing without the feature `failpoints`.
 #[cfg_attr(not(feature = "failpoints"), expect(unused_variables, reason = "used by fail points only"))]
 fn fail_at(point: &str, operation: &str) -> Result<(), Fault> {
     cairn_faults::fail_point!(&format!("{point}::{operation}"), |said: String| Err(Fault::new(

@@ -1,16 +1,16 @@
-//! What goes wrong inside the store, and how it becomes an error of a port.
+//! Failures inside the store, and their conversion to errors of a port.
 
 use cairn_ports::{Cause, ErrorKind};
 use rusqlite::ErrorCode;
 
-/// A failure without its port: operation and key are known only at the boundary.
+/// A failure without operation and key, which are known only at the boundary of the port.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,
     pub(crate) cause: Option<Cause>,
 }
 
-/// The message that a damaged file ends in, whatever noticed it.
+/// The end of every message about a damaged file.
 #[derive(Debug, thiserror::Error)]
 #[error("the index is damaged ({detail}); delete the index directory and index again")]
 pub(crate) struct Damaged {
@@ -43,7 +43,7 @@ impl Fault {
         Self { kind: ErrorKind::NotFound, cause: None }
     }
 
-    /// What is wrong with the cache of vectors is no fault of the index.
+    /// A fault of the vector cache is not a fault of the index.
     pub(crate) fn in_cache(self) -> Self {
         let cause = self.cause.map(|cause| match cause.downcast::<Damaged>() {
             Ok(damaged) => Box::new(DamagedCache { detail: damaged.detail }),
@@ -61,7 +61,7 @@ impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         let kind = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => kind_of(failure.code),
-            // A row that another row refers to is missing, or a column does not hold what this build writes there.
+            // A referenced row is missing, or a column contains a value that this build does not write.
             rusqlite::Error::QueryReturnedNoRows
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)

@@ -1,11 +1,11 @@
 //! The local store: documents of catalogue and ledger, graph and vector cache in SQLite.
 //!
-//! Two files in one directory: `cairn.db` holds what must agree with itself (a generation is published in the same file
-//! that holds the graph), `vectors.db` the cache, which may be lost. A copy of the directory works elsewhere. Any number
-//! of processes may open it; `database` says how they share it and what survives what.
+//! Two files in one directory. `cairn.db` contains all data that must be consistent: a generation is
+//! published in the file that contains its graph. `vectors.db` contains the cache, which may be lost. The
+//! directory can be copied. Any number of processes may open it; `database` describes sharing and durability.
 //!
-//! What holds: a record is visible exactly as `View::sees` says; a commit is whole or absent; nothing written here names
-//! a path of the machine but a repository's source.
+//! Invariants: `View::sees` decides which records are visible. A commit is complete or absent. The files
+//! contain no path of the machine except a repository's source.
 
 mod database;
 mod fault;
@@ -24,8 +24,8 @@ use rusqlite::Transaction;
 use crate::database::{Database, Durability, LazyDatabase};
 use crate::fault::Fault;
 
-/// The names of the write operations of local mode. Each has the fail points `store::commit::<name>` and `store::committed::<name>`,
-/// right before and right after its commit.
+/// The names of the write operations of local mode. Each has the fail points `store::commit::<name>` and
+/// `store::committed::<name>`, right before and right after its commit.
 pub const WRITE_OPERATIONS: [&str; 19] = [
     "abort",
     "begin",
@@ -66,7 +66,7 @@ pub struct LocalStore {
 }
 
 impl LocalStore {
-    /// Opens the store in `directory`, creating both if they are not there. Blocking.
+    /// Opens the store in `directory`, creating both if they do not exist. Blocking.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
         std::fs::create_dir_all(directory)
             .map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
@@ -84,8 +84,8 @@ impl LocalStore {
         blocking("verify", schema::INDEX.file_name.to_owned(), move || index.verify()).await
     }
 
-    /// Verifies the file of cached vectors and each vector in it. A file that is not there is sound: it is made when it
-    /// is needed.
+    /// Verifies the file of cached vectors and each vector in it. A file that is not there is sound: it is
+    /// made when it is needed.
     pub async fn verify_vectors(&self) -> Result<(), MaintenanceError> {
         if !self.vectors.exists() {
             return Ok(());

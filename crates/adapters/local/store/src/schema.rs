@@ -1,20 +1,20 @@
-//! Tables of the index, and the way from one version of them to the next.
+//! Tables of the index, and their migrations.
 //!
-//! The version stands in `PRAGMA user_version`; version 0 is an empty file. The first migration brings that to the version
-//! after `too_old`, each further one to the next. Files up to `too_old` are refused: what they hold is made again by
-//! indexing again. A released migration is never changed: what comes later is appended.
+//! `PRAGMA user_version` contains the version; version 0 is an empty file. The first migration creates the
+//! version after `too_old`, and each further migration the next version. Files up to `too_old` are refused;
+//! indexing again recreates their contents. A released migration never changes; new migrations are appended.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::fault::Fault;
 
-/// `CARN`: tells the files of this store from any other SQLite file.
+/// `CARN`: the application id of this store's files.
 const APPLICATION_ID: i32 = 0x4341_524E;
 
 /// Tables of one file.
 pub(crate) struct Schema {
     pub(crate) file_name: &'static str,
-    /// The last version that is not read any more; 0 if there is none.
+    /// The newest version that is no longer read; 0 if none.
     too_old: usize,
     migrations: &'static [&'static str],
 }
@@ -28,7 +28,7 @@ pub(crate) static INDEX: Schema = Schema {
 pub(crate) static VECTORS: Schema =
     Schema { file_name: "vectors.db", too_old: 0, migrations: &[include_str!("vectors.sql"), VECTORS_WITH_CHECKS] };
 
-/// Since version 2 a check of its bytes stands behind each vector. What was cached without is made again.
+/// Since version 2 a checksum follows each vector. Vectors without one are computed again.
 const VECTORS_WITH_CHECKS: &str = "DELETE FROM vector;";
 
 impl Schema {

@@ -1,4 +1,4 @@
-//! The vector cache, in a file of its own: losing it costs time, never truth.
+//! The vector cache, in a separate file. Its loss costs time but no data.
 
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ fn put(connection: &Connection, tenant: &Tenant, mut entries: Vec<Entry>) -> Res
     Ok(())
 }
 
-/// What was written first stays, unless it is no longer what was written.
+/// Keeps the first vector of a key, unless its checksum no longer matches.
 fn replace_damaged(connection: &Connection, space: i64, content: &ContentHash, bytes: &[u8]) -> Result<(), Fault> {
     let mut select = connection.prepare_cached("SELECT vector FROM vector WHERE space = ?1 AND content = ?2")?;
     let is_sound = |row: &rusqlite::Row<'_>| Ok(from_bytes(row.get_ref(0)?.as_blob()?).is_some());

@@ -8,8 +8,8 @@ use cairn_conformance::suite;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 
-/// One store for all, as later adapters share one server. The faults come first: if what they leave behind could make a
-/// check fail, the suite that follows on the same store would show it.
+/// One store for all suites, as other adapters share one server. The faults come first: if they left damage,
+/// the suite that follows on the same store would fail.
 macro_rules! suites {
     ($($suite:ident: $port:path),+ $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread")]

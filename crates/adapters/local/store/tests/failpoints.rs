@@ -1,4 +1,5 @@
-//! A commit that fails, and one whose answer is lost, at every write: done again, everything is as if nothing happened.
+//! At every write, a commit that fails and a commit whose reply is lost. After a retry the result is the same
+//! as without the fault.
 //!
 //! Needs the feature `failpoints`.
 #![cfg(feature = "failpoints")]
@@ -33,8 +34,8 @@ struct Scenario {
 }
 
 impl Scenario {
-    /// Does a step until it succeeds, as a caller with retries does. `Conflict` after a failure means that the first
-    /// try did it.
+    /// Repeats a step until it succeeds, as a caller with retries does. `Conflict` after a failure means that
+    /// the first attempt succeeded.
     async fn until_done<T, E: PortError>(&self, step: impl AsyncFn() -> Result<T, E>) -> Result<Option<T>> {
         for attempt in 0..3 {
             match step().await {
@@ -106,7 +107,7 @@ impl Scenario {
 
     async fn begin(&self, previous: Option<GenerationId>, now_ms: i64) -> Result<RunId> {
         let store = &self.store;
-        // A lease whose answer was lost ends by itself.
+        // A lease whose reply was lost expires.
         let mut lease = None;
         for at_ms in [now_ms, now_ms + 100] {
             match runs(store).lease(self.repository, at_ms, 50).await {
@@ -156,7 +157,7 @@ impl Scenario {
         }
     }
 
-    /// Every write there is, each done again until it is done. Returns all that can be seen in between.
+    /// Performs every kind of write, each repeated until it succeeds. Returns the visible records after each.
     async fn play(&self) -> Result<Vec<String>> {
         let (store, repository) = (&self.store, self.repository);
         let mut seen = Vec::new();
@@ -164,10 +165,10 @@ impl Scenario {
         let first = self.begin(None, 1000).await?;
         let tenant = Tenant::local();
         self.until_done(async || store.stage(&Staging::new(tenant.clone(), first, LINK), self.staged()).await).await?;
-        seen.push(self.sight().await?);
+        seen.push(self.visible_records().await?);
         self.until_done(async || runs(store).end_part(first, LINK, PartEnd::Done, String::new(), 0).await).await?;
         self.until_done(async || runs(store).publish(self.publication(first)).await).await?;
-        seen.push(self.sight().await?);
+        seen.push(self.visible_records().await?);
 
         let second = self.begin(Some(first.generation), 2000).await?;
         let retired = StagedGraph { retired_nodes: vec![self.node("a").key], ..StagedGraph::default() };
@@ -177,7 +178,7 @@ impl Scenario {
         self.until_done(async || store.sweep_aborted(repository, second.generation).await).await?;
         let aborted = SweepList { aborted: vec![second], ..SweepList::default() };
         self.until_done(async || runs(store).swept(&aborted, 2001, 0).await).await?;
-        seen.push(self.sight().await?);
+        seen.push(self.visible_records().await?);
 
         let third = self.begin(Some(first.generation), 3000).await?;
         self.until_done(async || store.stage(&Staging::new(tenant.clone(), third, LINK), retired.clone()).await)
@@ -188,7 +189,7 @@ impl Scenario {
         let retired = SweepList { retired: vec![third], ..SweepList::default() };
         self.until_done(async || runs(store).swept(&retired, 3001, 0).await).await?;
         self.until_done(async || store.compact(repository).await).await?;
-        seen.push(self.sight().await?);
+        seen.push(self.visible_records().await?);
         store.verify(repository).await?;
 
         self.play_vectors(&mut seen).await?;
@@ -197,7 +198,7 @@ impl Scenario {
         self.until_done(async || store.remove_repository(&tenant, repository, deletion).await).await?;
         let deleted = SweepList { deleted: vec![(tenant.clone(), repository, deletion)], ..SweepList::default() };
         self.until_done(async || runs(store).swept(&deleted, 9000, 0).await).await?;
-        seen.push(self.sight().await?);
+        seen.push(self.visible_records().await?);
         Ok(seen)
     }
 
@@ -213,7 +214,7 @@ impl Scenario {
         Ok(())
     }
 
-    async fn sight(&self) -> Result<String> {
+    async fn visible_records(&self) -> Result<String> {
         let (view, scope) = (runs(&self.store).view().await?, Scope::all(Tenant::local()));
         let nodes = self.store.nodes(&view, &scope, &["a", "b"].map(|name| self.node(name).key)).await?;
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();

@@ -141,7 +141,7 @@ fn artifact(key: &str) -> ArtifactRef {
 }
 
 #[tokio::test]
-async fn what_an_aborted_run_retired_is_retired_by_the_next() -> anyhow::Result<()> {
+async fn next_run_retires_records_of_an_aborted_run() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let first = fixture.begin(None, 0).await?;
     let (nodes, edges) = (vec![fixture.node("a"), fixture.node("b")], vec![fixture.edge("a", "b")]);
@@ -265,8 +265,8 @@ async fn damage_anywhere_is_noticed_and_names_the_remedy() -> anyhow::Result<()>
         }
         std::fs::write(copy.path().join("cairn.db"), bytes)?;
         match read_all(copy.path(), repository).await {
-            // What was hit is nothing that anybody reads.
-            Ok(count) => assert_eq!(count, expected, "round {round}: records are missing and nobody says so"),
+            // The damaged byte is part of no record.
+            Ok(count) => assert_eq!(count, expected, "round {round}: records are missing without an error"),
             Err(error) => {
                 let chain = format!("{error:#}");
                 assert!(chain.contains("delete the index directory and index again"), "round {round}: {chain}");

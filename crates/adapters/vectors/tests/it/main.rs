@@ -55,21 +55,21 @@ async fn a_lost_cache_is_filled_again() -> Result<()> {
         cache.put(&tenant, batch).await?;
     }
     cache.put(&other, &first).await?;
-    // Another cache, as if the first had been lost.
+    // A second, empty cache, as if the first had been lost.
     let second_folder = directory.path().join("second");
     let (cache, inner) = (open(&blobs, &second_folder)?, LocalStore::open(&second_folder)?);
-    // What is there needs no filling.
+    // Vectors that exist cause no refill.
     inner.put(&tenant, &first[..3]).await?;
     assert_eq!(num_cached(&cache, &tenant, &first[..3]).await?, 3);
     assert_eq!(num_cached(&inner, &tenant, &first).await?, 3);
-    // What is missing comes back, with all that the tenant has of the model, and nothing else.
+    // A missing vector is refilled, with all vectors of the tenant and model, and no others.
     assert_eq!(num_cached(&cache, &tenant, &second).await?, 50);
     assert_eq!(num_cached(&inner, &tenant, &first).await?, 50);
     assert_eq!(num_cached(&inner, &tenant, &foreign).await?, 0);
     assert_eq!(num_cached(&inner, &other, &first).await?, 0);
     assert_eq!(num_cached(&cache, &tenant, &foreign).await?, 10);
     assert_eq!(num_cached(&cache, &other, &first).await?, 50);
-    // Once: what is swept does not come back with the next vector that is missing.
+    // A refill happens once: swept vectors do not return with the next missing vector.
     cache.sweep(&tenant, &|key| key.model == model && first.iter().all(|(of_first, _)| of_first != key)).await?;
     assert_eq!(num_cached(&cache, &tenant, &first).await?, 0);
     Ok(())
@@ -98,7 +98,7 @@ async fn many_that_miss_something_fill_the_cache_together() -> Result<()> {
     Ok(())
 }
 
-/// A cache that somebody else fills again while its first answer is on its way.
+/// A cache that another process refills while its first answer is in transit.
 struct Overtaken {
     inner: Arc<LocalStore>,
     other: DurableVectorCache,
@@ -129,7 +129,7 @@ impl VectorCache for Overtaken {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_filled_after_the_first_look_is_found() -> Result<()> {
+async fn vector_filled_by_another_process_is_found() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let (tenant, all) = (Tenant::new("a"), entries("m", 0..20));
@@ -144,7 +144,7 @@ async fn what_another_filled_after_the_first_look_is_found() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_dead_goes_from_artifacts_too() -> Result<()> {
+async fn dead_vectors_leave_the_artifacts() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let num_artifacts = async || Ok::<_, anyhow::Error>(LocalBlobs::open(&blobs)?.list("vectors/").await?.len());
@@ -154,7 +154,7 @@ async fn what_is_dead_goes_from_artifacts_too() -> Result<()> {
     for (tenant, batch) in [(&tenant, &first), (&tenant, &second), (&other, &first)] {
         cache.put(tenant, batch).await?;
     }
-    // The same batch is the same artifact.
+    // The same batch gives the same artifact.
     cache.put(&tenant, &first).await?;
     assert_eq!(num_artifacts().await?, 3);
     let live = first[7].0.clone();
@@ -186,7 +186,7 @@ async fn a_damaged_artifact_costs_what_is_in_it() -> Result<()> {
     let cache = open(&blobs, &directory.path().join("second"))?;
     assert_eq!(num_cached(&cache, &tenant, &damaged).await?, 0);
     assert_eq!(num_cached(&cache, &tenant, &whole).await?, 5);
-    // It holds up no sweep.
+    // A damaged artifact does not stop a sweep.
     assert_eq!(cache.sweep(&tenant, &|_| true).await?, 0);
     assert_eq!(store.list("vectors/").await?.len(), 1);
     Ok(())

@@ -1,4 +1,4 @@
-//! Patterns of small repositories in source form, and what must hold of any.
+//! Patterns of small repositories in source form, and properties of any result.
 
 use cairn_domain::{Digester, FactsKey, FileFacts, PatternRecord, RepoPath, RepositoryId, RepositoryName, Tenant};
 use cairn_patterns::{PatternFile, PatternSettings, Shape, find_patterns, pattern_chunk_text, pattern_graph, shapes};
@@ -77,7 +77,7 @@ fn four_are_no_pattern_and_unlike_classes_are_no_members() {
 }
 
 #[test]
-fn a_missing_method_is_told() {
+fn missing_method_is_reported() {
     let methods = ["a1", "a2", "a3", "a4", "a5", "a6"];
     let mut files: Vec<(String, String)> =
         (0..6).map(|index| (format!("m{index}.py"), class(&format!("Job{index}Task"), "Base", &methods))).collect();

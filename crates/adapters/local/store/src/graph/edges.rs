@@ -8,9 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::fault::Fault;
 use crate::graph::identity::node_key;
 use crate::graph::lists::{self, ListedEdge, Ordinals, Sites};
-use crate::graph::stage::{Staging, touched_sources};
+use crate::graph::staging::{Staging, touched_sources};
 
-/// An edge as it is stored: where it stands and when it is visible.
+/// A stored edge: its position and the interval in which it is visible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredEdge {
     pub(crate) source: i64,
@@ -143,8 +143,8 @@ fn insert_pairs(connection: &Connection, mut pairs: Vec<(i64, i64)>) -> Result<(
     Ok(())
 }
 
-/// Ends the visible versions of the keys. A key does not tell its source, so the sources that this part touches are
-/// asked first; only a key that none of them has makes it read all lists of the owner.
+/// Ends the visible versions of the keys. A key does not contain its source, so the sources that this part
+/// touches are searched first. All lists of the owner are read only for a key that none of them contains.
 pub(crate) fn retire(staging: &mut Staging<'_>, staged: &StagedGraph) -> Result<(), Fault> {
     let mut wanted: FxHashSet<EdgeKey> = staged.retired_edges.iter().copied().collect();
     if wanted.is_empty() {
@@ -190,8 +190,8 @@ fn retire_from(staging: &Staging<'_>, source: i64, wanted: &mut FxHashSet<EdgeKe
     Ok(())
 }
 
-/// Takes the edges at the given positions out of a list, and the list away if it is empty then. Later positions move
-/// up, with their ends. Returns the nodes that the list referred to.
+/// Removes the edges at the given positions from a list, and the list if it becomes empty. Later positions
+/// move up, with their ends. Returns the nodes that the list referred to.
 pub(crate) fn remove_from_list(
     connection: &Connection,
     (source, owner, gen_from): (i64, i64, u64),

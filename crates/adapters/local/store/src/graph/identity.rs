@@ -61,7 +61,7 @@ impl<'a> Paths<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: i64,
-    /// Given in this transaction: nothing can be stored of the node yet.
+    /// Allocated in this transaction: no record of the node is stored yet.
     pub(crate) is_new: bool,
 }
 

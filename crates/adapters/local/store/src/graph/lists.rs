@@ -1,9 +1,10 @@
 //! The bytes of an edge list: every edge of one source that began with one generation, about five bytes each.
 //!
-//! An edge is a head byte (kind, resolution, two flags), the target relative to the one before, the line relative to the
-//! one before, then what the flags announce: a confidence other than 100, and the site. An edge's key is a hash of
-//! owner, source, kind, target and the ordinal of the site, all of which the list knows, so of the key only the ordinal
-//! is stored, and not even that where it counts up. A key that is made otherwise is stored whole.
+//! An edge is a head byte (kind, resolution, two flags), the target relative to the one before, the line
+//! relative to the one before, then what the flags announce: a confidence other than 100, and the site. An
+//! edge's key is a hash of owner, source, kind, target and the ordinal of the site, all of which the list
+//! knows, so of the key only the ordinal is stored, and not even that where it counts up. A key that is made
+//! otherwise is stored whole.
 //!
 //! A list ends with a checksum, because SQLite has none: a changed byte must not become another edge.
 
@@ -18,7 +19,7 @@ const CHECKSUM_BYTES: usize = 4;
 /// How many ordinals past the expected one are tried before a key is stored whole.
 const ORDINALS_TRIED: u32 = 16;
 
-/// What an edge's key is made of besides its ends.
+/// The parts of an edge's key other than its ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
     Ordinal(u32),
@@ -58,8 +59,8 @@ impl ListedEdge {
     }
 }
 
-/// Ordinals by the keys that are made of them, for one source, kind and target after the other. Each key is made once,
-/// however the edges of one line are ordered.
+/// Ordinals by the keys that are made of them, for one source, kind and target after the other. Each key is
+/// made once, however the edges of one line are ordered.
 #[derive(Default)]
 pub(crate) struct Sites {
     of: Option<(NodeKey, EdgeKind, NodeKey)>,
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_one_line_may_stand_in_any_order() {
+    fn edges_of_one_line_have_any_order() {
         let derived = |ordinal| EdgeKey::derive(OWNER, SOURCE, EdgeKind::Follows, TARGET, ordinal);
         check(&[2, 0, 1, 3].map(|ordinal| record(derived(ordinal), 9, 100)), 15);
         let mut sites = Sites::default();

@@ -1,11 +1,12 @@
 //! The graph: nodes with an identity and versions, edges between identities.
 //!
-//! Sized to stay well below the source it describes. Node texts lie in compressed blocks of neighbours (`nodes`); the
-//! edges of a node that began together lie in one list of a few bytes each (`edges`), which never changes while it is
-//! visible: retiring an edge writes a row beside it, and only a sweep takes it out.
+//! The graph is much smaller than the source that it describes. Node texts are in compressed blocks of
+//! neighbours (`nodes`). The edges of a node that began together are in one list of a few bytes each
+//! (`edges`). A list does not change while it is visible: retiring an edge writes a separate row, and only a
+//! sweep removes the edge.
 //!
-//! What holds: staging only inserts; retiring touches only versions that began earlier and are open, or ended by a
-//! generation that was aborted; every reader asks `Sight` about each owner and interval it passes.
+//! Invariants: staging only inserts. Retiring changes only versions that began earlier and are open, or that
+//! an aborted generation ended. Every reader checks each owner and interval with `Visibility`.
 
 mod edges;
 mod identity;
@@ -13,10 +14,11 @@ mod lists;
 mod nodes;
 mod patterns;
 mod read;
-mod sight;
 mod stage;
+mod staging;
 mod sweep;
 mod verify;
+mod visibility;
 
 use async_trait::async_trait;
 use cairn_domain::{

@@ -1,7 +1,8 @@
 //! Versions of nodes: a small row each, and their texts in blocks of neighbours.
 //!
-//! A block is one zstd frame with a checksum over up to `BLOCK_SLOTS` records in the order of path and line, so that
-//! signatures and paths of one file compress each other. It is written once and dropped when no version names it.
+//! A block is one zstd frame with a checksum over up to `BLOCK_SLOTS` records in the order of path and line,
+//! so that signatures and paths of one file compress each other. It is written once and dropped when no
+//! version names it.
 
 use cairn_domain::{Key128, NodeKey, NodeRecord, RepositoryId};
 use cairn_wire::{Decode, Encode, Reader};
@@ -51,7 +52,7 @@ impl<'a> BlockWriter<'a> {
         }
         let mut body = Vec::new();
         for version in &mut self.pending {
-            // The row's identity and owner say both; in the block they would only be bytes that do not compress.
+            // The row contains both as identity and owner; in the block they would not compress.
             version.record.key = NodeKey(Key128([0; 16]));
             version.record.repository = RepositoryId(Key128([0; 16]));
             version.record.encode(&mut body);

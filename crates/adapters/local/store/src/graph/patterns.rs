@@ -5,8 +5,8 @@ use cairn_wire::{Decode, Encode, Reader};
 use rusqlite::{Connection, params};
 
 use crate::fault::Fault;
-use crate::graph::sight::Sight;
-use crate::graph::stage::Staging;
+use crate::graph::staging::Staging;
+use crate::graph::visibility::Visibility;
 
 pub(crate) fn insert(staging: &Staging<'_>, patterns: &[PatternRecord]) -> Result<(), Fault> {
     let mut insert = staging
@@ -38,12 +38,12 @@ pub(crate) fn retire(staging: &Staging<'_>, keys: &[PatternKey]) -> Result<(), F
 }
 
 pub(crate) fn visible(connection: &Connection, view: &View, scope: &Scope) -> Result<Vec<PatternRecord>, Fault> {
-    let mut sight = Sight::new(connection, view, scope);
+    let mut visibility = Visibility::new(connection, view, scope);
     let mut select = connection.prepare_cached("SELECT owner, gen_from, gen_to, payload FROM pattern")?;
     let mut rows = select.query([])?;
     let mut patterns = Vec::new();
     while let Some(row) = rows.next()? {
-        if sight.repository(row.get(0)?)?.is_some() && sight.sees(row.get(1)?, row.get(2)?) {
+        if visibility.repository(row.get(0)?)?.is_some() && visibility.sees(row.get(1)?, row.get(2)?) {
             patterns.push(decode(row.get_ref(3)?.as_blob()?)?);
         }
     }

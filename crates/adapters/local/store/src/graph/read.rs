@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::graph::edges::{StoredEdge, edges_of, record};
 use crate::graph::identity::{find_node, find_owner, node_key};
 use crate::graph::nodes::read_block;
-use crate::graph::sight::Sight;
+use crate::graph::visibility::Visibility;
 
 /// Records per page, at least: a page ends with the last record of a node.
 const PAGE_RECORDS: usize = 8192;
@@ -29,7 +29,7 @@ struct VisibleNode {
 /// One question's reading, with what it has read already.
 pub(crate) struct GraphReader<'a> {
     connection: &'a Connection,
-    sight: Sight<'a>,
+    visibility: Visibility<'a>,
     keys: FxHashMap<i64, NodeKey>,
     paths: FxHashMap<i64, Rc<str>>,
     visible: FxHashMap<i64, Option<Rc<VisibleNode>>>,
@@ -40,7 +40,7 @@ impl<'a> GraphReader<'a> {
     pub(crate) fn new(connection: &'a Connection, view: &'a View, scope: &'a Scope) -> Self {
         Self {
             connection,
-            sight: Sight::new(connection, view, scope),
+            visibility: Visibility::new(connection, view, scope),
             keys: FxHashMap::default(),
             paths: FxHashMap::default(),
             visible: FxHashMap::default(),
@@ -164,10 +164,10 @@ impl<'a> GraphReader<'a> {
 
     /// The edge's owner, if owner and edge are visible; its ends are another question.
     fn visible_owner(&mut self, stored: &StoredEdge) -> Result<Option<RepositoryId>, Fault> {
-        if !self.sight.sees(stored.gen_from, stored.gen_to) {
+        if !self.visibility.sees(stored.gen_from, stored.gen_to) {
             return Ok(None);
         }
-        self.sight.repository(stored.owner)
+        self.visibility.repository(stored.owner)
     }
 
     fn edge_record(&mut self, stored: &StoredEdge, owner: RepositoryId) -> Result<EdgeRecord, Fault> {
@@ -177,7 +177,7 @@ impl<'a> GraphReader<'a> {
 
     fn seen_owner(&mut self, repository: RepositoryId) -> Result<Option<i64>, Fault> {
         let Some(owner) = find_owner(self.connection, repository)? else { return Ok(None) };
-        Ok(self.sight.repository(owner)?.map(|_| owner))
+        Ok(self.visibility.repository(owner)?.map(|_| owner))
     }
 
     /// The version of the node that the question sees.
@@ -191,8 +191,8 @@ impl<'a> GraphReader<'a> {
         let mut rows = select.query([id])?;
         let mut found = None;
         while let Some(row) = rows.next()? {
-            if self.sight.sees(row.get(0)?, row.get(1)?)
-                && let Some(repository) = self.sight.repository(row.get(2)?)?
+            if self.visibility.sees(row.get(0)?, row.get(1)?)
+                && let Some(repository) = self.visibility.repository(row.get(2)?)?
             {
                 found = Some(Rc::new(self.visible_from(repository, row)?));
             }

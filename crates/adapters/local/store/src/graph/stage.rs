@@ -1,24 +1,16 @@
-//! Staging: what a part of a run found, in one transaction.
+//! Staging: writes the records of one part of a run in one transaction.
 
-use cairn_domain::{EdgeRecord, GenerationId, Interval, NodeKey, NodeRecord, RepositoryId, RunId, RunState};
+use cairn_domain::{NodeKey, NodeRecord, RepositoryId, RunId, RunState};
 use cairn_ports::StagedGraph;
 use rusqlite::{Connection, params};
 use rustc_hash::FxHashSet;
 
 use crate::fault::Fault;
-use crate::graph::identity::{Identities, find_node, make_owner};
+use crate::graph::identity::{find_node, make_owner};
 use crate::graph::nodes::{BlockWriter, NewVersion};
+use crate::graph::staging::Staging;
 use crate::graph::{edges, patterns};
 use crate::runs::state_number;
-
-/// What every step of staging needs.
-pub(crate) struct Staging<'a> {
-    pub(crate) connection: &'a Connection,
-    pub(crate) run: RunId,
-    staging: cairn_ports::Staging,
-    pub(crate) owner: i64,
-    pub(crate) identities: Identities<'a>,
-}
 
 pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, staged: StagedGraph) -> Result<(), Fault> {
     let run = staging.run;
@@ -27,22 +19,14 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
         return Err(Fault::conflict("the run was cancelled or has failed"));
     }
     let owner = make_owner(connection, &staging.tenant, run.repository)?;
-    let mut staging = Staging { connection, run, staging, owner, identities: Identities::new(connection) };
-    // Edges first find what they retire among what else this part touches.
+    let mut staging = Staging::new(connection, staging, owner);
+    // Edges come first: they search for retired edges among the nodes that this part touches.
     edges::retire(&mut staging, &staged)?;
     retire_nodes(&staging, &staged.retired_nodes)?;
     patterns::retire(&staging, &staged.retired_patterns)?;
     insert_nodes(&mut staging, staged.nodes)?;
     edges::insert(&mut staging, &staged.edges)?;
     patterns::insert(&staging, &staged.patterns)
-}
-
-impl Staging<'_> {
-    /// Whether this run may retire a version.
-    pub(crate) fn may_retire(&self, gen_from: u64, gen_to: Option<u64>) -> bool {
-        let gen_to = gen_to.map_or(GenerationId::OPEN, GenerationId);
-        self.staging.may_retire(Interval { gen_from: GenerationId(gen_from), gen_to })
-    }
 }
 
 /// A generation writes only what its repository owns.
@@ -99,23 +83,4 @@ fn retire_nodes(staging: &Staging<'_>, keys: &[NodeKey]) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Sources whose lists may hold what a part retires, as numbers: those of what it also writes or retires.
-pub(crate) fn touched_sources(connection: &Connection, staged: &StagedGraph) -> Result<FxHashSet<i64>, Fault> {
-    let nodes = staged.nodes.iter().map(|node| node.key);
-    let sources = staged.edges.iter().map(|edge: &EdgeRecord| edge.source);
-    let mut touched = FxHashSet::default();
-    for key in nodes.chain(sources) {
-        touched.extend(find_node(connection, key)?);
-    }
-    let mut select = connection.prepare_cached("SELECT source FROM edge_in WHERE target = ?1")?;
-    for key in &staged.retired_nodes {
-        let Some(node) = find_node(connection, *key)? else { continue };
-        touched.insert(node);
-        for source in select.query_map([node], |row| row.get(0))? {
-            touched.insert(source?);
-        }
-    }
-    Ok(touched)
 }

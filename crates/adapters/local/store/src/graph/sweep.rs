@@ -11,7 +11,7 @@ use crate::graph::edges::remove_from_list;
 use crate::graph::identity::find_owner;
 use crate::graph::nodes::{BlockWriter, NewVersion, read_block, release, remove_versions};
 
-/// Where an edge list stands: source, owner, generation.
+/// The identity of an edge list: source, owner, generation.
 type ListKey = (i64, i64, u64);
 
 pub(crate) fn retired(

@@ -1,4 +1,4 @@
-//! Verification: reads everything that is stored of a repository and compares what is written twice.
+//! Verification: reads all records of a repository and compares the data that is stored twice.
 
 use cairn_domain::RepositoryId;
 use rusqlite::{Connection, params};

@@ -128,7 +128,7 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Vec<RunD
     }
 }
 
-/// What a statement finds for each of the repositories, newest first. It is prepared once, and nothing is far away.
+/// The rows of a statement for each of the repositories, newest first. The statement is prepared once.
 fn of_each(
     repositories: &[RepositoryId],
     find: impl Fn(RepositoryId) -> Result<Vec<RunDocument>, Fault>,

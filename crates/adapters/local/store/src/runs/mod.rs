@@ -1,5 +1,5 @@
-//! Documents of catalogue and ledger in SQLite: each change in one transaction that holds the write lock from its first
-//! statement, so that commands are one after the other, whatever they reach.
+//! Documents of catalogue and ledger in SQLite: each change in one transaction that holds the write lock from
+//! its first statement, so that commands are one after the other, whatever they reach.
 
 mod keep;
 mod load;
@@ -55,7 +55,7 @@ impl RunDocuments for LocalStore {
     }
 }
 
-/// What allots or publishes a generation, or is a user's decision, survives a power cut.
+/// Allocations and publications of generations, and decisions of users, survive a power cut.
 fn durability(command: &str) -> Durability {
     match command {
         "lease" | "renew" | "end_part" | "sent" | "send_again" | "mark_swept" | "forget_aborted"

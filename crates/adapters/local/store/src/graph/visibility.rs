@@ -1,4 +1,4 @@
-//! What a question may see: its view and its scope, asked of every row that a reader passes.
+//! Visibility of rows for one query: its view and its scope. Readers check every row.
 
 use cairn_domain::{GenerationId, Interval, Key128, RepositoryId, Scope, View};
 use rusqlite::{Connection, OptionalExtension};
@@ -6,19 +6,19 @@ use rustc_hash::FxHashMap;
 
 use crate::fault::Fault;
 
-pub(crate) struct Sight<'a> {
+pub(crate) struct Visibility<'a> {
     connection: &'a Connection,
     view: &'a View,
     scope: &'a Scope,
     owners: FxHashMap<i64, Option<RepositoryId>>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> Visibility<'a> {
     pub(crate) fn new(connection: &'a Connection, view: &'a View, scope: &'a Scope) -> Self {
         Self { connection, view, scope, owners: FxHashMap::default() }
     }
 
-    /// The owner's repository, if it is of the tenant, in scope and not hidden.
+    /// The owner's repository if it belongs to the tenant, is in scope and is not hidden.
     pub(crate) fn repository(&mut self, owner: i64) -> Result<Option<RepositoryId>, Fault> {
         if let Some(known) = self.owners.get(&owner) {
             return Ok(*known);

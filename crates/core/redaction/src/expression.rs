@@ -1,0 +1,254 @@
+//! Separates expressions of programs from generated passwords: `get(user)[0]`, `&config.pass`,
+//! `Option<String>` are expressions, `k3(x9}Q$z` is not.
+//!
+//! A value is an expression if its signs may follow each other in a program and its names look like names
+//! that people give. A generated password fails the one or the other: it has digits between letters, capitals
+//! in odd places, brackets that do not match, or signs that no language uses there.
+
+use crate::shape::{self, Shape};
+
+/// Deeper brackets are not followed.
+const MAX_DEPTH: usize = 16;
+
+/// The tokens that may come next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Operand,
+    Operator,
+    /// After a bracket that may be a cast or the beginning of a type: `(int)x`, `[]byte`.
+    Either,
+}
+
+/// Operators between two operands, longest first.
+const BINARY: [&[u8]; 33] = [
+    b"===", b"!==", b"...", b"->", b"=>", b"::", b"?.", b"!.", b"&&", b"||", b"==", b"!=", b"<=", b">=", b"<<", b">>",
+    b"??", b"?:", b"..", b"+=", b"++", b"|", b"&", b"+", b"-", b"*", b"/", b".", b",", b";", b":", b"=", b"?",
+];
+
+/// The value may be an expression, or the beginning of one.
+pub(crate) fn is_expression(value: &[u8]) -> bool {
+    let value = trimmed(value);
+    if value.is_empty() {
+        return true;
+    }
+    let mut reader = Reader { value, at: 0, next: Next::Operand, brackets: [(0, false); MAX_DEPTH], depth: 0 };
+    let mut has_word = false;
+    while reader.at < value.len() {
+        let start = reader.at;
+        let byte = value[start];
+        let accepted = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                let accepted = reader.name();
+                has_word |= reader.at - start >= 6 || Shape::of(&value[start..reader.at]).in_words >= 4;
+                accepted
+            }
+            b'0'..=b'9' => reader.number(),
+            b'"' | b'\'' | b'`' => reader.text(byte),
+            b'(' | b'[' | b'{' => reader.open(byte),
+            b')' | b']' | b'}' => reader.close(byte),
+            b'<' | b'>' => reader.angle(),
+            _ => reader.sign(),
+        };
+        if !accepted {
+            return false;
+        }
+    }
+    let has_digits = value.iter().any(u8::is_ascii_digit);
+    let is_question = value.ends_with(b"?") && has_digits && value.len() >= 10;
+    !is_question && (has_word || !has_digits || value.len() < 10)
+}
+
+/// Without what ends an argument or a statement. Brackets at the end may belong to what surrounds the value.
+fn trimmed(value: &[u8]) -> &[u8] {
+    let end = value.iter().rposition(|byte| !matches!(byte, b',' | b';' | b':'));
+    &value[..end.map_or(0, |at| at + 1)]
+}
+
+struct Reader<'value> {
+    value: &'value [u8],
+    at: usize,
+    next: Next,
+    /// Open brackets, each with whether an operand was expected where it opened.
+    brackets: [(u8, bool); MAX_DEPTH],
+    depth: usize,
+}
+
+impl<'value> Reader<'value> {
+    fn rest(&self) -> &'value [u8] {
+        &self.value[self.at..]
+    }
+
+    fn operand(&mut self, length: usize) -> bool {
+        let expected = self.next != Next::Operator;
+        self.next = Next::Operator;
+        self.at += length;
+        expected
+    }
+
+    fn name(&mut self) -> bool {
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
+        let name = &rest[..length];
+        let known = is_name(name);
+        // The prefix of a literal: `f"…"`.
+        if length <= 2 && matches!(rest.get(length), Some(b'"' | b'\'')) && self.next != Next::Operator {
+            self.at += length;
+            return known;
+        }
+        self.operand(length) && known
+    }
+
+    /// `12`, `0x1f`, `1.5`, `10px`.
+    fn number(&mut self) -> bool {
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
+        let number = &rest[..length];
+        let num_digits = number.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count();
+        let unit = &number[num_digits..];
+        let is_hex =
+            number.len() > 2 && number[0] == b'0' && matches!(number[1], b'x' | b'X') && shape::is_hex(&number[2..]);
+        const UNITS: [&[u8]; 14] =
+            [b"", b"u8", b"u16", b"u32", b"u64", b"usize", b"i32", b"i64", b"f", b"f64", b"L", b"px", b"ms", b"s"];
+        self.operand(length) && (is_hex || UNITS.contains(&unit))
+    }
+
+    /// A literal; it may end behind the value, if it holds nothing that a password may be.
+    fn text(&mut self, quote: u8) -> bool {
+        let rest = &self.rest()[1..];
+        match rest.iter().position(|byte| *byte == quote) {
+            Some(length) => self.operand(length + 2),
+            None => {
+                let is_words = rest.iter().all(|byte| byte.is_ascii_alphabetic() || b"_-./".contains(byte));
+                self.operand(rest.len() + 1) && is_words
+            }
+        }
+    }
+
+    fn open(&mut self, bracket: u8) -> bool {
+        if self.depth == MAX_DEPTH {
+            return false;
+        }
+        self.brackets[self.depth] = (bracket, self.next == Next::Operand);
+        self.depth += 1;
+        self.next = Next::Operand;
+        self.at += 1;
+        true
+    }
+
+    fn close(&mut self, bracket: u8) -> bool {
+        self.at += 1;
+        if self.depth == 0 {
+            // Only what surrounds the value can close here.
+            return self.rest().iter().all(|byte| matches!(byte, b')' | b']' | b'}' | b';' | b','));
+        }
+        self.depth -= 1;
+        let (open, began) = self.brackets[self.depth];
+        self.next = if began || bracket == b']' { Next::Either } else { Next::Operator };
+        matches!((open, bracket), (b'(', b')') | (b'[', b']') | (b'{', b'}'))
+    }
+
+    /// Comparison, generic arguments, tags.
+    fn angle(&mut self) -> bool {
+        let rest = self.rest();
+        let length =
+            if rest.starts_with(b"<<") || rest.starts_with(b">>") || rest[1..].starts_with(b"=") { 2 } else { 1 };
+        let closes = rest[0] == b'>';
+        self.at += length;
+        self.next = if closes { Next::Either } else { Next::Operand };
+        true
+    }
+
+    fn sign(&mut self) -> bool {
+        let rest = self.rest();
+        if self.next != Next::Operand
+            && let Some(operator) = BINARY.iter().find(|operator| rest.starts_with(operator))
+        {
+            self.at += operator.len();
+            self.next = if *operator == b"++" { Next::Operator } else { Next::Operand };
+            return true;
+        }
+        // `vec![…]`, `x!.y`, `x!)`.
+        if self.next == Next::Operator {
+            self.at += 1;
+            return rest[0] == b'!' && matches!(rest.get(1), Some(b'(' | b'[' | b'{' | b')' | b',' | b';'));
+        }
+        const PREFIXES: [&[u8]; 16] =
+            [b"...", b"&&", b"**", b"!!", b"@@", b"..", b"&", b"*", b"!", b"-", b"+", b"$", b"@", b":", b"\\", b"|"];
+        // `a = -b`, `$x`, `|| x`, `.none`.
+        let prefix = PREFIXES.iter().find(|prefix| rest.starts_with(prefix));
+        self.at += prefix.map_or(1, |prefix| prefix.len());
+        prefix.is_some() || matches!(rest[0], b'.' | b'#' | b'%' | b'?')
+    }
+}
+
+/// A name as people give it: words, abbreviations, digits at the end of a part.
+pub(crate) fn is_name(name: &[u8]) -> bool {
+    name.split(|byte| *byte == b'_').all(is_name_part)
+}
+
+fn is_name_part(part: &[u8]) -> bool {
+    /// Words with digits inside.
+    #[rustfmt::skip]
+    const KNOWN: [&str; 26] = [
+        "sha1", "sha2", "sha5", "sha3", "base64", "base32", "base58", "b64", "utf8", "utf16", "md5", "oauth2", "x509", "k8s",
+        "s3", "ed255", "i18n", "l10n", "ipv4", "ipv6", "http2", "pkcs", "ec2", "h2c", "b16", "b85",
+    ];
+    let num_digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let stem = &part[..part.len() - num_digits];
+    if stem.iter().any(u8::is_ascii_digit) {
+        // `user1Password`.
+        let is_word = |word: &[u8]| word.len() >= 4 && Shape::of(word).in_words == word.len();
+        return KNOWN.iter().any(|known| shape::contains_ignoring_case(part, known.as_bytes()))
+            || stem.split(u8::is_ascii_digit).all(is_word);
+    }
+    if num_digits > 4 {
+        return false;
+    }
+    let num_small = stem.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    if num_small == 0 || num_small == stem.len() {
+        return stem.len() <= 12 || Shape::of(stem).is_wordy();
+    }
+    let is_capital = |byte: &u8| byte.is_ascii_uppercase();
+    let num_words = stem.windows(2).filter(|pair| !is_capital(&pair[0]) && is_capital(&pair[1])).count() + 1;
+    num_words * 3 <= stem.len() + 3 || Shape::of(stem).is_wordy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_an_expression() {
+        for code in [
+            "get_password(user)",
+            "config.db[0].password2",
+            "Option<String>,",
+            "&'static",
+            "[]byte",
+            "map[string]string",
+            "self.pass1!=other.pass2",
+            "$this->password",
+            "@password",
+            "vec![user1]",
+            "new",
+            "x509.Parse(key)",
+            "os.environ['PASS']",
+            "password1)",
+            "user_2.secret?.value",
+            "std::env::var(",
+            "(String)value1",
+            "e.a,b:c(d)",
+        ] {
+            assert!(is_expression(code.as_bytes()), "{code}");
+        }
+    }
+
+    #[test]
+    fn generated_passwords_are_no_expressions() {
+        for password in
+            ["k3(x9}Q$z", "$aB3xK9q2", "x[9k2!Lp", "{7hK-pQ2z", "!Qz8@mK3", "aB3$x,9Q;k", "T7%uX=2b|Rk", "f4<Qm2>Zx9"]
+        {
+            assert!(!is_expression(password.as_bytes()), "{password}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Of generated secrets, at least 95 % are found in every surrounding.
+
+use crate::generated::{KINDS, SURROUNDINGS, WRAPPED, measure, measure_wrapped};
+use crate::{Redactor, SecretsIgnore};
+
+/// Percentage of generated passwords that must be redacted in every surrounding.
+const ENOUGH_PERCENT: usize = 95;
+
+/// Values of each kind in each surrounding.
+const NUM_VALUES: u64 = 25;
+
+fn redact(text: &str) -> String {
+    let redactor = Redactor::new(&SecretsIgnore::default()).expect("no patterns");
+    redactor.redact(text).text.into_owned()
+}
+
+#[test]
+fn generated_passwords_are_found_in_every_surrounding() {
+    let mut faults = Vec::new();
+    for surrounding in SURROUNDINGS {
+        let (mut num_found, mut num_values, mut leaks) = (0, 0, Vec::new());
+        for kind in KINDS {
+            let count = measure(surrounding, *kind, NUM_VALUES, &redact);
+            num_found += count.num_found;
+            num_values += count.num_values;
+            leaks.extend(count.leaks);
+        }
+        if num_found * 100 < num_values * ENOUGH_PERCENT {
+            leaks.truncate(5);
+            faults.push(format!("{}: {num_found} of {num_values}: {leaks:#?}", surrounding.name));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn all_lines_of_wrapped_secrets_are_found() {
+    for (index, (name, ..)) in WRAPPED.iter().enumerate() {
+        for size in [(2, 76), (3, 64), (5, 60), (40, 76)] {
+            let count = measure_wrapped(index, size, 20, &redact);
+            assert_eq!(count.num_found, count.num_values, "{name} {size:?}: {:?}", count.leaks.first());
+        }
+    }
+}

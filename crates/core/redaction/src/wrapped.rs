@@ -1,0 +1,164 @@
+//! Base64 and hexadecimal digits of several lines beside the name of a secret: all lines are one secret.
+
+use std::ops::Range;
+
+use crate::name::{Name, Naming, Promise, name_end};
+use crate::shape::Shape;
+use crate::{entropy, judge, shape};
+
+/// Shorter first lines are no wrapped text.
+const SHORTEST_LINE: usize = 40;
+
+/// How far the first line may be from its name, in bytes.
+const REACH: usize = 100;
+
+/// How much of one secret is read, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// The lines of the wrapped secret whose name is around a keyword; none if fewer than two.
+pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Range<usize>> {
+    let Some(first) = first_line(text, name_end(text, hit.end)) else { return Vec::new() };
+    let width = first.len();
+    let end = text.len().min(first.end + LONGEST);
+    let mut lines = vec![first];
+    while let Some(line) = next_line(&text[..end], lines[lines.len() - 1].end, width) {
+        let is_last = line.len() < width || text[line.end - 1] == b'=';
+        lines.push(line);
+        if is_last {
+            break;
+        }
+    }
+    let is_named = || {
+        let name = Name::around(text, hit.clone(), naming);
+        name.is_some_and(|name| name.promise != Promise::Weak || naming == Naming::Key)
+    };
+    if lines.len() < 2 || !is_made(text, &lines) || !is_named() {
+        return Vec::new();
+    }
+    lines
+}
+
+/// The first run behind the separator that follows the name. Cheap where there is none.
+fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
+    let end = text.len().min(name_end + REACH);
+    let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
+    let separator = name_end + text[name_end..end].iter().take(6).position(|byte| !is_filler(byte))?;
+    if !matches!(text[separator], b'=' | b':' | b'>' | b'(' | b',' | b'<') {
+        return None;
+    }
+    let mut at = separator;
+    let mut num_breaks = 0;
+    while at < end {
+        if text[at..].starts_with(b"-----") {
+            return None;
+        }
+        if !is_digit(text[at]) {
+            num_breaks += usize::from(text[at] == b'\n');
+            if num_breaks > 4 {
+                return None;
+            }
+            at += 1;
+            continue;
+        }
+        let line = run(text, at);
+        if line.len() >= SHORTEST_LINE {
+            return Some(line);
+        }
+        // A word such as `String` or `EOF`; a break within a text of JSON is one letter.
+        if line.len() > 16 {
+            return None;
+        }
+        at = line.end;
+    }
+    None
+}
+
+/// The run of base64 in the next line, if the line holds nothing else.
+fn next_line(text: &[u8], end: usize, width: usize) -> Option<Range<usize>> {
+    let closing = text[end..].iter().take(8).take_while(|byte| b" \"'`+.,\\\r".contains(byte)).count();
+    let mut at = end + closing;
+    match text.get(at) {
+        Some(b'\n') => at += 1,
+        // The break of a line within a text of JSON.
+        Some(b'n' | b'r') if text[at - 1] == b'\\' => {
+            at += 1;
+            if text[at..].starts_with(b"\\n") {
+                at += 2;
+            }
+        }
+        _ => return None,
+    }
+    let is_opening = |byte: &u8| b" \t\"'`+#*/;>|\\".contains(byte);
+    // A slash may be the first digit of a line.
+    let prefix = text[at..].iter().take(40).take_while(|byte| is_opening(byte)).count();
+    let prefix = text[at..at + prefix].iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
+    let line = run(text, at + prefix);
+    // Literals that end with their line are followed by literals.
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
+    let closes = text[end..end + closing].iter().any(is_quote);
+    let opens = at + prefix > 0 && is_quote(&text[at + prefix - 1]);
+    let is_whole = line.len() >= 4 && line.len() <= width && ends_line(&text[line.end..]);
+    (is_whole && (!closes || opens)).then_some(line)
+}
+
+/// The line ends here, or only signs that close a literal, an element or a pair of JSON follow.
+fn ends_line(rest: &[u8]) -> bool {
+    let length = rest.iter().take(8).take_while(|byte| b" \"'`+.,;)]}\r".contains(byte)).count();
+    let closes_pair = rest.starts_with(b"\", \"") || rest.starts_with(b"\",\"") || rest.starts_with(b"\"}");
+    closes_pair || matches!(rest.get(length), None | Some(b'\n' | b'\\' | b'<'))
+}
+
+fn run(text: &[u8], start: usize) -> Range<usize> {
+    let rest = &text[start..];
+    let length = rest.iter().take(4096).position(|byte| !is_digit(*byte)).unwrap_or(rest.len().min(4096));
+    let padding = rest[length..].iter().take(2).take_while(|byte| **byte == b'=').count();
+    start..start + length + padding
+}
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+/// Random digits, and no public key.
+fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
+    let first = &text[lines[0].clone()];
+    let shape = Shape::of(first);
+    let is_base64 = shape.upper >= 4 && shape.lower >= 4 && shape.digits >= 1 && shape.in_words * 2 <= shape.letters();
+    let is_hex = shape::is_hex(first) && shape.digits >= 8 && shape.letters() >= 4;
+    !judge::is_public_key(first) && (is_hex || (is_base64 && entropy::centibits(first) >= 420))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: usize) {
+        let start = text.to_lowercase().find("secret").expect("a keyword");
+        let found = lines(text.as_bytes(), &(start..start + 6), Naming::Secret);
+        assert_eq!(found.len(), expect, "{text}");
+    }
+
+    #[test]
+    fn all_lines_are_found() {
+        let line = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7wZ2pLm8Nc5Vb1TgR4";
+        for (before, open, close) in [
+            ("secret: |\n", "  ", "\n"),
+            ("SECRET = (\n", "  \"", "\"\n"),
+            ("\"secret\": \"", "", "\\n"),
+            ("# secret:\n", "# ", "\n"),
+            ("secret=", "", "\\\n"),
+        ] {
+            let text = format!("{before}{open}{line}{close}{open}{line}{close}{open}k3J9xQ=={close}x: y\n");
+            check(&text, 3);
+        }
+    }
+
+    #[test]
+    fn words_and_single_lines_are_left() {
+        let line = "k3J9xQ7wZ2pLm8Nc5Vb1TgR4yH6uE0aSdF2gk3J9xQ7wZ2pLm8Nc5Vb1TgR4";
+        check(&format!("secret: {line}\nother: {line}\n"), 0);
+        check(&format!("the secret\n{line}\n{line}\n"), 0);
+        let words = "internationalizationOfApplicationConfigurationSettings2";
+        check(&format!("secret: |\n  {words}\n  {words}\n"), 0);
+    }
+}
