@@ -140,6 +140,7 @@ fn assigned(text: &[u8], word_end: usize) -> Option<(Style, Range<usize>)> {
         }
         b'v' | b'V' if cursor.at_word(b"value") => cursor.after_value_word(),
         b'[' => after_array(&mut cursor),
+        b's' if quoted && cursor.at_word(b"serializeAs=") => with_attributes(&mut cursor),
         b'i' | b'w' if spaces > 0 && quoted => after_verb(&mut cursor),
         _ if spaces > 0 && !quoted && word_end > 4 && begins_element(text, name_end) => with_attributes(&mut cursor),
         _ if spaces > 0 && !quoted => after_space(&mut cursor),
@@ -300,7 +301,10 @@ fn next_element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     let body = &cursor.text[cursor.at..];
     let body = &body[..body.iter().position(|byte| *byte == b'}').unwrap_or(body.len())];
-    cursor.at += body.windows(7).position(|window| window == b"default")? + 7;
+    let key = [b"default".as_slice(), b"value "]
+        .into_iter()
+        .find_map(|key| body.windows(key.len()).position(|window| window == key).map(|at| at + key.len()));
+    cursor.at += key?;
     literal_behind_equals(cursor)
 }
 
@@ -374,6 +378,9 @@ fn after_type(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
 fn element(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.at += 1;
     cursor.skip_lines();
+    if cursor.at_word(b"<value>") {
+        cursor.at += b"<value>".len();
+    }
     let is_raw = cursor.at_word(b"<![CDATA[");
     if is_raw {
         cursor.at += b"<![CDATA[".len();

@@ -37,7 +37,12 @@ pub(crate) fn secrets(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Ra
     let mut found = Vec::new();
     match separator {
         Separator::Block => found.extend(next_line(text, start)),
-        Separator::List => found.extend(items(text, &name, start)),
+        Separator::List => {
+            found.extend(items(text, &name, start));
+            if found.is_empty() {
+                found.extend(next_line(text, start));
+            }
+        }
         Separator::Array => {
             found.extend(literals(text, &name, start));
             found.retain(|value| judge::is_secret(naming, name.promise, Style::Literal, &text[value.clone()]));
@@ -123,6 +128,9 @@ fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     let is_quote = matches!(peek(value), b'"' | b'\'' | b'`')
         || (peek(value) == b'\\' && matches!(peek(value + 1), b'"' | b'\''))
         || text[value.min(text.len())..].starts_with(b"&quot;");
+    // The prefix of a literal: `b"…"`.
+    let prefix = text[value.min(text.len())..].iter().take(2).take_while(|byte| b"rRbBfFuUL@".contains(byte)).count();
+    let is_quote = is_quote || (prefix > 0 && matches!(peek(value + prefix), b'"' | b'\'' | b'`'));
     (!is_quote && peek(value) > 32).then_some((separator, value))
 }
 
@@ -365,7 +373,8 @@ fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> 
         return false;
     }
     if promise == Promise::Explicit {
-        let is_made = value.len() >= 12 && shape.digits >= 2 && num_signs > 0 && !shape.is_wordy();
+        let shortest = if naming == Naming::Secret { 8 } else { 12 };
+        let is_made = value.len() >= shortest && shape.digits > 0 && num_signs > 0 && !shape.is_wordy();
         return is_line && is_made && naming != Naming::Token && shape.num_classes() == 4;
     }
     let has_letters = shape.letters() >= 2 || !value.is_ascii();

@@ -39,7 +39,8 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         let accepted = match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let accepted = reader.name();
-                has_word |= reader.at - start >= 6 || Shape::of(&value[start..reader.at]).in_words >= 4;
+                let calls = reader.at - start >= 3 && value.get(reader.at) == Some(&b'(');
+                has_word |= calls || reader.at - start >= 6 || Shape::of(&value[start..reader.at]).in_words >= 4;
                 accepted
             }
             b'0'..=b'9' => reader.number(),

@@ -1,7 +1,10 @@
-//! Files on disk: written whole or not at all, create-only, durable before anyone may name them.
+//! Files on disk. A file is created complete or not at all, never overwritten, and durable before any other
+//! file
+//! may name it.
 //!
-//! A file is written under a temporary name, flushed, renamed and made durable in its folder. A crash at any
-//! point leaves either no file, or a temporary one that no reader opens and that later maintenance removes.
+//! A file is written under a temporary name, flushed, renamed, and its folder is synced. After a crash either
+//! no file
+//! exists, or a temporary one that no reader opens and that later maintenance removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,7 +19,7 @@ use crate::error::SegmentError;
 
 pub(crate) const SEGMENT_SUFFIX: &str = ".seg";
 const TEMPORARY_PREFIX: &str = ".tmp-";
-/// Temporary files older than this belong to processes that died.
+/// Temporary files older than this belong to dead processes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Name of the segment of a part.
@@ -24,7 +27,7 @@ pub(crate) fn part_name(run: RunId, part: PartId) -> String {
     format!("{:016x}-{}-{}{SEGMENT_SUFFIX}", run.generation.0, part.stage.as_str(), part.number)
 }
 
-/// The generation of a part's segment, by its name; none for merged ones.
+/// The generation in the name of a part's segment; none for merged segments.
 pub(crate) fn generation_of(name: &str) -> Option<GenerationId> {
     let (generation, _) = name.split_once('-').filter(|(generation, _)| generation.len() == 16)?;
     u64::from_str_radix(generation, 16).ok().map(GenerationId)
@@ -44,14 +47,14 @@ pub(crate) fn merged_name(replaces: &[String], bytes: &[u8]) -> String {
     format!("merged-{}{SEGMENT_SUFFIX}", &hasher.finalize().to_hex()[..32])
 }
 
-/// Writes a file durably. A file of that name is replaced; its bytes are the same or damaged.
+/// Writes a file durably. Replaces a file with the same name, whose bytes are the same or damaged.
 pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), SegmentError> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = directory.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
     let written = write_temporary(&temporary, bytes).and_then(|()| publish(&temporary, &directory.join(name)));
     if let Err(error) = written {
-        // Best effort: maintenance removes what stays.
+        // Best effort: maintenance removes what is left.
         let _ = fs::remove_file(&temporary);
         return Err(SegmentError::io("write", &directory.join(name))(error));
     }
@@ -89,7 +92,7 @@ fn sync_directory(directory: &Path) -> Result<(), SegmentError> {
     sync().map_err(SegmentError::io("sync", directory))
 }
 
-/// Removes a file; one that is not there is success.
+/// Removes a file. A missing file is success.
 pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     let remove = || {
         fail_point!("segments::remove", |said: String| Err(io::Error::other(said)));
@@ -101,7 +104,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SegmentError> {
     }
 }
 
-/// Names of the segments in a directory, sorted; none if the directory is not there.
+/// Names of the segments in a directory, sorted; none if the directory does not exist.
 pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
     let mut names = directory_names(directory)?;
     names.retain(|name| name.ends_with(SEGMENT_SUFFIX));
@@ -109,7 +112,7 @@ pub(crate) fn segment_names(directory: &Path) -> Result<Vec<String>, SegmentErro
     Ok(names)
 }
 
-/// Names of what lies in a directory; none if the directory is not there.
+/// Names of the entries of a directory; none if the directory does not exist.
 pub(crate) fn directory_names(directory: &Path) -> Result<Vec<String>, SegmentError> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -123,7 +126,7 @@ pub(crate) fn directory_names(directory: &Path) -> Result<Vec<String>, SegmentEr
     Ok(names)
 }
 
-/// Removes temporary files of processes that died long ago.
+/// Removes temporary files of dead processes.
 pub(crate) fn remove_abandoned(directory: &Path) -> Result<(), SegmentError> {
     for name in directory_names(directory)?.iter().filter(|name| name.starts_with(TEMPORARY_PREFIX)) {
         let path = directory.join(name);
@@ -134,7 +137,7 @@ pub(crate) fn remove_abandoned(directory: &Path) -> Result<(), SegmentError> {
     Ok(())
 }
 
-/// Time since the last change; none if the file is gone or its time lies ahead.
+/// Time since the last change; none if the file does not exist or its time is in the future.
 pub(crate) fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(modified(path)?).ok()
 }

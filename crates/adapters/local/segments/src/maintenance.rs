@@ -1,13 +1,15 @@
 //! Sweeping, merging and removing, under the repository's lock.
 //!
-//! Rows and tombstones keep their generations when files are merged, so merging changes nothing that any view
-//! sees. Only *settled* generations are touched: published ones whose grace has passed, as sweeping reports
-//! them. No file of theirs is staged again, and no view is older than they are, so a row that a settled
-//! tombstone ends can go for good.
+//! Merging preserves the generations of rows and tombstones, so no view changes. Maintenance changes only
+//! *settled*
+//! generations: published ones whose grace period has ended, as sweeping reports them. Their files are never
+//! staged
+//! again, and no view is older. So a row that a settled tombstone ends can be removed for good.
 //!
-//! A merged file names the files that it replaces; from the moment of its rename readers ignore those. They
-//! are deleted later (`REPLACED_KEPT`), so that a reader that lists the folder at that moment cannot miss
-//! both.
+//! A merged file lists the files that it replaces. Readers ignore those as soon as the merged file is
+//! renamed. They
+//! are deleted later (`REPLACED_KEPT`), so a reader that lists the folder at that moment sees at least one of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,28 +25,29 @@ use crate::repository::{OpenSegment, Repository, Snapshot};
 use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 
-/// How long replaced files stay for readers that are listing the folder.
+/// Time for which replaced files stay, for readers that are listing the folder.
 const REPLACED_KEPT: Duration = Duration::from_secs(60);
 /// Segments with fewer rows are merged …
 const SMALL_ROWS: u32 = 8_192;
-/// … when there are so many of them.
+/// … when at least this number of them exists.
 const MANY_SMALL: usize = 6;
-/// A merged segment has about so many rows at most: all of them are in memory at once.
+/// Approximate maximum number of rows of a merged segment. All of them are in memory at once.
 const MAX_MERGED_ROWS: u32 = 32_768;
-/// A segment of fewer rows is rewritten for a single dead one, a larger one when an eighth is dead.
+/// A segment with fewer rows is rewritten for one dead row; a larger one when an eighth of its rows is dead.
 const TINY_ROWS: u32 = 1_024;
 const SETTLED_FILE: &str = "settled";
 const LOCK_FILE: &str = "lock";
 
 type Settled = BTreeSet<GenerationId>;
 
-/// Records generations as settled and rewrites what has too many dead rows. Returns how many rows went.
+/// Records generations as settled and rewrites files with too many dead rows. Returns the number of removed
+/// rows.
 pub(crate) fn sweep_retired(repository: &Repository, published: &[GenerationId]) -> Result<u64, SegmentError> {
     let Some(_lock) = lock(repository.directory())? else { return Ok(0) };
     let snapshot = repository.snapshot()?;
     let mut settled = read_settled(repository.directory())?;
     settled.extend(published);
-    // Generations that no file names any more need not be remembered.
+    // Generations that no file contains need no record.
     let named: Settled = snapshot.segments.values().flat_map(|open| generations(&open.segment)).collect();
     settled.retain(|generation| named.contains(generation));
     write_settled(repository.directory(), &settled)?;
@@ -58,7 +61,7 @@ pub(crate) fn compact(repository: &Repository) -> Result<(), SegmentError> {
     reorganise(repository, &snapshot, &read_settled(repository.directory())?).map(drop)
 }
 
-/// Deletes the files of a generation that was never published. Returns how many records still name it.
+/// Deletes the files of an unpublished generation. Returns the number of records that still name it.
 pub(crate) fn sweep_aborted(repository: &Repository, aborted: GenerationId) -> Result<u64, SegmentError> {
     let directory = repository.directory();
     let Some(_lock) = lock(directory)? else { return Ok(0) };
@@ -92,7 +95,7 @@ pub(crate) fn remove(repository: &Repository, tenant: &Tenant, before: Generatio
     Ok(())
 }
 
-/// A merged file may hold later rows too, if the repository was indexed again before it was removed.
+/// A merged file may also contain later rows, if the repository was indexed again before its removal.
 fn remove_from_merged(
     directory: &Path,
     path: &Path,
@@ -101,7 +104,7 @@ fn remove_from_merged(
 ) -> Result<(), SegmentError> {
     let segment = match Segment::open(path) {
         Ok(segment) => segment,
-        // What cannot be read cannot be kept, and is to be removed anyway.
+        // Unreadable rows cannot be kept, and are to be removed anyway.
         Err(SegmentError::Damaged { .. }) => return files::remove(path),
         Err(error) if error.is_not_found() => return Ok(()),
         Err(error) => return Err(error),
@@ -120,7 +123,7 @@ fn remove_from_merged(
     files::remove(path)
 }
 
-/// Verifies every file of the folder, also those that no view sees.
+/// Verifies every file of the folder, including files that no view sees.
 pub(crate) fn verify(repository: &Repository) -> Result<(), SegmentError> {
     let directory = repository.directory();
     for name in files::segment_names(directory)? {
@@ -143,7 +146,7 @@ fn reorganise(repository: &Repository, snapshot: &Snapshot, settled: &Settled) -
     Ok(num_removed)
 }
 
-/// Deletes files that a merged one has replaced for long enough, and merged ones that hold nothing any more.
+/// Deletes files that were replaced long enough ago, and merged files without rows.
 fn remove_replaced(directory: &Path, snapshot: &Snapshot) -> Result<(), SegmentError> {
     for (name, open) in &snapshot.segments {
         let path = directory.join(name);
@@ -161,7 +164,7 @@ fn remove_replaced(directory: &Path, snapshot: &Snapshot) -> Result<(), SegmentE
     Ok(())
 }
 
-/// The segments to rewrite, in groups that become one file each.
+/// The segments to rewrite, in groups. Each group becomes one file.
 fn groups(snapshot: &Snapshot, settled: &Settled) -> Vec<Vec<String>> {
     let is_settled = |open: &OpenSegment| generations(&open.segment).all(|generation| settled.contains(&generation));
     let eligible: Vec<(&String, &OpenSegment)> =
@@ -185,7 +188,7 @@ fn groups(snapshot: &Snapshot, settled: &Settled) -> Vec<Vec<String>> {
         }
         num_rows += segment_rows;
     }
-    // One file is rewritten for its dead rows only.
+    // A single file is rewritten only for its dead rows.
     let is_worth_it =
         |group: &Vec<String>| group.len() > 1 || has_too_many_dead(&snapshot.segments[&group[0]], settled);
     groups.retain(is_worth_it);
@@ -202,7 +205,7 @@ fn dead_rows(open: &OpenSegment, settled: &Settled) -> BTreeSet<u32> {
     open.ends.iter().filter(|(_, generation)| settled.contains(generation)).map(|(row, _)| *row).collect()
 }
 
-/// Writes one file for the group. Returns how many rows went.
+/// Writes one file for the group. Returns the number of removed rows.
 fn merge(directory: &Path, snapshot: &Snapshot, group: &[String], settled: &Settled) -> Result<u64, SegmentError> {
     let members: BTreeMap<&String, &OpenSegment> =
         group.iter().filter_map(|name| Some((name, snapshot.segments.get(name)?))).collect();
@@ -216,7 +219,7 @@ fn merge(directory: &Path, snapshot: &Snapshot, group: &[String], settled: &Sett
         num_removed += dead.len() as u64;
         rows.extend(all_rows(&open.segment, |row| !dead.contains(&row))?);
         tombstones.extend(open.segment.tombstones());
-        // Files that a member replaces and that are still there must stay replaced when the member is gone.
+        // Files that a member replaces and that still exist must stay replaced after the member is deleted.
         let still_there = |name: &&String| snapshot.names().contains(*name);
         replaces.extend(open.segment.header().replaces.iter().filter(still_there).cloned());
     }
@@ -278,7 +281,7 @@ fn generations(segment: &Segment) -> impl Iterator<Item = GenerationId> {
     of_rows.chain(segment.tombstones().map(|tombstone| tombstone.generation))
 }
 
-/// Holds off maintenance by other threads and processes. None if there is no such repository.
+/// Excludes maintenance by other threads and processes. None if the repository does not exist.
 fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
     let path = directory.join(LOCK_FILE);
     match File::options().create(true).truncate(false).write(true).open(&path) {
@@ -291,7 +294,7 @@ fn lock(directory: &Path) -> Result<Option<File>, SegmentError> {
     }
 }
 
-/// One generation a line. What cannot be read is left out: it is swept again.
+/// One generation in each line. Unreadable lines are ignored; their generations are swept again.
 fn read_settled(directory: &Path) -> Result<Settled, SegmentError> {
     let path = directory.join(SETTLED_FILE);
     match fs::read_to_string(&path) {

@@ -1,4 +1,4 @@
-//! The segments of one repository, and which of their rows a view sees.
+//! The segments of one repository, and their rows that a view sees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::rows::RowSet;
 use crate::segment::Segment;
 use crate::writer::Tombstone;
 
-/// A folder that changed this recently may change again without a visible change of its time.
+/// A folder that changed this recently can change again within the resolution of its time stamp.
 const TIME_RESOLUTION: Duration = Duration::from_secs(1);
-/// A folder that changes while it is listed is listed again, but not for ever.
+/// Maximum number of listings of a folder that changes while it is listed.
 const MAX_LISTINGS: usize = 20;
 
-/// The folder of a repository, with the segments that were open last.
+/// The folder of a repository, with the segments that were opened last.
 pub(crate) struct Repository {
     directory: PathBuf,
     cached: Mutex<Option<Cached>>,
@@ -39,9 +39,9 @@ impl Repository {
         &self.directory
     }
 
-    /// The segments that are there now, opened. Segments that were open before stay open.
+    /// The existing segments, opened. Segments that were open before stay open.
     pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SegmentError> {
-        // A panic elsewhere leaves the cache as it was: whole.
+        // A panic elsewhere leaves the cache complete.
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let changed_at = files::modified(&self.directory);
         if let Some(cached) = &*cached
@@ -64,7 +64,7 @@ impl Repository {
                 return Ok(Arc::clone(before));
             }
             match Snapshot::open(&self.directory, &names, before.map(Arc::as_ref)) {
-                // Another process removed a file between the listing and now.
+                // Another process removed a file after the listing.
                 Err(error) if error.is_not_found() => {}
                 snapshot => return snapshot.map(Arc::new),
             }
@@ -75,7 +75,7 @@ impl Repository {
 
 /// The segments of a repository at one moment.
 pub(crate) struct Snapshot {
-    /// All files that were listed, also those that others replace.
+    /// All listed files, including files that others replace.
     names: Vec<String>,
     /// By name.
     pub(crate) segments: BTreeMap<String, OpenSegment>,
@@ -115,13 +115,13 @@ impl Snapshot {
         self.segments.values().next().map(|open| open.segment.header().tenant.as_str())
     }
 
-    /// Names of the files that were there, also of those that others replace.
+    /// Names of the listed files, including files that others replace.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 }
 
-/// Which rows the tombstones end. Looks for the fewer ones among the more.
+/// The rows that the tombstones end. Searches for the smaller set in the larger one.
 fn ends(segment: &Segment, tombstones: &[Tombstone]) -> Result<Vec<(u32, GenerationId)>, SegmentError> {
     let mut ends = Vec::new();
     let mut add = |row: u32, tombstone: &Tombstone| {

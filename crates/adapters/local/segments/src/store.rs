@@ -1,4 +1,4 @@
-//! The store: the ports over the folders of repositories.
+//! The store: implements the ports over the folders of repositories.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::segment::Segment;
 use crate::writer::{self, Row, SegmentContents, Tombstone};
 use crate::{files, maintenance, read};
 
-/// Chunks in search segments, one folder a repository. Cheap to clone; clones share their open files.
+/// Chunks in search segments, one folder for each repository. Cheap to clone; clones share their open files.
 #[derive(Clone)]
 pub struct SegmentStore {
     inner: Arc<Inner>,
@@ -35,13 +35,13 @@ struct Inner {
 }
 
 impl SegmentStore {
-    /// A store in the folder `root`, which is made when something is written.
+    /// A store in the folder `root`, which the first write creates.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let repositories = Mutex::default();
         Self { inner: Arc::new(Inner { root: root.into(), kernel: Kernel::best(), repositories }) }
     }
 
-    /// Runs a read on a thread where blocking is allowed.
+    /// Runs a read on a thread that may block.
     async fn read<T: Send + 'static>(
         &self,
         operation: &'static str,
@@ -72,13 +72,13 @@ impl SegmentStore {
 
 impl Inner {
     fn repository(&self, id: RepositoryId) -> Arc<Repository> {
-        // The map holds whole values whatever panics.
+        // The map contains complete values, also after a panic.
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Repository::new(self.root.join(id.to_string())));
         Arc::clone(repositories.entry(id).or_insert_with(new))
     }
 
-    /// The repositories that the scope and the view let be seen, opened.
+    /// The repositories that scope and view make visible, opened.
     fn snapshots(&self, view: &View, scope: &Scope) -> Result<Vec<Arc<Snapshot>>, SegmentError> {
         let ids = match &scope.repositories {
             RepositoryScope::Only(ids) => ids.iter().copied().collect(),
@@ -103,7 +103,7 @@ impl Inner {
         let repository = self.repository(run.repository);
         let (directory, name) = (repository.directory(), files::part_name(run, part));
         match Segment::open(&directory.join(&name)) {
-            // The part ran before.
+            // The part was staged before.
             Ok(_) => return Ok(()),
             Err(SegmentError::Damaged { .. }) => {}
             Err(error) if error.is_not_found() => {}
@@ -181,7 +181,7 @@ impl VectorStore for SegmentStore {
         with_text: bool,
     ) -> Result<Vec<ChunkRecord>, VectorStoreError> {
         let (view, mut scope, keys) = (view.clone(), scope.clone(), keys.to_vec());
-        // Opens the repositories of the keys only.
+        // Opens only the repositories of the keys.
         let named = keys.iter().map(|(repository, _)| *repository).filter(|id| scope.contains(*id)).collect();
         scope.repositories = RepositoryScope::Only(named);
         let fetch = move |inner: &Inner| read::fetch(&inner.snapshots(&view, &scope)?, &view, &keys, with_text);

@@ -111,19 +111,19 @@ pub(super) static RULES: &[Rule] = &[
             "-storepass",
             "-keypass",
         ],
-        r#"(?i:(?:curl|smbclient)\b[^\n|;]{0,200}[ \t](?:-u|--user|-U)[ \t=]*)(?:'[A-Za-z0-9_.@\-]{1,60}[:%]([^'\n]{4,80}(?:'\\''[^'\n]{0,80}){0,4})'|"[A-Za-z0-9_.@\-]{1,60}[:%]((?:[^"\n\\]|\\.){4,80})")|(?i:(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb)\b(?:[ \t]+[^\n|;&]{0,160})?[ \t]-p|sshpass[ \t]+-p[ \t]*|redis-cli\b[^\n|;&]{0,160}[ \t]-a[ \t]+|docker login\b[^\n|;&]{0,160}[ \t]-p[ \t]+|(?:curl|smbclient)\b[^\n|;]{0,200}[ \t](?:-u|--user|-U)[ \t=]*['"\\]{0,2}[A-Za-z0-9_.@\-]{1,60}[:%]|ldapsearch\b[^\n|;&]{0,200}[ \t]-w[ \t]+|mongo(?:sh)?\b[^\n|;&]{0,200}[ \t]-p[ \t]+|psexec\b[^\n|;&]{0,160}[ \t]-p[ \t]+|htpasswd\b[^\n|;&]{0,20}[ \t]-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^ \t\n]+[ \t]+[^ \t\n]+[ \t]+|pass(?:in|out)[ \t]+['"]?pass:|zip[ \t]+-P[ \t]*|7z[ \t]+[a-z][^\n|;&]{0,80}[ \t]-p|openssl[ \t]+enc\b[^\n|;&]{0,160}[ \t]-(?:k|pass[ \t]+pass:)[ \t]*|net use[ \t][^\n]{0,120}/user:[^ \n]{1,60}[ \t]+|sqlplus[ \t]+(?:-[a-z]+[ \t]+)*[a-z0-9_]{1,60}/|sqlcmd\b[^\n|;&]{0,160}[ \t]-p[ \t]*|(?:requirepass|masterauth|nickserv[^ ]{0,20}[ \t]+identify)[ \t]+|-(?:store|key)pass[ \t]+)(?:'([^'\n]{4,80}(?:'\\''[^'\n]{0,80}){0,4})'|"((?:[^"\n\\]|\\.){4,80})"|\\?['"]?([^\s"'`\\|;&<>()$@]{4,80}))"#,
+        r#"(?i:(?:requirepass|masterauth)[ \t]+)([^\s"'`]{6,80})|(?i:(?:curl|smbclient)\b[^\n|;]{0,200}[ \t](?:-u|--user|-U)[ \t=]*)(?:'[A-Za-z0-9_.@\-]{1,60}[:%]([^'\n]{4,80}(?:'\\''[^'\n]{0,80}){0,4})'|"[A-Za-z0-9_.@\-]{1,60}[:%]((?:[^"\n\\]|\\.){4,80})")|(?i:(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb)\b(?:[ \t]+[^\n|;&]{0,160})?[ \t]-p|sshpass[ \t]+-p[ \t]*|redis-cli\b[^\n|;&]{0,160}[ \t]-a[ \t]+|docker login\b[^\n|;&]{0,160}[ \t]-p[ \t]+|(?:curl|smbclient)\b[^\n|;]{0,200}[ \t](?:-u|--user|-U)[ \t=]*['"\\]{0,2}[A-Za-z0-9_.@\-]{1,60}[:%]|ldapsearch\b[^\n|;&]{0,200}[ \t]-w[ \t]+|mongo(?:sh)?\b[^\n|;&]{0,200}[ \t]-p[ \t]+|psexec\b[^\n|;&]{0,160}[ \t]-p[ \t]+|htpasswd\b[^\n|;&]{0,20}[ \t]-[a-zA-Z]*b[a-zA-Z]*[ \t]+[^ \t\n]+[ \t]+[^ \t\n]+[ \t]+|pass(?:in|out)[ \t]+['"]?pass:|zip[ \t]+-P[ \t]*|7z[ \t]+[a-z][^\n|;&]{0,80}[ \t]-p|openssl[ \t]+enc\b[^\n|;&]{0,160}[ \t]-(?:k|pass[ \t]+pass:)[ \t]*|net use[ \t][^\n]{0,120}/user:[^ \n]{1,60}[ \t]+|sqlplus[ \t]+(?:-[a-z]+[ \t]+)*[a-z0-9_]{1,60}/|sqlcmd\b[^\n|;&]{0,160}[ \t]-p[ \t]*|(?:requirepass|masterauth|nickserv[^ ]{0,20}[ \t]+identify)[ \t]+|-(?:store|key)pass[ \t]+)(?:'([^'\n]{4,80}(?:'\\''[^'\n]{0,80}){0,4})'|"((?:[^"\n\\]|\\.){4,80})"|\\?['"]?([^\s"'`\\|;&<>()$@]{4,80}))"#,
         Check::Chosen,
     ),
     checked(
         "netrc-password",
         &["login "],
-        r#"login[ \t]+[^\s"'`]{1,80}[ \t]+password[ \t]+([^\s"'`\\]{3,100})"#,
+        r#"login[ \t]+[^\s"'`]{1,80}[ \t]+password[ \t]+([^\s]{3,100})"#,
         Check::Chosen,
     ),
     checked(
         "sql-password",
         &["identified by", "with password", "set password", "password for", "alter user", "alter role", "create user"],
-        r#"(?i:identified by(?: password)?|with (?:encrypted )?password|set password|password for [^\n=]{1,60}|(?:alter|create) (?:user|role) [^\s]{1,60} (?:with )?(?:encrypted )?password)[ \t]*=?[ \t]*(?i:password\()?(?:'((?:[^'\n\\]|''|\\.){4,100})'|"((?:[^"\n\\]|""|\\.){4,100})"|\\?['"]([^\n"'`\\]{4,100})\\?['"])"#,
+        r#"(?i:identified by[ \t]+)([^\s"'`;\\][^\s;]{5,80})|(?i:identified by(?: password)?|with (?:encrypted )?password|set password|password for [^\n=]{1,60}|(?:alter|create) (?:user|role) [^\s]{1,60} (?:with )?(?:encrypted )?password)[ \t]*=?[ \t]*(?i:password\()?(?:'((?:[^'\n\\]|''|\\.){4,100})'|"((?:[^"\n\\]|""|\\.){4,100})"|\\?['"]([^\n"'`\\]{4,100})\\?['"])"#,
         Check::Chosen,
     ),
     checked(
