@@ -8,7 +8,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::rules::{Check, Find, Pattern, Rule, rules};
 use crate::{
-    assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, shape, table, url, wrapped,
+    assignment, encoded, entropy, judge, manifest, marker, name, notebook, private_key, random, shape, table, url,
+    wrapped,
 };
 
 /// Longest match of a pattern after its keyword, in bytes.
@@ -369,7 +370,7 @@ fn passes(check: Check, value: &[u8]) -> bool {
         Check::Varied => {
             entropy::num_distinct(value) >= 5 && !value.windows(8).any(|run| entropy::num_distinct(run) == 1)
         }
-        Check::Random => shape::is_random(value),
+        Check::Random => random::is_random(value),
         Check::Mixed => {
             let shape = shape::Shape::of(value);
             let enough = if shape.digits > 0 { 300 } else { 430 };

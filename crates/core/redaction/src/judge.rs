@@ -1,6 +1,6 @@
 //! Whether a value is a secret, given how firmly its name promises one and how it is written.
 
-use crate::{entropy, expression, name::Naming, name::Promise, shape, shape::Shape, template};
+use crate::{entropy, expression, name::Naming, name::Promise, random, shape, shape::Shape, template};
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +84,7 @@ fn is_beyond_doubt(value: &[u8]) -> bool {
         && base64
         && !is_reference(value)
         && shape.in_words * 4 <= shape.letters()
-        && shape::is_random(value)
+        && random::is_random(value)
         && entropy::centibits(value) >= 350
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
     if template::is_template(value) || entropy::num_distinct(value) < 4 {
         return false;
     }
-    if shape::is_placeholder(value) {
+    if random::is_placeholder(value) {
         return !is_stand_in(value);
     }
     match (shape.letters(), shape.digits, shape.signs) {
@@ -112,7 +112,7 @@ pub(crate) fn is_chosen(value: &[u8]) -> bool {
 }
 
 fn is_stand_in(value: &[u8]) -> bool {
-    shape::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
+    random::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
 }
 
 /// `hunter2secret`: a word that names a secret, and enough besides.
@@ -128,7 +128,7 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
     all.joiners + all.blanks == 0
         && all.digits > 0
         && own.letters() >= 5
-        && !shape::is_placeholder(&rest)
+        && !random::is_placeholder(&rest)
         && !rest.starts_with(b"user")
         && !rest.ends_with(b"user")
 }
@@ -150,7 +150,7 @@ fn is_passphrase(value: &[u8]) -> bool {
         || value.len() < 8
         || words.len() > 12
         || words.iter().any(|word| word.is_empty() || is_speech(word))
-        || shape::is_placeholder(value)
+        || random::is_placeholder(value)
         || matches!(value.last(), Some(b'.' | b'?' | b'-' | b'*'))
     {
         return false;
@@ -177,7 +177,7 @@ fn is_signed_phrase(value: &[u8]) -> bool {
         && (shape.num_classes() >= 3 && (shape.num_classes() == 4 || shape.in_words == 0))
         && shape.in_words * 3 <= shape.letters()
         && !template::is_template(value)
-        && !shape::is_placeholder(value)
+        && !random::is_placeholder(value)
         && value.split(|byte| *byte == b' ').any(|part| !expression::is_expression(part))
 }
 
@@ -196,7 +196,7 @@ fn is_unreadable(value: &[u8]) -> bool {
         && shape.upper >= 4
         && shape.lower >= 4
         && shape.in_words * 3 <= shape.letters()
-        && !shape::is_placeholder(value)
+        && !random::is_placeholder(value)
         && entropy::centibits(value) >= 380
 }
 
@@ -262,7 +262,7 @@ fn is_reference(value: &[u8]) -> bool {
     if value.len() >= 24 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
         // Base64 may begin with a slash, and holds one in 64 signs, not one in five.
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
-        return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && shape::is_random(value)));
+        return is_public_key(value) || (slashes > 0 && !(slashes * 6 <= value.len() && random::is_random(value)));
     }
     let holds = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
     begins_path(value)
@@ -371,7 +371,7 @@ fn is_strong(value: &[u8]) -> bool {
     let mixed = shape.signs > 0
         && shape.digits > 0
         && shape.letters() > 1
-        && !shape::is_placeholder(value)
+        && !random::is_placeholder(value)
         && !is_reference(value);
     (mixed && (!shape.is_wordy() || shape.num_classes() == 4)) || is_random_in_part(value)
 }
@@ -382,23 +382,23 @@ pub(crate) fn is_printed(value: &[u8]) -> bool {
     let mixed = shape.num_classes() == 4 && shape.joiners == 0 && shape.digits > 1 && value.len() <= 40;
     value.len() <= 128
         && !is_reference(value)
-        && !shape::is_placeholder(value)
+        && !random::is_placeholder(value)
         && !value.contains(&b':')
-        && (mixed || (shape::is_random(value) && shape.digits * 3 <= value.len() * 2))
+        && (mixed || (random::is_random(value) && shape.digits * 3 <= value.len() * 2))
 }
 
 /// Random as a whole, or with a random part behind a prefix in words: `acme_live_9f8A7d6B5c4E`.
 fn is_random_in_part(value: &[u8]) -> bool {
-    if shape::is_random(value) {
+    if random::is_random(value) {
         return true;
     }
     let joined = value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
     joined
-        && !shape::is_placeholder(value)
+        && !random::is_placeholder(value)
         && !value.contains(&b'/')
         && value
             .split(|byte| matches!(byte, b'_' | b'-' | b'.' | b':'))
-            .any(|part| part.len() >= 12 && shape::is_random(part))
+            .any(|part| part.len() >= 12 && random::is_random(part))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::{entropy, marker, shape, template};
+use crate::{entropy, marker, random, template};
 
 /// How far the parts of a manifest may lie from its kind, in bytes.
 const REACH: usize = 64 * 1024;
@@ -46,7 +46,7 @@ fn is_value(value: &[u8]) -> bool {
 /// Words alone that say that something is to be put there.
 fn is_stand_in(value: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
-    value.iter().all(is_word) && shape::is_placeholder(value)
+    value.iter().all(is_word) && random::is_placeholder(value)
 }
 
 /// Lines that are indented deeper than `data:` or `stringData:`. A manifest within a text of JSON has escapes

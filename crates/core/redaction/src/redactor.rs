@@ -1,76 +1,42 @@
-//! Replaces secrets in a text.
+//! Redacts the texts of one repository, whose owners can silence findings.
 
-use std::borrow::Cow;
 use std::ops::Range;
-
-use cairn_domain::SecretFinding;
 
 use crate::engine::{self, Span};
 use crate::ignore::{InvalidRule, SecretsIgnore, Silencer};
-use crate::marker;
+use crate::replace::{self, Redacted};
 
 /// Markers on a line that declare its findings harmless.
 const INLINE_MARKERS: [&str; 2] = ["cairn:ignore-secret", "gitleaks:allow"];
-
-/// Maximum number of passes. A redaction can change the text around it into a form that another rule finds.
-/// Real texts need one more pass; the limit is for texts that are made to need many.
-const MOST_PASSES: usize = 16;
 
 /// Redacts texts of one repository. Cheap to make: the rules are compiled once per process.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     silencer: Silencer,
-    /// Whether a marker on a line silences its findings.
-    honors_markers: bool,
-}
-
-/// A text without secrets, and the positions of the secrets.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Redacted<'text> {
-    /// Borrowed if nothing was found. Has as many lines as the original text.
-    pub text: Cow<'text, str>,
-    /// In the order of lines; of a secret of several lines, where it begins.
-    pub findings: Vec<SecretFinding>,
 }
 
 impl Redactor {
     /// Fails on the first pattern that cannot be used, and names it.
     pub fn new(ignore: &SecretsIgnore) -> Result<Self, InvalidRule> {
-        Ok(Self { silencer: Silencer::new(ignore)?, honors_markers: true })
-    }
-
-    /// For texts of unknown origin: nothing in them silences a finding.
-    pub(crate) fn for_messages() -> Self {
-        Self { silencer: Silencer::default(), honors_markers: false }
+        Ok(Self { silencer: Silencer::new(ignore)? })
     }
 
     /// Replaces the value of each secret by `[REDACTED:<rule>]`, the userinfo of a URL by `[REDACTED]`.
     ///
     /// Linear in the text. Nothing is allocated if nothing is found.
     pub fn redact<'text>(&self, text: &'text str) -> Redacted<'text> {
-        let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
-        for _ in 0..MOST_PASSES {
-            let spans = merged(self.unsilenced(&redacted.text));
-            if spans.is_empty() {
-                break;
-            }
-            redacted.findings.extend(findings(&redacted.text, &spans));
-            redacted.text = Cow::Owned(replaced(&redacted.text, &spans));
-        }
-        redacted.findings.sort();
-        redacted
+        replace::redact(text, |text| self.unsilenced(text))
     }
 
     fn unsilenced(&self, text: &str) -> Vec<Span> {
-        let mut spans = engine::scan(text);
-        spans.extend(engine::repeats(text, &spans));
+        let mut spans = replace::find_all(text);
         // A long line may hold many: it is looked through once.
         let mut line = 0..0;
         let mut marked = false;
         spans.retain(|span| {
             if !line.contains(&span.start) {
                 line = line_around(text, span.start);
-                marked = self.honors_markers && is_marked(&text[line.clone()]);
+                marked = is_marked(&text[line.clone()]);
             }
             !marked && !self.silencer.silences(engine::rule_id(span.rule), &text[span.start..span.end])
         });
@@ -90,71 +56,14 @@ fn is_marked(line: &str) -> bool {
     INLINE_MARKERS.iter().any(|marker| line.contains(marker))
 }
 
-/// In order and without overlaps. What overlaps becomes one span with the id of the rule that comes first.
-fn merged(mut spans: Vec<Span>) -> Vec<Span> {
-    spans.sort();
-    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
-    for span in spans {
-        match merged.last_mut() {
-            Some(last) if span.start < last.end => {
-                last.end = last.end.max(span.end);
-                if span.rule < last.rule {
-                    last.rule = span.rule;
-                    last.secret = span.secret;
-                }
-            }
-            _ => merged.push(span),
-        }
-    }
-    merged
-}
-
-/// One finding per secret, at its first line.
-fn findings(text: &str, spans: &[Span]) -> Vec<SecretFinding> {
-    let mut findings = Vec::new();
-    let mut line = 1;
-    let mut at = 0;
-    let mut last_secret = None;
-    for span in spans {
-        line += num_line_feeds(&text[at..span.start]);
-        at = span.start;
-        if last_secret != Some(span.secret) {
-            findings.push(SecretFinding { line, rule: engine::rule_id(span.rule).to_owned() });
-        }
-        last_secret = Some(span.secret);
-    }
-    findings
-}
-
-fn num_line_feeds(text: &str) -> u32 {
-    text.bytes().filter(|byte| *byte == b'\n').count() as u32
-}
-
-/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets
-/// one.
-fn replaced(text: &str, spans: &[Span]) -> String {
-    let mut out = String::with_capacity(text.len() + spans.len() * 24);
-    let mut at = 0;
-    let mut last_secret = None;
-    for span in spans {
-        let between = &text[at..span.start];
-        out.push_str(between);
-        if last_secret != Some(span.secret) || between.contains('\n') {
-            marker::write(&mut out, engine::rule_id(span.rule));
-        }
-        out.extend(text[span.start..span.end].chars().filter(|character| *character == '\n'));
-        at = span.end;
-        last_secret = Some(span.secret);
-    }
-    out.push_str(&text[at..]);
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::replace::num_line_feeds;
 
     fn redactor(lines: &[&str]) -> Redactor {
         Redactor::new(&SecretsIgnore::parse(lines).expect("valid")).expect("valid")

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use crate::Redactor;
+use crate::replace;
 
 /// Maximum length of quoted text, in characters after escaping, without the marks around it.
 pub const MAX_UNTRUSTED_CHARS: usize = 300;
@@ -40,7 +40,7 @@ impl Untrusted {
     /// Redacts, escapes and shortens the text.
     pub fn new(text: &str) -> Self {
         let cut = text.floor_char_boundary(MAX_REDACTED_BYTES);
-        let redacted = Redactor::for_messages().redact(&text[..cut]).text;
+        let redacted = replace::redact(&text[..cut], replace::find_all).text;
         let hidden = if cut < text.len() { HIDDEN_BEFORE_CUT_BYTES } else { 0 };
         let shown = &redacted[..redacted.floor_char_boundary(redacted.len().saturating_sub(hidden))];
         Self(escaped(shown.trim_end_matches(['\r', '\n']), hidden > 0))

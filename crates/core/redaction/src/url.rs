@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{judge, marker, shape, template};
+use crate::{judge, marker, random, template};
 
 /// Its marker is a bare `[REDACTED]`, so that the URL stays one.
 pub(crate) const RULE: &str = "url-credentials";
@@ -87,7 +87,7 @@ fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
 
 fn is_secret(info: &[u8], is_web: bool, connection: bool) -> bool {
     let Some(colon) = info.iter().position(|byte| *byte == b':') else {
-        return is_web && info.len() >= 20 && shape::is_random(info);
+        return is_web && info.len() >= 20 && random::is_random(info);
     };
     let password = &info[colon + 1..];
     if password.is_empty() || template::is_template(password) || is_stars(password) {

@@ -1,0 +1,26 @@
+//! Whether a value is a placeholder or random, templates included.
+
+use crate::{shape, template};
+
+/// A placeholder for a secret, or a template.
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    template::is_template(value) || shape::is_placeholder_text(value)
+}
+
+/// Made by a machine: letters and digits mixed, no words, high entropy for its length, and no template.
+pub(crate) fn is_random(value: &[u8]) -> bool {
+    shape::is_random_text(value) && !template::is_template(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_placeholders() {
+        for template in ["<value>", "${X}", "{{ x }}", "%s", "$HOME", "${K3J9XQ7WZ2PL}"] {
+            assert!(is_placeholder(template.as_bytes()) && !is_random(template.as_bytes()), "{template}");
+        }
+        assert!(is_random(b"k3J9xQ7wZ2pL") && !is_placeholder(b"k3J9xQ7wZ2pL"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Replaces the secrets of a text by markers.
+
+use std::borrow::Cow;
+
+use cairn_domain::SecretFinding;
+
+use crate::engine::{self, Span};
+use crate::marker;
+
+/// Maximum number of passes. A redaction can change the text around it into a form that another rule finds.
+/// Real texts need one more pass; the limit is for texts that are made to need many.
+const MOST_PASSES: usize = 16;
+
+/// A text without secrets, and the positions of the secrets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redacted<'text> {
+    /// Borrowed if nothing was found. Has as many lines as the original text.
+    pub text: Cow<'text, str>,
+    /// In the order of lines; of a secret of several lines, where it begins.
+    pub findings: Vec<SecretFinding>,
+}
+
+/// The text without the secrets that `find` returns. `find` runs again on each result until it finds nothing.
+pub(crate) fn redact<'text>(text: &'text str, find: impl Fn(&str) -> Vec<Span>) -> Redacted<'text> {
+    let mut redacted = Redacted { text: Cow::Borrowed(text), findings: Vec::new() };
+    for _ in 0..MOST_PASSES {
+        let spans = merged(find(&redacted.text));
+        if spans.is_empty() {
+            break;
+        }
+        redacted.findings.extend(findings(&redacted.text, &spans));
+        redacted.text = Cow::Owned(replaced(&redacted.text, &spans));
+    }
+    redacted.findings.sort();
+    redacted
+}
+
+/// All secrets of a text, including those that occur again without a name.
+pub(crate) fn find_all(text: &str) -> Vec<Span> {
+    let mut spans = engine::scan(text);
+    spans.extend(engine::repeats(text, &spans));
+    spans
+}
+
+/// In order and without overlaps. What overlaps becomes one span with the id of the rule that comes first.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort();
+    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                if span.rule < last.rule {
+                    last.rule = span.rule;
+                    last.secret = span.secret;
+                }
+            }
+            _ => merged.push(span),
+        }
+    }
+    merged
+}
+
+/// One finding per secret, at its first line.
+fn findings(text: &str, spans: &[Span]) -> Vec<SecretFinding> {
+    let mut findings = Vec::new();
+    let mut line = 1;
+    let mut at = 0;
+    let mut last_secret = None;
+    for span in spans {
+        line += num_line_feeds(&text[at..span.start]);
+        at = span.start;
+        if last_secret != Some(span.secret) {
+            findings.push(SecretFinding { line, rule: engine::rule_id(span.rule).to_owned() });
+        }
+        last_secret = Some(span.secret);
+    }
+    findings
+}
+
+pub(crate) fn num_line_feeds(text: &str) -> u32 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u32
+}
+
+/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets
+/// one.
+fn replaced(text: &str, spans: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len() + spans.len() * 24);
+    let mut at = 0;
+    let mut last_secret = None;
+    for span in spans {
+        let between = &text[at..span.start];
+        out.push_str(between);
+        if last_secret != Some(span.secret) || between.contains('\n') {
+            marker::write(&mut out, engine::rule_id(span.rule));
+        }
+        out.extend(text[span.start..span.end].chars().filter(|character| *character == '\n'));
+        at = span.end;
+        last_secret = Some(span.secret);
+    }
+    out.push_str(&text[at..]);
+    out
+}
