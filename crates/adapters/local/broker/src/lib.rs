@@ -11,10 +11,10 @@
 //! lane and counts as unanswered.
 
 mod queue;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use cairn_domain::{Lane, MessageId, StageName};
@@ -24,24 +24,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use crate::queue::{Message, StageQueue};
-
-/// Limits of one stage's queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct QueueSettings {
-    /// Jobs that may wait; then `publish` waits. Retries are never refused and may exceed this number.
-    pub capacity: usize,
-    /// Jobs that may be unsettled at the same time.
-    pub prefetch: usize,
-    /// After this time without an answer a delivery is reclaimed. It is longer than the deadline of every
-    /// handler.
-    pub unanswered_after: Duration,
-}
-
-impl Default for QueueSettings {
-    fn default() -> Self {
-        Self { capacity: 256, prefetch: 4, unanswered_after: Duration::from_secs(1800) }
-    }
-}
+pub use crate::settings::QueueSettings;
 
 /// The in-process broker.
 pub struct LocalBroker {

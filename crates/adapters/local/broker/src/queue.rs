@@ -7,7 +7,7 @@ use cairn_ports::{DeadLetter, Delivery, SUSPECT_AFTER, Settlement};
 use cairn_wire::Job;
 use tokio::time::Instant;
 
-use crate::QueueSettings;
+use crate::settings::QueueSettings;
 
 pub(crate) struct Message {
     lane: Lane,
