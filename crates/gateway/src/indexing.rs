@@ -132,7 +132,7 @@ fn progress_of(searcher: &Searcher, known: KnownRepository, own: Option<RunRecor
         }
         None if waits.is_some() => status.sync = sync_note_of(&known.record),
         None => match sync_failure(&known.record) {
-            Some(failure) if failure == ErrorKind::Cancelled.code() => status.state = RunState::Cancelled,
+            Some(failure) if failure == ErrorKind::Cancelled.code().as_str() => status.state = RunState::Cancelled,
             Some(failure) => (status.state, status.message) = (RunState::Failed, Some(failure)),
             None => status.state = RunState::Published,
         },

@@ -5,7 +5,7 @@ use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, Scope, Tenant, View
 use cairn_ports::{
     Catalogue, CatalogueError, MaySee, PublishedGeneration, RepositoryQuery, RepositoryRecord, RunQuery,
 };
-use cairn_runs::{Answer, Command, Publishing, RepositoryDocument};
+use cairn_runs::{Command, CommandReply, Publishing, RepositoryDocument};
 
 use crate::Metastore;
 use crate::error::{port_result, unexpected};
@@ -54,7 +54,7 @@ impl Catalogue for Metastore {
         }
         let query = RunQuery::PublishedAt { repositories: seen, seq: view.seq };
         let runs = port_result(self.documents.runs(query).await, "published", &"")?;
-        // What is hidden although it is published began before a deletion, and so did all that came before it.
+        // A published repository is hidden if it began before a deletion. Then all its earlier runs did too.
         let runs = runs.into_iter().filter(|run| view.published(run.ledger.id.generation));
         runs.filter_map(|run| published(run).transpose()).collect()
     }
@@ -72,7 +72,7 @@ impl Catalogue for Metastore {
         };
         let command = Command::Publish { run, publishing: Box::new(publishing) };
         match port_result(self.documents.change(command).await, "publish", &run)? {
-            Answer::Published(seq) => Ok(seq),
+            CommandReply::Published(seq) => Ok(seq),
             _ => Err(unexpected("publish", &run)),
         }
     }
@@ -80,7 +80,7 @@ impl Catalogue for Metastore {
     async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError> {
         let command = Command::Delete { repository, now_ms };
         match port_result(self.documents.change(command).await, "delete", &repository)? {
-            Answer::Deleted(generation) => Ok(generation),
+            CommandReply::Deleted(generation) => Ok(generation),
             _ => Err(unexpected("delete", &repository)),
         }
     }

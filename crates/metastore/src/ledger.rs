@@ -8,7 +8,7 @@ use cairn_ports::{
     ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun, PartRecord, PartStatus, RepositoryQuery, RunQuery,
     RunRecord,
 };
-use cairn_runs::{Answer, Beginning, Command, RunDetails, RunDocument};
+use cairn_runs::{Beginning, Command, CommandReply, RunDetails, RunDocument};
 
 use crate::Metastore;
 use crate::error::{port_result, unexpected};
@@ -19,7 +19,7 @@ impl Ledger for Metastore {
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError> {
         let command = Command::Lease { repository, now_ms, ttl_ms };
         match port_result(self.documents.change(command).await, "lease", &repository)? {
-            Answer::Epoch(epoch) => Ok(Lease { repository, epoch }),
+            CommandReply::Epoch(epoch) => Ok(Lease { repository, epoch }),
             _ => Err(unexpected("lease", &repository)),
         }
     }
@@ -44,7 +44,7 @@ impl Ledger for Metastore {
             now_ms: run.started_at_ms,
         };
         let details = RunDetails {
-            // The repository's own, which the store knows.
+            // The store knows the tenant of the repository.
             tenant: Tenant::new(""),
             result: write_result(&run.result, &repository)?,
             manifest: run.manifest,
@@ -57,7 +57,7 @@ impl Ledger for Metastore {
         };
         let command = Command::Begin { repository, beginning: Box::new(beginning), details: Box::new(details) };
         match port_result(self.documents.change(command).await, "begin", &repository)? {
-            Answer::Begun(run) => Ok(run),
+            CommandReply::Begun(run) => Ok(run),
             _ => Err(unexpected("begin", &repository)),
         }
     }
@@ -73,7 +73,7 @@ impl Ledger for Metastore {
         let key = format!("{run} {part}");
         let command = Command::EndPart { run, part, end, report, now_ms };
         match port_result(self.documents.change(command).await, "end_part", &key)? {
-            Answer::Released(parts) => Ok(parts),
+            CommandReply::Released(parts) => Ok(parts),
             _ => Err(unexpected("end_part", &key)),
         }
     }
@@ -95,7 +95,7 @@ impl Metastore {
         found.into_iter().next().ok_or_else(|| LedgerError::new(ErrorKind::NotFound, operation, run.to_string()))
     }
 
-    /// Of a repository; none for one that is gone.
+    /// The document of a repository; `None` if it does not exist.
     async fn aborted(&self, repository: RepositoryId) -> Result<BTreeSet<GenerationId>, LedgerError> {
         let query = RepositoryQuery::One(repository);
         let found = port_result(self.documents.repositories(query).await, "run", &repository)?;

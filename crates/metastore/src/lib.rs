@@ -1,7 +1,7 @@
 //! Catalogue, ledger, outbox and requests over any store of run documents.
 //!
-//! The decisions are those of `cairn_runs`, the keeping is the store's; here the ports' values become commands, and
-//! documents become the ports' values.
+//! `cairn_runs` decides, and the store keeps. This crate turns the ports' values into commands, and documents
+//! into the ports' values.
 
 mod catalogue;
 mod error;

@@ -4,24 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use cairn_domain::{PartId, RunId, StageName};
-use cairn_ports::{ErrorKind, LedgerError, Outbox, RunQuery, RunRecord};
+use cairn_ports::{ErrorKind, LedgerError, Outbox, PostponedPart, RunQuery, RunRecord};
 use cairn_runs::Command;
 
 use crate::Metastore;
 use crate::error::port_result;
 use crate::records::run_record;
 
-/// After so many times the usual wait, a run's jobs are handed out anew whatever the broker seems to have.
+/// After this multiple of the usual wait, the jobs of a run are sent again even if the broker seems to hold
+/// them.
 const HELD_AT_MOST: i64 = 12;
 
-/// Metastore that are looked at in one go; runs in flight are fewer.
-const LOOKED_AT: usize = 4096;
+/// Runs in one call. The number of runs in flight is smaller.
+const RUNS_AT_ONCE: usize = 4096;
 
 #[async_trait]
 impl Outbox for Metastore {
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError> {
         let mut documents =
-            port_result(self.documents.runs(RunQuery::Unsent { limit: LOOKED_AT }).await, "unsent", &"")?;
+            port_result(self.documents.runs(RunQuery::Unsent { limit: RUNS_AT_ONCE }).await, "unsent", &"")?;
         documents.retain(|document| document.ledger.quiet_since_ms() <= quiet_since_ms);
         documents.truncate(limit);
         let parts: Vec<_> = documents.iter().map(|document| document.ledger.unsent()).collect();
@@ -32,6 +33,13 @@ impl Outbox for Metastore {
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
         let command = Command::Sent { run, parts: parts.to_vec() };
         port_result(self.documents.change(command).await, "sent", &run).map(drop)
+    }
+
+    async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError> {
+        match port_result(self.documents.change(Command::PostponePart { run, postponed }).await, "postponed", &run) {
+            Err(LedgerError { kind: ErrorKind::NotFound, .. }) => Ok(()),
+            result => result.map(drop),
+        }
     }
 
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError> {
@@ -50,7 +58,7 @@ impl Outbox for Metastore {
             if !run.ledger.is_stalled(now_ms, after_ms) {
                 continue;
             }
-            // Depths are counted at another moment than parts, and copies count as well.
+            // Depths and parts are counted at different times, and depths include copies.
             let is_overdue = run.ledger.is_stalled(now_ms, after_ms.saturating_mul(HELD_AT_MOST));
             let held = if is_overdue { BTreeSet::new() } else { held.clone() };
             if run.ledger.in_flight().iter().all(|part| held.contains(&part.stage)) {
@@ -62,7 +70,7 @@ impl Outbox for Metastore {
                 "send_again",
                 &id,
             ) {
-                // It was deleted since.
+                // The run was deleted meanwhile.
                 Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 outcome => {
                     outcome?;

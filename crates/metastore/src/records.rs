@@ -1,4 +1,4 @@
-//! Documents as the ports' records.
+//! Turns documents into the ports' records.
 
 use cairn_domain::{PartEnd, PartId, StageName};
 use cairn_ports::{ErrorKind, PartRecord, PortError, PublishedGeneration, RepositoryRecord, RunRecord};
@@ -9,7 +9,20 @@ pub(crate) fn repository_record(document: RepositoryDocument) -> RepositoryRecor
     let RepositoryDetails { tenant, name, source, branch, settings, aliases, hosted } = document.details;
     let RepositoryState { lease, requests, .. } = document.state;
     let (id, last_sync, pending_sync) = (document.id, document.last_sync, requests.wanted.map(|_| lease.progress));
-    RepositoryRecord { id, tenant, name, source, branch, settings, aliases, hosted, last_sync, pending_sync }
+    let next_attempt_at_ms = requests.dispatched.and_then(|dispatched| dispatched.postponed_until_ms);
+    RepositoryRecord {
+        id,
+        tenant,
+        name,
+        source,
+        branch,
+        settings,
+        aliases,
+        hosted,
+        last_sync,
+        pending_sync,
+        next_attempt_at_ms,
+    }
 }
 
 pub(crate) fn details(record: RepositoryRecord) -> RepositoryDetails {
@@ -38,6 +51,7 @@ pub(crate) fn run_record<E: PortError>(document: RunDocument) -> Result<RunRecor
         progressed_at_ms: ledger.progressed_at_ms,
         ended_at_ms: ledger.ended_at_ms,
         message: details.message,
+        postponed: ledger.postponed,
     })
 }
 
@@ -65,7 +79,7 @@ pub(crate) fn part_records(run: &RunDocument, ended: Vec<EndedPart>) -> Vec<Part
     let planned = run.ledger.stages.iter().flat_map(|(stage, parts)| {
         parts.planned.iter().map(|number| PartId { stage: *stage, number }).collect::<Vec<_>>()
     });
-    // Publishing is one change with the end of the part that does it: no row of its own tells of that.
+    // Publishing ends its part in the same change, so that part has no row of its own.
     let is_published = run.ledger.published.is_some();
     let record = |id: PartId| match ended.remove(&id) {
         Some(ended) => PartRecord { id, end: Some(ended.end), report: ended.report },

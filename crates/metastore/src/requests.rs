@@ -3,27 +3,36 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use cairn_domain::{Lane, RepositoryId, Source, Tenant};
+use cairn_domain::{Lane, RepositoryId, RunId, Source, Tenant};
 use cairn_ports::{ErrorKind, LedgerError, RepositoryQuery, Requests, RunQuery, SyncRequest};
-use cairn_runs::{Answer, Command, RepositoryDocument, SyncOutcome, Wanted};
+use cairn_runs::{Command, CommandReply, RepositoryDocument, SyncOutcome, Wanted};
 use cairn_wire::SyncJob;
 
 use crate::Metastore;
 use crate::error::{port_result, unexpected};
 
-/// Requests that are looked at in one go; what lies behind them waits for the next.
-const LOOKED_AT: usize = 4096;
-/// Beyond what may be under way in all, a part of that for the interactive lane.
+/// Requests in one call; later ones wait for the next call.
+const REQUESTS_AT_ONCE: usize = 4096;
+/// The interactive lane may exceed the limit by one part in this many.
 const INTERACTIVE_SHARE: usize = 8;
 
 #[async_trait]
 impl Requests for Metastore {
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError> {
-        self.asked_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await
+        let number = self.request_with(Command::Ask { repository, lane, rebuild, now_ms }, repository).await?;
+        // The request starts after the unfinished run. The parts of that run do not wait for their retries
+        // either.
+        let found =
+            port_result(self.documents.repositories(RepositoryQuery::One(repository)).await, "ask", &repository)?;
+        if let Some(generation) = found.first().and_then(|document| document.state.unfinished) {
+            let run = RunId { repository, generation };
+            self.change_if_there(repository, Command::Resume { run }).await?;
+        }
+        Ok(number)
     }
 
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError> {
-        self.asked_with(Command::Schedule { repository, now_ms }, repository).await
+        self.request_with(Command::Schedule { repository, now_ms }, repository).await
     }
 
     async fn dispatch(
@@ -33,27 +42,27 @@ impl Requests for Metastore {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError> {
         let num_runs = port_result(self.documents.runs(RunQuery::Unfinished).await, "dispatch", &"")?.len();
-        let query = RepositoryQuery::Asked { limit: LOOKED_AT };
+        let query = RepositoryQuery::Asked { limit: REQUESTS_AT_ONCE };
         let asked = port_result(self.documents.repositories(query).await, "dispatch", &"")?;
         let may_start = |document: &&RepositoryDocument| document.state.dispatchable(now_ms, again_after_ms).is_some();
-        // One that was lost takes no room: else as many as there is room for would stop all syncs for good. Nor does one whose host
-        // is away, between two attempts: as many of them would stop all others for hours.
-        let is_under_way = |document: &&RepositoryDocument| {
+        // A lost request takes no capacity, or lost requests would stop all syncs for good. A request between
+        // two attempts takes none either, or unavailable hosts would stop all other syncs for hours.
+        let is_in_progress = |document: &&RepositoryDocument| {
             let dispatched = document.state.requests.dispatched;
             dispatched.is_some_and(|dispatched| !dispatched.is_postponed(now_ms)) && !may_start(document)
         };
-        let num_syncs = asked.iter().filter(is_under_way).count();
+        let num_syncs = asked.iter().filter(is_in_progress).count();
         let mut requests: Vec<SyncRequest> = Vec::new();
         for document in asked.iter().filter(may_start) {
-            // Those of the interactive lane come first, so nobody behind this one finds room either.
-            if num_runs + num_syncs + requests.len() >= bound(lane(document), in_flight) {
+            // Interactive requests come first, so no later request has capacity either.
+            if num_runs + num_syncs + requests.len() >= limit(lane(document), in_flight) {
                 break;
             }
             let command = Command::Dispatch { repository: document.id, now_ms, again_after_ms };
             match port_result::<_, LedgerError>(self.documents.change(command).await, "dispatch", &document.id) {
-                Ok(Answer::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
+                Ok(CommandReply::Dispatched(wanted)) => requests.extend(wanted.map(|wanted| request(document, wanted))),
                 Ok(_) => return Err(unexpected("dispatch", &document.id)),
-                // It was deleted since.
+                // The repository was deleted meanwhile.
                 Err(error) if error.kind == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -103,14 +112,14 @@ impl Requests for Metastore {
         message: &str,
         now_ms: i64,
     ) -> Result<Vec<RepositoryId>, LedgerError> {
-        let failure = Some((ErrorKind::Cancelled.code().to_owned(), message.to_owned()));
+        let failure = Some((ErrorKind::Cancelled.code().to_string(), message.to_owned()));
         let outcome = SyncOutcome { at_ms: now_ms, failure };
         let mut cancelled = Vec::new();
         for repository in self.asked_of(repositories).await? {
             let command = Command::Cancel { repository, outcome: outcome.clone() };
             match port_result::<_, LedgerError>(self.documents.change(command).await, "cancel", &repository) {
-                Ok(Answer::Cancelled(true)) => cancelled.push(repository),
-                Ok(Answer::Cancelled(false)) | Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
+                Ok(CommandReply::Cancelled(true)) => cancelled.push(repository),
+                Ok(CommandReply::Cancelled(false)) | Err(LedgerError { kind: ErrorKind::NotFound, .. }) => {}
                 Ok(_) => return Err(unexpected("cancel", &repository)),
                 Err(error) => return Err(error),
             }
@@ -120,15 +129,15 @@ impl Requests for Metastore {
 }
 
 impl Metastore {
-    async fn asked_with(&self, command: Command, repository: RepositoryId) -> Result<u64, LedgerError> {
+    async fn request_with(&self, command: Command, repository: RepositoryId) -> Result<u64, LedgerError> {
         let operation = command.name();
         match port_result(self.documents.change(command).await, operation, &repository)? {
-            Answer::Asked(number) => Ok(number),
+            CommandReply::Asked(number) => Ok(number),
             _ => Err(unexpected(operation, &repository)),
         }
     }
 
-    /// A repository that was deleted since is no error: nobody waits for what is said of it.
+    /// A repository that was deleted meanwhile is no error: no caller waits for the result.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
         match port_result(self.documents.change(command).await, operation, &repository) {
@@ -137,7 +146,8 @@ impl Metastore {
         }
     }
 
-    /// Those of the repositories of which something may be asked: of many the others are not even written to.
+    /// The repositories of this list with a request. With many repositories, the others are not even written
+    /// to.
     async fn asked_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, LedgerError> {
         if repositories.len() <= 1 {
             return Ok(repositories.to_vec());
@@ -148,12 +158,12 @@ impl Metastore {
         Ok(asked.iter().map(|document| document.id).filter(|id| selected.contains(id)).collect())
     }
 
-    /// The repositories of all tenants that are not deleted: what a schedule goes through.
+    /// The repositories of all tenants that are not deleted, for the schedule.
     pub async fn all_repositories(&self) -> Result<Vec<RepositoryId>, LedgerError> {
         Ok(self.registered("all_repositories").await?.map(|document| document.id).collect())
     }
 
-    /// Their addresses.
+    /// The addresses of all repositories.
     pub async fn urls(&self) -> Result<BTreeSet<String>, LedgerError> {
         let urls = self.registered("urls").await?.filter_map(|document| match document.details.source {
             Source::Url { url } => Some(url),
@@ -181,9 +191,9 @@ fn lane(document: &RepositoryDocument) -> Lane {
     document.state.requests.wanted.map_or(Lane::Bulk, |wanted| wanted.lane)
 }
 
-/// How many syncs and runs may be under way for a request of that lane to be dispatched: bulk work that fills its bound leaves room
-/// for somebody who waits.
-fn bound(lane: Lane, in_flight: usize) -> usize {
+/// The number of syncs and runs that may be in progress for a request of that lane to be dispatched: full
+/// bulk work leaves capacity for interactive requests.
+fn limit(lane: Lane, in_flight: usize) -> usize {
     match lane {
         Lane::Bulk => in_flight,
         Lane::Interactive => in_flight.saturating_add(in_flight.div_ceil(INTERACTIVE_SHARE)),

@@ -1,4 +1,4 @@
-//! Sweeping, as the catalogue sees it.
+//! The catalogue's part of sweeping.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ impl CatalogueSweep for Metastore {
         }
         list.aborted.sort_by_key(|run| run.generation);
         list.deleted.sort_by_key(|(_, repository, _)| *repository);
-        // What a deletion removes anyway is not swept on its own.
+        // Records that a deletion removes are not swept separately.
         let deletions: BTreeMap<_, _> = list.deleted.iter().map(|(_, repository, at)| (*repository, *at)).collect();
         let survives = |run: &RunId| deletions.get(&run.repository).is_none_or(|at| run.generation > *at);
         list.retired = retired.into_iter().map(|run| run.ledger.id).filter(survives).collect();

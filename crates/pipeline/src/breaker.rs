@@ -1,5 +1,5 @@
-//! The pause of a stage's workers while something that they need is not there: one of them tries again, the others wait
-//! for what comes of it.
+//! The pause of a stage's workers while a dependency is unavailable. One worker tries again; the others wait
+//! for the result.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Whatever a dependency says, somebody looks after it this often.
+/// The longest pause between two attempts, whatever the dependency asks for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {
-    /// Between two attempts, where the dependency does not say how long.
+    /// Between two attempts, unless the dependency says how long.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -19,16 +19,16 @@ pub(crate) struct Breaker {
 
 #[derive(Default)]
 struct State {
-    /// Set while the dependency is not there.
+    /// Set while the dependency is unavailable.
     again_at: Option<Instant>,
     is_probed: bool,
-    /// Nobody may wait any more.
+    /// No worker may wait any longer.
     is_closed: bool,
-    /// What the last attempt failed with.
+    /// The error of the last attempt.
     reason: String,
 }
 
-/// Leave to try. Who has it says what came of it; dropped without a word, it counts as an end.
+/// Permission for one attempt. Its holder reports the result; a dropped pass counts as a success.
 pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
     is_probe: bool,
@@ -39,11 +39,11 @@ impl Breaker {
         Self { pause, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Waits until the dependency is there, or until it is the caller's turn to try. `None` if it would wait and the breaker
-    /// is closed.
+    /// Waits until the dependency is available, or until it is the caller's turn to try. Returns `None` if
+    /// the caller would wait and the breaker is closed.
     pub(crate) async fn pass(&self) -> Option<Pass<'_>> {
         loop {
-            // Listening starts before looking, so that a change in between is not missed.
+            // Listen before looking, so that a change in between is not missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let (again_at, is_probed) = {
@@ -66,11 +66,11 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No change of the state can panic half way through.
+        // No change of the state can panic halfway.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the workers wait, if they do.
+    /// The reason why the workers wait, if they do.
     pub(crate) fn reason(&self) -> Option<String> {
         let state = self.lock();
         state.again_at.map(|_| state.reason.clone())
@@ -83,7 +83,7 @@ impl Breaker {
         self.changed.notify_waiters();
     }
 
-    /// From now on nobody waits: who would have to goes away.
+    /// From now on no worker waits: those that would have to get `None`.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_waiters();
@@ -91,14 +91,14 @@ impl Breaker {
 }
 
 impl Pass<'_> {
-    /// The dependency is not there.
+    /// The dependency is unavailable.
     pub(crate) fn failed(mut self, retry_after: Option<Duration>, reason: String) {
         self.is_probe = false;
         let pause = retry_after.unwrap_or(self.breaker.pause).min(LONGEST_PAUSE);
         self.breaker.set(Some(Instant::now() + pause), reason);
     }
 
-    /// The attempt ended otherwise: well, or with a fault of the job's own.
+    /// The attempt ended in another way: with success, or with a fault of the job's own.
     pub(crate) fn ended(self) {
         drop(self);
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn one_tries_again_and_the_others_wait_for_it() {
+    async fn one_worker_probes_while_the_others_wait() {
         let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
         breaker.pass().await.expect("open").failed(None, "away".to_owned());
         assert_eq!(breaker.reason().as_deref(), Some("away"));
@@ -147,14 +147,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_probe_that_is_dropped_lets_the_others_try() {
+    async fn dropped_probe_lets_others_try() {
         let breaker = Breaker::new(Duration::from_secs(1));
         breaker.pass().await.expect("open").failed(None, "away".to_owned());
         drop(breaker.pass().await);
         breaker.pass().await.expect("open").ended();
     }
+
     #[tokio::test(start_paused = true)]
-    async fn who_waits_at_a_closed_breaker_goes_away() {
+    async fn closing_the_breaker_ends_all_waits() {
         let breaker = Arc::new(Breaker::new(Duration::from_secs(10)));
         breaker.pass().await.expect("open").failed(None, "away".to_owned());
         let waiting = tokio::spawn({

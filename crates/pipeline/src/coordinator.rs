@@ -1,5 +1,5 @@
-//! What one coordinator does besides working on jobs: it hands the broker what stands in the outbox, and the syncs that
-//! may start. Each call takes no input but the time, so one that died half way is simply made again.
+//! The steps of the coordinator: it hands over the jobs of the outbox to the broker, and the syncs that may
+//! start. Each call takes no input but the time, so a call that was stopped is simply repeated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,16 +12,17 @@ use tokio::time::Instant;
 
 use crate::{StageError, trace};
 
-/// Runs that are looked after in one go.
+/// Runs in one call.
 const RUNS_AT_ONCE: usize = 256;
 
-/// Publishes the jobs of the outbox, of runs without progress since `quiet_since_ms`. Returns how many. A stage whose queue
-/// takes nothing holds up no other: the error is the first of all.
+/// Publishes the jobs of the outbox that belong to runs without progress since `quiet_since_ms`. Returns the
+/// number of jobs. A stage whose queue is full does not delay the others; the returned error is the first
+/// one.
 pub async fn relay(broker: &dyn Broker, outbox: &dyn Outbox, quiet_since_ms: i64) -> Result<usize, StageError> {
     let (mut num_jobs, mut stuck, mut failure) = (0, BTreeSet::new(), None);
     for (run, parts) in outbox.unsent(quiet_since_ms, RUNS_AT_ONCE).await? {
         for parts in parts.chunk_by(|one, other| one.stage == other.stage) {
-            // Each of its jobs would wait for the broker's deadline anew.
+            // Each further job of this stage would wait for the broker's deadline.
             if stuck.contains(&parts[0].stage) {
                 continue;
             }
@@ -45,16 +46,17 @@ async fn hand_over(
     parts: &[PartId],
 ) -> Result<(), StageError> {
     let jobs: Vec<Job> = parts.iter().map(|part| Job::Part(run.job(*part))).collect();
-    // Its first part stands for whoever should have published them.
+    // The trace names the first part, because the original publisher is unknown.
     if let Some(first) = parts.first() {
         trace::within(run.id, MessageId::derive(run.id, *first), broker.publish(run.lane, jobs)).await?;
     }
-    fail_point!("coordinator::relayed", |said| Err(StageError::occupied(said)));
+    fail_point!("coordinator::relayed", |said| Err(StageError::injected(said)));
     Ok(outbox.sent(run.id, parts).await?)
 }
 
-/// Puts the jobs of runs without progress for `after_ms` back into the outbox, but for the stages of which the broker has a
-/// job for each part that is in flight: those wait, and more copies would only be in their way. Returns how many runs.
+/// Puts the jobs of runs without progress for `after_ms` back into the outbox. It skips stages for which the
+/// broker holds a job for each part in flight: those jobs wait, and copies would only delay them. Returns the
+/// number of runs.
 pub async fn send_again(
     broker: &dyn Broker,
     outbox: &dyn Outbox,
@@ -65,11 +67,11 @@ pub async fn send_again(
     Ok(outbox.send_again(&held, now_ms, after_ms).await?)
 }
 
-/// The stages of which the broker has a job for each part that is in flight: what waits there is not lost.
+/// The stages for which the broker holds a job for each part in flight: their jobs wait and are not lost.
 pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<StageName>, StageError> {
     let mut held = BTreeSet::new();
     for (stage, num_parts) in outbox.in_flight().await? {
-        // A broker that cannot tell may have lost them.
+        // If the broker cannot report its depth, the jobs may be lost.
         if broker.depth(stage).await.is_ok_and(|depth| depth >= num_parts) {
             held.insert(stage);
         }
@@ -77,15 +79,16 @@ pub async fn held(broker: &dyn Broker, outbox: &dyn Outbox) -> Result<BTreeSet<S
     Ok(held)
 }
 
-/// How many syncs and runs there may be at a time (an eighth more for interactive ones), and when a sync that nobody took up was lost.
+/// The limits of `dispatch`: the number of syncs and runs at a time (an eighth more for interactive ones),
+/// and the time after which a sync that no worker took up counts as lost.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchBounds {
     pub in_flight: usize,
     pub again_after_ms: i64,
 }
 
-/// Publishes the syncs that may start. Returns how many. One that cannot be published holds up no other, and is dispatched
-/// again soon: the error is the first of all.
+/// Publishes the syncs that may start. Returns their number. A sync that cannot be published does not delay
+/// the others and is dispatched again soon; the returned error is the first one.
 pub async fn dispatch(
     broker: &dyn Broker,
     requests: &dyn Requests,
@@ -93,10 +96,10 @@ pub async fn dispatch(
     now_ms: i64,
 ) -> Result<usize, StageError> {
     let asked = requests.dispatch(bounds.in_flight, now_ms, bounds.again_after_ms).await?;
-    // Afterwards they are given again.
+    // After this time, `dispatch` returns them again.
     let until = Instant::now() + Duration::from_millis(HANDED_OVER_WITHIN_MS.unsigned_abs());
     if !asked.is_empty() {
-        fail_point!("coordinator::dispatched", |said| Err(StageError::occupied(said)));
+        fail_point!("coordinator::dispatched", |said| Err(StageError::injected(said)));
     }
     let (mut num_jobs, mut failure) = (0, None);
     for request in asked {

@@ -1,4 +1,4 @@
-//! The end of a handler's time: after it, nothing more is sent to a store.
+//! The end of a handler's time. After it, the handler sends nothing more to a store.
 
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,18 +9,19 @@ use cairn_domain::StageName;
 
 use crate::StageError;
 
-/// A handler looks so many times within its deadline whether its run is still active.
-const LOOKS: u32 = 3;
+/// How often a handler checks within its deadline whether its run is still active.
+const CHECKS: u32 = 3;
 
-/// Until when a handler may write: so long after it was last seen that its run is active. What a run leaves behind may be swept
-/// that long after its end, however long its handlers took.
+/// The time until which a handler may write: `lasts` after the last check that found its run active. The
+/// records of an ended run may be swept that long after its end, however long its handlers took.
 pub struct Deadline {
     lasts: Duration,
     seen_at: Mutex<Duration>,
 }
 
 impl Deadline {
-    /// Times are those of one monotonic clock, from before it was asked how things stand: a process may stand still in between.
+    /// All times are of one monotonic clock. `asked_at` is the time before the check, because the process may
+    /// be suspended during it.
     pub fn new(asked_at: Duration, lasts: Duration) -> Self {
         Self { lasts, seen_at: Mutex::new(asked_at) }
     }
@@ -29,7 +30,7 @@ impl Deadline {
         now >= *self.seen_at() + self.lasts
     }
 
-    /// The run is still active. What is past stays so.
+    /// The run is still active. A deadline that has passed stays passed.
     fn prolong(&self, asked_at: Duration) {
         if !self.is_past(asked_at) {
             *self.seen_at() = asked_at;
@@ -40,27 +41,29 @@ impl Deadline {
         self.seen_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long a handler of the stage may take in all, if others may take as long as `longest`. Publishing writes at what time it
-    /// does: readers are promised that what was published before stays for so long after it.
+    /// The total time of a handler of the stage, if other stages may take `longest`. Publishing writes the
+    /// time at which it runs, and readers are promised that the generation before it stays readable for a
+    /// fixed time after that.
     pub fn in_all(&self, stage: StageName, longest: Duration) -> Duration {
         if stage == StageName::Publish { self.lasts } else { longest }
     }
 
-    /// Between two looks.
+    /// Between two checks.
     pub fn pause(&self) -> Duration {
-        self.lasts / LOOKS
+        self.lasts / CHECKS
     }
 }
 
-/// Does not go on with a handler that is late, and says `None`. A timer alone would look after the handler has gone one step
-/// further: a process that stood still would send one more write when it wakes.
+/// Polls the handler until it is late; then returns `None`. A timer alone would notice the end one step too
+/// late: a process that was suspended would send one more write when it wakes.
 pub async fn in_time<T>(is_late: impl Fn() -> bool, handler: impl Future<Output = T>) -> Option<T> {
     let mut handler = std::pin::pin!(handler);
     poll_fn(|context| if is_late() { Poll::Ready(None) } else { handler.as_mut().poll(context).map(Some) }).await
 }
 
-/// Goes on with a handler while its run is active, for `longest` at most: a large repository takes its time, and what hangs
-/// ends. `pause` waits until the next look; `is_active` says `None` where nobody could be asked.
+/// Polls the handler while its run is active, for `longest` at most: a large repository may take its time,
+/// and a handler that hangs ends. `pause` waits until the next check. `is_active` returns `None` if the
+/// ledger did not answer.
 pub async fn while_active<T, P, A>(
     deadline: &Deadline,
     longest: Duration,
@@ -75,7 +78,7 @@ where
 {
     let started = now();
     let is_late = || deadline.is_past(now()) || now() >= started + longest;
-    let looking = async {
+    let checking = async {
         while !is_late() {
             pause().await;
             let asked_at = now();
@@ -90,7 +93,7 @@ where
     tokio::select! {
         biased;
         worked = in_time(is_late, handler) => worked.unwrap_or_else(|| Err(StageError::timed_out(now() - started))),
-        ended = looking => Err(ended),
+        ended = checking => Err(ended),
     }
 }
 
@@ -108,12 +111,12 @@ mod tests {
     const LONGEST: Duration = Duration::from_secs(1200);
 
     #[tokio::test]
-    async fn a_handler_that_wakes_late_goes_no_further() {
+    async fn handler_that_wakes_late_stops() {
         let (now, num_writes) = (Cell::new(0), Cell::new(0));
         let handler = async {
             for _ in 0..3 {
                 num_writes.set(num_writes.get() + 1);
-                // The process stands still.
+                // The process is suspended.
                 now.set(now.get() + 60);
                 tokio::task::yield_now().await;
             }
@@ -123,7 +126,7 @@ mod tests {
         assert_eq!(in_time(|| false, async { 7 }).await, Some(7));
     }
 
-    /// Runs a handler, whose run is seen to be so at every look. Gives what came of it, and when.
+    /// Runs a handler whose run has this state at every check. Returns the result and its time.
     async fn handled(
         seen: Option<bool>,
         handler: impl Future<Output = Result<u8, StageError>>,
@@ -141,28 +144,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_handler_takes_its_time_while_its_run_is_active() {
+    async fn handler_may_take_long_while_its_run_is_active() {
         assert_eq!(handled(Some(true), takes(1000)).await, (Ok(7), 1000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_hangs_ends() {
+    async fn handler_that_hangs_ends() {
         assert_eq!(handled(Some(true), pending()).await, (Err(ErrorClass::Transient), 1200));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_run_that_is_over_ends_its_handlers() {
+    async fn ended_run_ends_its_handlers() {
         assert_eq!(handled(Some(false), takes(1000)).await, (Err(ErrorClass::Cancelled), 100));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_cannot_ask_has_the_deadline() {
+    async fn deadline_holds_when_the_ledger_does_not_answer() {
         assert_eq!(handled(None, takes(299)).await, (Ok(7), 299));
         assert_eq!(handled(None, takes(1000)).await, (Err(ErrorClass::Transient), 300));
     }
 
     #[test]
-    fn what_is_past_stays_so() {
+    fn passed_deadline_is_not_prolonged() {
         let deadline = Deadline::new(Duration::ZERO, LASTS);
         deadline.prolong(Duration::from_secs(301));
         assert!(deadline.is_past(Duration::from_secs(301)));

@@ -1,73 +1,84 @@
-//! What a stage fails with: a code that has a page in `runbooks/`, what is to be done about it, and the cause.
+//! The error of a stage: a code that has a page in `runbooks/`, a class that decides what happens to the job,
+//! and the cause.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use cairn_ports::{ErrorClass, ErrorKind, PortError};
+use cairn_ports::{ErrorClass, FailureCode, PortError};
 use cairn_wire::DecodeError;
 
 #[derive(Debug)]
 pub struct StageError {
-    pub code: &'static str,
+    pub code: FailureCode,
     pub class: ErrorClass,
     message: String,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl StageError {
-    /// The input can never be worked on.
-    pub fn permanent(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, class: ErrorClass::Permanent, message: message.into(), source: None }
+    pub fn new(code: FailureCode, class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { code, class, message: message.into(), source: None }
     }
 
-    /// Shutdown, or the run is no longer active.
+    /// No attempt at the job can succeed.
+    pub fn permanent(code: FailureCode, message: impl Into<String>) -> Self {
+        Self::new(code, ErrorClass::Permanent, message)
+    }
+
+    /// Another attempt may succeed.
+    pub fn transient(code: FailureCode, message: impl Into<String>) -> Self {
+        Self::new(code, ErrorClass::Transient, message)
+    }
+
+    /// The failure of a fail point: as if a database transaction had lost against another one.
+    pub fn injected(message: String) -> Self {
+        Self::transient(FailureCode::TransactionConflict, message)
+    }
+
+    /// The run is no longer active, or the process stops.
     pub fn cancelled() -> Self {
-        let message = "the run is no longer active".to_owned();
-        Self { code: ErrorKind::Cancelled.code(), class: ErrorClass::Cancelled, message, source: None }
+        Self::new(FailureCode::Cancelled, ErrorClass::Cancelled, "the run is no longer active")
     }
 
-    /// The process ends before what the job waits for is there: somebody else takes it at once.
+    /// The process stops while the job waits for a dependency. Another process may take the job at once.
     pub(crate) fn leaving() -> Self {
         let class = ErrorClass::Pause { retry_after: Some(Duration::ZERO) };
-        let message = "the process is asked to stop".to_owned();
-        Self { code: ErrorKind::Cancelled.code(), class, message, source: None }
+        Self::new(FailureCode::Cancelled, class, "the process is asked to stop")
     }
 
-    /// Something of the repository's own is not there, and nobody else need wait for it: other than for what all jobs
-    /// depend on, trying again counts as an attempt.
+    /// A dependency that only this repository needs is not available. Other jobs do not wait for it, so the
+    /// next try counts as an attempt.
     #[must_use]
     pub fn of_its_own(self) -> Self {
         let class = if matches!(self.class, ErrorClass::Pause { .. }) { ErrorClass::Transient } else { self.class };
         Self { class, ..self }
     }
 
-    /// A handler that takes longer than any should; what it still writes is taken back by sweeping.
+    /// A handler took too long. The sweep removes what it still writes.
     pub fn timed_out(after: Duration) -> Self {
-        let message = format!("no end after {} s", after.as_secs());
-        Self { code: ErrorKind::Timeout.code(), class: ErrorClass::Transient, message, source: None }
+        Self::transient(FailureCode::Timeout, format!("no end after {} s", after.as_secs()))
     }
 
-    /// Somebody else is at it; what he does may be all that is asked for.
-    pub fn occupied(message: impl Into<String>) -> Self {
-        let code = ErrorKind::TransactionConflict.code();
-        Self { code, class: ErrorClass::Transient, message: message.into(), source: None }
+    /// Another worker holds the lease that the job needs, and may be doing the same work. Nothing has failed:
+    /// the job comes again soon, and no attempt is counted.
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self::new(FailureCode::Busy, ErrorClass::Busy, message)
     }
 
-    /// Nothing is wrong with the job or the stores, but this process has no room for it yet.
-    pub fn no_room(message: impl Into<String>) -> Self {
-        let class = ErrorClass::Pause { retry_after: None };
-        Self { code: ErrorKind::Unavailable.code(), class, message: message.into(), source: None }
+    /// This process has no capacity for the job yet. Nothing is wrong with the job or with the stores.
+    pub fn no_capacity(message: impl Into<String>) -> Self {
+        Self::new(FailureCode::Unavailable, ErrorClass::Pause { retry_after: None }, message)
     }
 
-    /// Whoever worked on it died, again and again.
-    pub fn crashed() -> Self {
-        Self::permanent("crash", "the worker died on it each time, also when it worked on nothing else")
+    /// The job killed its worker each time.
+    pub fn crashed(message: impl Into<String>) -> Self {
+        Self::permanent(FailureCode::Crash, message)
     }
 
-    /// A task of our own panicked: a bug, the same on every attempt.
+    /// A task of Cairn panicked. This is a bug, and each attempt panics again.
     pub fn panicked(message: impl Into<String>) -> Self {
-        Self::permanent("panic", message)
+        Self::permanent(FailureCode::Panic, message)
     }
 
     /// The whole chain of causes on one line.
@@ -79,7 +90,7 @@ impl StageError {
     }
 }
 
-/// An error and everything below it, in one line.
+/// An error and all its causes on one line.
 fn chain(error: &dyn Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", chain(cause)),
@@ -101,7 +112,7 @@ impl Error for StageError {
 
 impl<E: PortError> From<E> for StageError {
     fn from(error: E) -> Self {
-        // The port's own line becomes the message; what lies below it stays as the cause.
+        // The message is the line of the port's error. Its causes stay separate.
         let message = error.to_string();
         let cause = error.source().map(chain);
         let source = cause.map(Box::<dyn Error + Send + Sync>::from);
@@ -109,15 +120,15 @@ impl<E: PortError> From<E> for StageError {
     }
 }
 
-/// `DecodeError` comes without the artifact's key: the stage adds it.
 impl StageError {
+    /// `DecodeError` does not contain the artifact's key; this adds it.
     pub fn corrupt(key: &str, error: &DecodeError) -> Self {
-        Self::permanent(ErrorKind::Corrupt.code(), format!("artifact `{key}`: {error}"))
+        Self::permanent(FailureCode::Corrupt, format!("artifact `{key}`: {error}"))
     }
 
-    /// What is stored is not what was written.
+    /// The stored bytes differ from the written ones.
     pub fn is_corrupt(&self) -> bool {
-        self.code == ErrorKind::Corrupt.code()
+        self.code == FailureCode::Corrupt
     }
 }
 
@@ -125,12 +136,12 @@ impl StageError {
 mod tests {
     use std::io;
 
-    use cairn_ports::{BlobStoreError, MaintenanceError};
+    use cairn_ports::{BlobStoreError, ErrorKind, MaintenanceError};
 
     use super::*;
 
     #[test]
-    fn the_chain_goes_down_to_the_first_cause() {
+    fn chain_contains_the_first_cause() {
         let disk = io::Error::other("the disk is full");
         let blobs = BlobStoreError::new(ErrorKind::Io, "put", "packs/x").because(disk);
         let error = StageError::from(MaintenanceError::new(ErrorKind::Io, "compact", "r").because(blobs));

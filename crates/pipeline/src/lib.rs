@@ -1,15 +1,16 @@
-//! The pipeline: takes deliveries, runs stages, ends parts, publishes what follows, answers the broker.
+//! The pipeline: takes deliveries, runs stages, ends parts, publishes the next jobs, and answers the broker.
 //!
-//! The only code that knows deliveries, attempts and acknowledgements. The order inside every handler is fixed:
-//! compute, write artifact, write stores, end the part, publish what follows, ack. Any prefix of that list followed by
-//! a re-run gives the same final state: the first four belong to the stage and the ledger and are idempotent, and a
-//! job that was not published is found again by `reconcile`. Of a job that is given up the order is: dead letter, end the
-//! part, ack.
+//! This is the only code that knows deliveries, attempts and acknowledgements. Every handler has the same
+//! order: compute, write artifacts, write stores, end the part, publish the next jobs, acknowledge. Any
+//! prefix of this list followed by a second run gives the same final state: the first four steps belong to
+//! the stage and the ledger and are idempotent, and `reconcile` finds a job that was not published. When a
+//! job is abandoned, the order is: dead letter, end the part, acknowledge.
 
 mod breaker;
 mod coordinator;
 mod deadline;
 mod error;
+mod isolation;
 mod measure;
 mod parts;
 mod reconcile;
@@ -22,6 +23,7 @@ mod trace;
 pub use coordinator::{DispatchBounds, dispatch, held, relay, send_again};
 pub use deadline::{Deadline, in_time, while_active};
 pub use error::StageError;
+pub use isolation::{Isolated, Isolation};
 pub use reconcile::reconcile;
 pub use runner::{Runner, RunnerConfig, Worker};
 pub use settle::{RetryLadder, settlement};

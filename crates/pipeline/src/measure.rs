@@ -1,5 +1,5 @@
-//! What the outside sees of a delivery: a span, which its log lines carry, and metrics. Never a repository as a label: those are
-//! without bound.
+//! The span and the metrics of a delivery. Log lines carry the span. No metric has a repository as label,
+//! because the number of repositories has no limit.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use cairn_wire::Job;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
-use crate::settle::Answer;
+use crate::settle::Settled;
 use crate::trace;
 
 /// One span per delivery, a child of the one that published the job.
@@ -42,10 +42,10 @@ pub(crate) fn span(delivery: &Delivery) -> Span {
     span
 }
 
-/// What a delivery can be counted as.
+/// The values of the label `answer`.
 const ANSWERS: [&str; 5] = ["ack", "retry", "requeue", "dead_letter", "lost"];
 
-/// Makes the series of a stage, before it has a job.
+/// Creates the series of a stage, before its first job.
 pub(crate) fn begin(stage: StageName) {
     let stage = stage.as_str();
     for answer in ANSWERS {
@@ -55,7 +55,7 @@ pub(crate) fn begin(stage: StageName) {
     JOBS_IN_HAND.with_label_values(&[stage]);
 }
 
-/// A job that has no answer yet.
+/// A job without an answer.
 pub(crate) struct InHand {
     stage: &'static str,
     since: Instant,
@@ -68,16 +68,16 @@ impl InHand {
         Self { stage, since: Instant::now() }
     }
 
-    pub(crate) fn answered(&self, answer: &Answer) {
+    pub(crate) fn answered(&self, answer: &Settled) {
         self.count(match answer {
-            Answer::GivenUp => "dead_letter",
-            Answer::Settled(Settlement::Ack) => "ack",
-            Answer::Settled(Settlement::Retry { .. }) => "retry",
-            Answer::Settled(Settlement::Requeue { .. }) => "requeue",
+            Settled::Abandoned => "dead_letter",
+            Settled::By(Settlement::Ack) => "ack",
+            Settled::By(Settlement::Retry { .. }) => "retry",
+            Settled::By(Settlement::Requeue { .. }) => "requeue",
         });
     }
 
-    /// The delivery was gone before it was answered.
+    /// The delivery was lost before it was answered.
     pub(crate) fn lost(&self) {
         self.count("lost");
     }

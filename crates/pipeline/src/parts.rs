@@ -1,4 +1,4 @@
-//! From a job to the part that it ends and the jobs that follow.
+//! Ends the part of a job and publishes the jobs that follow.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::deadline::{Deadline, while_active};
 use crate::runner::Runner;
 use crate::{Stage, StageError, Syncer, Task, trace};
 
-/// How long a handler publishes what follows. After that the coordinator finds it in the outbox.
+/// How long a handler tries to publish the next jobs. After that, the coordinator finds them in the outbox.
 const HANDED_OVER_WITHIN: Duration = Duration::from_secs(2);
 
 impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     pub(crate) async fn sync(&self, syncer: &dyn Syncer, job: &SyncJob) -> Result<(), StageError> {
-        fail_point!("pipeline::before_sync", |said| Err(StageError::occupied(said)));
+        fail_point!("pipeline::before_sync", |said| Err(StageError::injected(said)));
         if let Some(run) = syncer.sync(job).await? {
-            fail_point!("pipeline::synced", |said| Err(StageError::occupied(said)));
+            fail_point!("pipeline::synced", |said| Err(StageError::injected(said)));
             tracing::Span::current().record("run", run.generation.0);
             self.start(run, MessageId::derive_sync(job.repository, job.request)).await;
         }
@@ -26,22 +26,23 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     pub(crate) async fn work_on_part(&self, stage: &dyn Stage, lane: Lane, job: &PartJob) -> Result<(), StageError> {
-        // Before the standing is read: a process that stands still in between works by what is no longer so.
+        // Read before the status of the part: a process that is suspended in between must not rely on an old
+        // status.
         let started = self.clock.monotonic();
-        let standing = match self.ledger.part_status(job.run, job.part).await {
-            // The repository was deleted and forgotten.
+        let status = match self.ledger.part_status(job.run, job.part).await {
+            // The repository was deleted and its records were removed.
             Err(error) if error.kind == ErrorKind::NotFound => return Err(StageError::cancelled()),
-            standing => standing?,
+            status => status?,
         };
-        if is_over(&standing) {
+        if is_over(&status) {
             return Err(StageError::cancelled());
         }
-        fail_point!("pipeline::before_work", |said| Err(StageError::occupied(said)));
+        fail_point!("pipeline::before_work", |said| Err(StageError::injected(said)));
         poison_point!("{} of run {}", job.part, job.run);
-        let task = Task::new(job, standing.aborted);
+        let task = Task::new(job, status.aborted);
         let mut report = self.work_while_active(started, job, stage.run(&task)).await?;
         report.duration_ms = (self.clock.monotonic() - started).as_millis() as u64;
-        fail_point!("pipeline::worked", |said| Err(StageError::occupied(said)));
+        fail_point!("pipeline::worked", |said| Err(StageError::injected(said)));
         self.end(lane, job, PartEnd::Done, &report).await
     }
 
@@ -65,8 +66,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         while_active(&deadline, longest, now, pause, is_active, working).await
     }
 
-    /// Ends the part, then publishes what may start because of it. Publishing a run is its own end: the catalogue's
-    /// transaction ends that part with the run.
+    /// Ends the part, then publishes the parts that may start because of it. The publish part has no end of
+    /// its own: the catalogue's transaction ends it with the run.
     pub(crate) async fn end(
         &self,
         lane: Lane,
@@ -75,26 +76,27 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         report: &PartReport,
     ) -> Result<(), StageError> {
         if let (true, PartEnd::Failed { code, .. }) = (fails_the_run(job.part.stage), &end) {
-            // Tenants read it: the chain, which tells of stores and generations, stays in the log and the dead letter.
+            // Tenants can read this message. The chain names stores and generations, so it stays in the log
+            // and in the dead letter.
             return self.abort(job.run, &format!("{} failed with {code}", job.part)).await;
         }
         let now_ms = self.clock.now_ms();
         let next = match self.ledger.end_part(job.run, job.part, end, report.to_json(), now_ms).await {
             Ok(next) => next,
-            // The run ended meanwhile, or its repository was deleted and forgotten.
+            // The run has ended meanwhile, or its repository was deleted and its records were removed.
             Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        fail_point!("pipeline::ended", |said| Err(StageError::occupied(said)));
+        fail_point!("pipeline::ended", |said| Err(StageError::injected(said)));
         let message = MessageId::derive(job.run, job.part);
         if let Err(error) = trace::within(job.run, message, self.publish(lane, job, next)).await {
-            // They stand in the outbox; doing the part again would bring nothing.
-            tracing::warn!(job = %job.part, run = %job.run, "what follows is not published yet: {}", error.chain());
+            // The outbox contains them. Running the part again would gain nothing.
+            tracing::warn!(job = %job.part, run = %job.run, "the next jobs are not published yet: {}", error.chain());
         }
         Ok(())
     }
 
-    /// Publishes the first parts of a run. What is not published stands in the outbox.
+    /// Publishes the first parts of a run. Those that are not published stay in the outbox.
     async fn start(&self, run: RunId, sync: MessageId) {
         let started = async {
             let (record, ready) = (self.ledger.run(run).await?, self.ledger.ready(run).await?);
@@ -114,29 +116,29 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
         let jobs = parts.iter().map(|part| Job::Part(PartJob { part: *part, ..job.clone() })).collect();
         self.hand_over(lane, jobs).await?;
-        fail_point!("pipeline::published", |said| Err(StageError::occupied(said)));
+        fail_point!("pipeline::published", |said| Err(StageError::injected(said)));
         if let Some(outbox) = &self.outbox {
             outbox.sent(job.run, &parts).await?;
         }
         Ok(())
     }
 
-    /// Where there is an outbox, a broker that takes nothing (an alarm blocks who publishes) does not hold for long the hands that
-    /// could answer other jobs.
+    /// With an outbox, the handler does not wait long for a broker that accepts nothing (an alarm blocks
+    /// publishers), because it could answer other jobs.
     async fn hand_over(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), StageError> {
         let publishing = self.broker.publish(lane, jobs);
         if self.outbox.is_none() {
             return Ok(publishing.await?);
         }
         let outcome = tokio::time::timeout(HANDED_OVER_WITHIN, publishing).await;
-        Ok(outcome.unwrap_or_else(|_| Err(BrokerError::new(ErrorKind::Timeout, "publish", "what follows")))?)
+        Ok(outcome.unwrap_or_else(|_| Err(BrokerError::new(ErrorKind::Timeout, "publish", "the next jobs")))?)
     }
 
-    /// Whether nobody waits for the part any more: its run was cancelled while the job was in hand, or the job is a copy of one
-    /// that somebody answered, handed out while its worker was started again and again; or nothing is known of it.
+    /// Whether the part needs no work any more: its run was cancelled while the job was in progress, a copy
+    /// of the job was answered elsewhere, or no store knows the part.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
         match self.ledger.part_status(job.run, job.part).await {
-            Ok(standing) => Ok(is_over(&standing)),
+            Ok(status) => Ok(is_over(&status)),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(true),
             Err(error) => Err(error.into()),
         }
@@ -150,12 +152,12 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 }
 
-fn is_over(standing: &PartStatus) -> bool {
-    standing.state != RunState::Running || standing.is_ended
+fn is_over(status: &PartStatus) -> bool {
+    status.state != RunState::Running || status.is_ended
 }
 
-/// A pack that cannot be parsed costs its files, which are listed. Without the other stages a generation would show
-/// things that contradict each other: then the old one stays.
+/// A pack that cannot be parsed costs its files, which are listed. Without any other stage the records of a
+/// generation would contradict each other, so the run fails and the old generation stays.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

@@ -1,7 +1,8 @@
-//! Publishes again what may have been lost: the open parts of unfinished runs whose predecessors have ended.
+//! Publishes jobs again that may have been lost: the open parts of unfinished runs whose predecessors have
+//! ended.
 //!
-//! Takes no input, so the same path serves the start after a crash and the regular sweep; a job that was not lost is
-//! delivered twice, which every stage bears.
+//! It takes no input, so the start after a crash and the regular sweep use the same path. A job that was not
+//! lost is delivered twice, which every stage tolerates.
 
 use cairn_domain::{Lane, RepositoryId};
 use cairn_ports::{Broker, Ledger, LedgerRead};
@@ -9,7 +10,8 @@ use cairn_wire::Job;
 
 use crate::StageError;
 
-/// Publishes the ready parts of the unfinished runs (of one repository, or of all). Returns how many jobs it published.
+/// Publishes the ready parts of the unfinished runs of one repository, or of all. Returns the number of
+/// published jobs.
 pub async fn reconcile(
     broker: &dyn Broker,
     ledger: &(impl Ledger + LedgerRead + ?Sized),

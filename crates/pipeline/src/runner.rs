@@ -1,37 +1,37 @@
 //! The loop around every stage.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use cairn_domain::{PartEnd, StageName};
+use cairn_domain::{Lane, PartEnd, StageName};
 use cairn_faults::fail_point;
-use cairn_ports::{Broker, Clock, Delivery, ErrorClass, ErrorKind, Ledger, LedgerRead, Outbox, Settlement};
-use cairn_wire::{Job, PartReport};
-use tokio::sync::{RwLock, watch};
+use cairn_ports::{
+    Broker, Clock, Delivery, ErrorClass, ErrorKind, FailureCode, Ledger, LedgerRead, Outbox, PostponedPart, Settlement,
+};
+use cairn_wire::{Job, PartJob, PartReport};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::breaker::Breaker;
+use crate::isolation::{Isolation, attempt_isolated};
 use crate::measure::{self, InHand, span};
-use crate::settle::{Answer, RetryLadder, settlement};
+use crate::settle::{RetryLadder, Settled, settlement};
 use crate::{Stage, StageError, Syncer};
-
-/// Deliveries without an answer that a suspect gets: then it is given up as one that kills its worker.
-const SUSPECT_DELIVERIES: u32 = 2;
 
 #[derive(Clone, Debug)]
 pub struct RunnerConfig {
     /// Jobs of one stage that are worked on at a time.
     pub concurrency: usize,
-    /// How long a handler may write to stores after it was last seen that its run is active.
+    /// How long a handler may write to stores after the last check that found its run active.
     pub deadline: Duration,
-    /// How long a handler may take in all. Shorter than the broker waits for an answer.
+    /// How long a handler may take in total. Shorter than the time that the broker waits for an answer.
     pub longest: Duration,
     pub ladder: RetryLadder,
 }
 
-/// Who works on the jobs of a stage.
+/// The worker of a stage's jobs.
 #[derive(Clone)]
 pub enum Worker {
     Stage(Arc<dyn Stage>),
@@ -47,17 +47,20 @@ impl Worker {
     }
 }
 
-/// Takes jobs of its workers from the broker until it is closed.
+/// Takes jobs of its workers from the broker until the broker is closed.
 pub struct Runner<L> {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) ledger: Arc<L>,
-    /// None where jobs cannot outlive the process and who drives the run looks after what was not published.
+    /// `None` where jobs do not outlive the process: the code that drives the run then publishes lost jobs
+    /// again.
     pub(crate) outbox: Option<Arc<dyn Outbox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: RunnerConfig,
-    /// Held by all handlers, and by a suspect's alone: what kills the process kills no other job's work.
-    company: RwLock<()>,
-    /// Of the stages that are worked on.
+    /// Runs suspects. Unset where jobs do not outlive the process.
+    isolation: OnceLock<Arc<dyn Isolation>>,
+    /// Held by the suspect that runs: one at a time.
+    suspect: tokio::sync::Mutex<()>,
+    /// One for each stage with a worker.
     breakers: Mutex<BTreeMap<StageName, Arc<Breaker>>>,
 }
 
@@ -69,19 +72,37 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         clock: Arc<dyn Clock>,
         config: RunnerConfig,
     ) -> Arc<Self> {
-        let (company, breakers) = (RwLock::new(()), Mutex::default());
-        Arc::new(Self { broker, ledger, outbox, clock, config, company, breakers })
+        Arc::new(Self {
+            broker,
+            ledger,
+            outbox,
+            clock,
+            config,
+            isolation: OnceLock::new(),
+            suspect: tokio::sync::Mutex::default(),
+            breakers: Mutex::default(),
+        })
     }
 
-    /// Works until the broker is closed and every job in hand is answered. An error of the broker itself ends it; whoever
-    /// supervises the connection starts it again.
+    /// Runs suspects through `isolation` from now on. The first call counts.
+    pub fn isolate(&self, isolation: Arc<dyn Isolation>) {
+        let _is_set_before = self.isolation.set(isolation);
+    }
+
+    /// Runs one attempt at a job that no delivery of this process brought: the work of a child process.
+    pub async fn attempt_alone(&self, worker: &Worker, lane: Lane, job: &Job) -> Result<(), StageError> {
+        self.attempt_here(worker, lane, job).await
+    }
+
+    /// Works until the broker is closed and every job in hand is answered. An error of the broker itself ends
+    /// it; the supervisor of the connection starts it again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
         let (_stays, leave) = watch::channel(false);
         self.run_until(workers, leave).await
     }
 
-    /// The same, and stops at once when told to `leave`: what is in hand goes back to the queue, as if it had never been
-    /// delivered. When it returns, nobody receives for these workers any more.
+    /// Like `run`, but stops at once when `leave` becomes true: jobs in hand go back to the queue as if they
+    /// had never been delivered. When it returns, these workers receive nothing any more.
     pub async fn run_until(
         self: Arc<Self>,
         workers: Vec<Worker>,
@@ -102,15 +123,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Ends the waiting for dependencies that are not there: such jobs go back to the queue. For a process that is asked to
-    /// stop and whose broker is closed.
-    pub fn wait_no_more(&self) {
+    /// Ends all waits for unavailable dependencies: their jobs go back to the queue. For a process that stops
+    /// and whose broker is closed.
+    pub fn stop_waiting(&self) {
         for breaker in self.breakers().values() {
             breaker.close();
         }
     }
 
-    /// What the stages wait for that have to: one line each.
+    /// One line for each stage that waits, with the reason.
     pub fn waits(&self) -> Vec<String> {
         let wait = |(stage, breaker): (&StageName, &Arc<Breaker>)| {
             breaker.reason().map(|reason| format!("{} waits: {reason}", stage.as_str()))
@@ -151,13 +172,13 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         fail_point!("pipeline::delivered");
         let answer = tokio::select! {
             biased;
-            () = wait_for_signal(leave) => Answer::Settled(Settlement::Requeue { after: Duration::ZERO }),
+            () = wait_for_signal(leave) => Settled::By(Settlement::Requeue { after: Duration::ZERO }),
             answer = self.handle(worker, delivery, breaker) => answer,
         };
         fail_point!("pipeline::handled");
         match self.broker.settle(delivery.tag, answer.settlement()).await {
             Ok(()) => in_hand.answered(&answer),
-            // The delivery was lost with its connection. The job comes again, and finds its work done.
+            // The delivery was lost with its connection. The job comes again and finds its work done.
             Err(error) if error.kind == ErrorKind::NotFound => {
                 in_hand.lost();
                 tracing::info!(job = %delivery.job, "its delivery was lost before it was answered");
@@ -168,60 +189,61 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Everything from a delivery to the answer. Does not fail: a failure is an answer.
-    async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Answer {
-        let failure = match self.in_company(worker, delivery, breaker).await {
-            Ok(()) => return Answer::Settled(Settlement::Ack),
-            Err(error) if error.class == ErrorClass::Cancelled => return Answer::Settled(Settlement::Ack),
+    /// Everything from a delivery to the answer. It returns no error, because a failure is an answer.
+    async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
+        let failure = match self.work(worker, delivery, breaker).await {
+            Ok(()) => return Settled::By(Settlement::Ack),
+            Err(error) if error.class == ErrorClass::Cancelled => return Settled::By(Settlement::Ack),
             Err(error) => error,
         };
-        tracing::warn!(job = %delivery.job, code = failure.code, "{}", failure.chain());
+        tracing::warn!(job = %delivery.job, code = %failure.code, "{}", failure.chain());
         match settlement(&failure, delivery, &self.config.ladder) {
             Some(answer) => {
                 if let Settlement::Retry { after } = answer {
                     self.postpone(worker, delivery, &failure, after).await;
                 }
-                Answer::Settled(answer)
+                Settled::By(answer)
             }
-            None => self.give_up(worker, delivery, &failure).await.unwrap_or_else(|error| {
-                tracing::warn!(job = %delivery.job, "not given up yet: {}", error.chain());
-                Answer::Settled(Settlement::Requeue { after: self.config.ladder.pause })
+            None => self.abandon(worker, delivery, &failure).await.unwrap_or_else(|error| {
+                tracing::warn!(job = %delivery.job, "not abandoned yet: {}", error.chain());
+                Settled::By(Settlement::Requeue { after: self.config.ladder.pause })
             }),
         }
     }
 
-    /// Works beside the other jobs, or alone. Only as long as it works: what comes after may wait for a broker.
-    async fn in_company(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Result<(), StageError> {
-        if !delivery.is_suspect {
-            let _with_others = self.company.read().await;
-            return self.work(worker, delivery, breaker).await;
-        }
-        if delivery.num_unanswered >= SUSPECT_DELIVERIES {
-            return Err(StageError::crashed());
-        }
-        let _alone = self.company.write().await;
-        self.work(worker, delivery, breaker).await
-    }
-
-    /// Tells those who wait for a sync that it failed and is tried again. If that cannot be told, it takes room until it is.
+    /// Records that an attempt failed and when the next one is made. If this cannot be recorded, the sync
+    /// keeps its capacity until then, and nothing else is lost.
     async fn postpone(&self, worker: &Worker, delivery: &Delivery, failure: &StageError, after: Duration) {
-        let (Worker::Sync(syncer), Job::Sync(job)) = (worker, &delivery.job) else { return };
-        if let Err(error) = syncer.postponed(job, failure.code.to_owned(), failure.chain(), after).await {
-            tracing::warn!(job = %delivery.job, "could not record that it is tried again: {}", error.chain());
+        let recorded = match (worker, &delivery.job) {
+            (Worker::Sync(syncer), Job::Sync(job)) => syncer.postponed(job, failure.code, failure.chain(), after).await,
+            (Worker::Stage(_), Job::Part(job)) => self.postpone_part(job, failure, after).await,
+            _ => Ok(()),
+        };
+        if let Err(error) = recorded {
+            tracing::warn!(job = %delivery.job, "its next attempt is not recorded: {}", error.chain());
         }
     }
 
-    /// Makes a job's dead letter and then records that it failed, so that a process that dies in between leaves a letter more,
-    /// and none less. A job that nobody waits for any more is done with: its run was cancelled, or a copy of it was faster.
-    async fn give_up(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Answer, StageError> {
+    async fn postpone_part(&self, job: &PartJob, failure: &StageError, after: Duration) -> Result<(), StageError> {
+        let Some(outbox) = &self.outbox else { return Ok(()) };
+        let until_ms = self.clock.now_ms().saturating_add(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        let postponed = PostponedPart { part: job.part, code: failure.code.to_string(), until_ms };
+        Ok(outbox.postponed(job.run, postponed).await?)
+    }
+
+    /// Publishes the job's dead letter and then records its failure: a process that dies in between leaves
+    /// one letter too many, never one too few. If the job is no longer needed (its run was cancelled, or a
+    /// copy of it was faster), it is only acknowledged.
+    async fn abandon(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<Settled, StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
-            return Ok(Answer::Settled(Settlement::Ack));
+            return Ok(Settled::By(Settlement::Ack));
         }
         let is_new_failure = is_new_failure(worker, &delivery.job, failure).await?;
         if is_new_failure {
-            self.broker.dead_letter(delivery.tag, failure.code, &failure.chain()).await?;
+            self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
         }
-        // From here on only the record is tried again: with the job there would come another letter.
+        // From here on only the record is tried again. Another attempt at the job would publish another
+        // letter.
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         while let Err(error) = self.record(worker, delivery, failure).await {
             if self.clock.monotonic() >= give_back_at {
@@ -230,7 +252,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
             tracing::warn!(job = %delivery.job, "its failure is not recorded yet: {}", error.chain());
             tokio::time::sleep(self.config.ladder.pause).await;
         }
-        Ok(if is_new_failure { Answer::GivenUp } else { Answer::Settled(Settlement::Ack) })
+        Ok(if is_new_failure { Settled::Abandoned } else { Settled::By(Settlement::Ack) })
     }
 
     async fn is_awaited(&self, worker: &Worker, job: &Job) -> Result<bool, StageError> {
@@ -241,23 +263,22 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         }
     }
 
-    /// Records that a job failed for good, unless nobody waits for it any more.
+    /// Records that a job failed permanently, unless it is no longer needed.
     async fn record(&self, worker: &Worker, delivery: &Delivery, failure: &StageError) -> Result<(), StageError> {
         if !self.is_awaited(worker, &delivery.job).await? {
             return Ok(());
         }
-        let (code, message) = (failure.code.to_owned(), failure.chain());
         match (worker, &delivery.job) {
-            (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, code, message).await,
+            (Worker::Sync(syncer), Job::Sync(job)) => syncer.failed(job, failure.code, failure.chain()).await,
             (Worker::Stage(_), Job::Sync(_)) => Ok(()),
             (_, Job::Part(job)) => {
-                let end = PartEnd::Failed { code, message };
+                let end = PartEnd::Failed { code: failure.code.to_string(), message: failure.chain() };
                 self.end(delivery.lane, job, end, &PartReport::default()).await
             }
         }
     }
 
-    /// While a dependency is not there, the job waits in hand: it comes to no harm, and climbs no ladder.
+    /// While a dependency is unavailable, this process keeps the job, and no attempt is counted.
     async fn work(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Result<(), StageError> {
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         loop {
@@ -269,7 +290,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
                         if self.clock.monotonic() >= give_back_at {
                             return Err(error);
                         }
-                        tracing::info!(job = %delivery.job, code = error.code, "waits: {}", error.chain());
+                        tracing::info!(job = %delivery.job, code = %error.code, "waits: {}", error.chain());
                     }
                     _ => {
                         pass.ended();
@@ -285,20 +306,31 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     async fn attempt(&self, worker: &Worker, delivery: &Delivery) -> Result<(), StageError> {
-        match (worker, &delivery.job) {
-            (Worker::Stage(stage), Job::Part(job)) => self.work_on_part(stage.as_ref(), delivery.lane, job).await,
-            // Has no deadline as a whole: each of its steps has one, and the lease fences off whoever is too late.
+        match self.isolation.get().filter(|_| delivery.is_suspect) {
+            Some(isolation) => {
+                let _one_at_a_time = self.suspect.lock().await;
+                attempt_isolated(isolation.as_ref(), delivery).await
+            }
+            None => self.attempt_here(worker, delivery.lane, &delivery.job).await,
+        }
+    }
+
+    async fn attempt_here(&self, worker: &Worker, lane: Lane, job: &Job) -> Result<(), StageError> {
+        match (worker, job) {
+            (Worker::Stage(stage), Job::Part(job)) => self.work_on_part(stage.as_ref(), lane, job).await,
+            // No deadline as a whole: each step of a sync has one, and its lease keeps a late worker from
+            // writing.
             (Worker::Sync(syncer), Job::Sync(job)) => self.sync(syncer.as_ref(), job).await,
             (worker, job) => {
                 let message = format!("`{job}` is not for the workers of stage `{}`", worker.stage().as_str());
-                Err(StageError::permanent(ErrorKind::Invalid.code(), message))
+                Err(StageError::permanent(FailureCode::Invalid, message))
             }
         }
     }
 }
 
-/// Whether a failure makes a dead letter: a source that is gone makes one, not one with each tick. Of what was tried several
-/// times, the outcome before is its own last attempt.
+/// Whether a failure makes a dead letter. A removed source makes one letter, not one with each scheduled
+/// sync. After several attempts at one job, the last outcome is that job's own.
 async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Result<bool, StageError> {
     match (worker, job) {
         (Worker::Sync(syncer), Job::Sync(job)) if failure.class == ErrorClass::Permanent => {
@@ -308,7 +340,7 @@ async fn is_new_failure(worker: &Worker, job: &Job, failure: &StageError) -> Res
     }
 }
 
-/// Returns when it is time to leave; never if nobody can say so any more.
+/// Returns when the signal is true. Never returns if its sender is dropped.
 async fn wait_for_signal(leave: &mut watch::Receiver<bool>) {
     if leave.wait_for(|leave| *leave).await.is_err() {
         std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! From how a handler ended to the answer that the broker gets: the one place where that is decided.
+//! The answer to the broker, decided from the result of a handler. No other place decides this.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use cairn_ports::{Delivery, ErrorClass, Settlement};
 
 use crate::StageError;
 
-/// The delays between attempts; after the last one the job is given up.
+/// The delays between attempts. After the last attempt the job is abandoned.
 #[derive(Clone, Debug)]
 pub struct RetryLadder {
     pub delays: Vec<Duration>,
-    /// Between two attempts while a dependency is not there.
+    /// Between two attempts while a dependency is unavailable.
     pub pause: Duration,
-    /// How long a job is kept in hand meanwhile; then it goes back to the queue.
+    /// How long this process keeps a job meanwhile. Then the job goes back to the queue.
     pub longest_pause: Duration,
 }
 
@@ -32,24 +32,24 @@ impl RetryLadder {
     }
 }
 
-/// What becomes of a delivery.
-pub(crate) enum Answer {
-    Settled(Settlement),
-    /// The job's dead letter is there, and its failure is recorded.
-    GivenUp,
+/// The result of a delivery.
+pub(crate) enum Settled {
+    By(Settlement),
+    /// The job's dead letter is published, and its failure is recorded.
+    Abandoned,
 }
 
-impl Answer {
+impl Settled {
     pub(crate) fn settlement(&self) -> Settlement {
         match self {
-            Answer::Settled(settlement) => *settlement,
-            Answer::GivenUp => Settlement::Ack,
+            Settled::By(settlement) => *settlement,
+            Settled::Abandoned => Settlement::Ack,
         }
     }
 }
 
-/// The answer to a delivery whose handler failed. None if the job is given up: it becomes a dead letter, and its part ends as
-/// failed.
+/// The answer to a delivery whose handler failed. Returns `None` if the job is abandoned: it becomes a dead
+/// letter, and its part ends as failed.
 pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder) -> Option<Settlement> {
     match error.class {
         ErrorClass::Transient => {
@@ -57,6 +57,7 @@ pub fn settlement(error: &StageError, delivery: &Delivery, ladder: &RetryLadder)
             Some(Settlement::Retry { after: *delay })
         }
         ErrorClass::Pause { retry_after } => Some(Settlement::Requeue { after: retry_after.unwrap_or(ladder.pause) }),
+        ErrorClass::Busy => Some(Settlement::Requeue { after: ladder.pause }),
         ErrorClass::Permanent | ErrorClass::Decide => None,
         ErrorClass::Cancelled => Some(Settlement::Requeue { after: Duration::ZERO }),
     }
@@ -91,8 +92,18 @@ mod tests {
         }
     }
 
+    /// A job whose worker was killed finds the lease of its dead worker. It waits for the lease, however
+    /// often it comes.
     #[test]
-    fn each_kind_of_error_has_its_answer() {
+    fn busy_job_comes_again_without_an_attempt() {
+        for attempts in [0, 5, 99] {
+            let settlement = settlement(&StageError::busy("leased"), &delivery(attempts), &RetryLadder::cluster());
+            assert_eq!(settlement, Some(Settlement::Requeue { after: Duration::from_secs(5) }));
+        }
+    }
+
+    #[test]
+    fn each_kind_of_error_has_its_settlement() {
         let check = |kind: ErrorKind, attempts: u32, expect: &str| {
             let error = StageError::from(BlobStoreError::new(kind, "get", "k"));
             let answer = settlement(&error, &delivery(attempts), &RetryLadder::cluster());

@@ -1,4 +1,4 @@
-//! What a stage is: one function from a task to a report, over ports.
+//! A stage: one function from a task to a report, over ports.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use cairn_wire::{PartJob, PartReport};
 
 use crate::StageError;
 
-/// A part of a run that is active, as the ledger had it when the handler began.
+/// A part of an active run, as the ledger stored it when the handler began.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub tenant: Tenant,
     pub run: RunId,
     pub part: PartId,
-    /// What the part works on.
+    /// The plan that names the input of the part.
     pub plan: ArtifactRef,
-    /// Generations of the repository that came to nothing and are not swept yet.
+    /// Generations of the repository that were aborted and are not swept yet.
     pub aborted: BTreeSet<GenerationId>,
 }
 
@@ -26,14 +26,14 @@ impl Task {
         Self { tenant: job.tenant.clone(), run: job.run, part: job.part, plan: job.plan.clone(), aborted }
     }
 
-    /// The task, as stores want to know it.
+    /// The form of the task that stores need.
     pub fn staging(&self) -> Staging {
         Staging { tenant: self.tenant.clone(), run: self.run, part: self.part, aborted: self.aborted.clone() }
     }
 }
 
-/// A stage may be run twice and stopped at any `await`: each one's page says why in one sentence. It never retries,
-/// acknowledges, or logs its own failure.
+/// A stage may be run twice and stopped at any `await`; the documentation of each stage says why. A stage
+/// never retries, acknowledges, or logs its own failure.
 #[async_trait]
 pub trait Stage: Send + Sync {
     fn name(&self) -> StageName;

@@ -1,5 +1,6 @@
-//! Traces, in the form of W3C's `traceparent`. A run is one trace, whoever publishes its jobs: the id is made of the run, so that
-//! what a crashed process did and what the coordinator sends again belongs to it as well. A job's parent is the message whose handler published it.
+//! Traces, in the form of W3C's `traceparent`. A run is one trace. Its id is derived from the run, so that
+//! work of a crashed process and jobs that the coordinator sends again belong to the same trace. The parent
+//! of a job is the message whose handler published it.
 
 use cairn_domain::{Digester, Key128, MessageId, RunId};
 use cairn_wire::Job;
@@ -8,12 +9,13 @@ tokio::task_local! {
     static CURRENT: String;
 }
 
-/// The `traceparent` of what this task publishes, if it belongs to a run. For brokers that send it along.
+/// The `traceparent` of the jobs that this task publishes, if it belongs to a run. For brokers that transport
+/// it.
 pub fn traceparent() -> Option<String> {
     CURRENT.try_with(Clone::clone).ok()
 }
 
-/// The trace that a job belongs to. A sync is none of a run yet, and has one of its own.
+/// The trace of a job. A sync belongs to no run yet and has a trace of its own.
 pub(crate) fn trace_of(job: &Job) -> Key128 {
     match job {
         Job::Sync(_) => job.id().0,
@@ -21,7 +23,7 @@ pub(crate) fn trace_of(job: &Job) -> Key128 {
     }
 }
 
-/// Ids of the trace and of the span that a `traceparent` names; none for what is no such thing.
+/// The ids of the trace and of the span in a `traceparent`; `None` for any other text.
 pub(crate) fn ids(traceparent: &str) -> Option<(&str, &str)> {
     let mut parts = traceparent.split('-');
     let (version, trace, span) = (parts.next()?, parts.next()?, parts.next()?);
@@ -36,7 +38,7 @@ fn trace_of_run(run: RunId) -> Key128 {
     Digester::new("trace").key_of(run.repository.0).number(run.generation.0).key()
 }
 
-/// Does what publishes jobs of a run, on behalf of a message.
+/// Publishes jobs of a run on behalf of a message.
 pub(crate) async fn within<T>(run: RunId, message: MessageId, publishing: impl Future<Output = T>) -> T {
     let (trace, span) = (trace_of_run(run), message.0.to_string());
     CURRENT.scope(format!("00-{trace}-{}-01", &span[..16]), publishing).await
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_a_run_publishes_is_of_its_trace() {
+    async fn jobs_of_a_run_belong_to_its_trace() {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
         let run = RunId { repository, generation: GenerationId(3) };
         let sync = MessageId::derive_sync(repository, 1);
@@ -62,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_traceparent_is_left_alone() {
+    fn other_text_is_no_traceparent() {
         let zeros = format!("00-{}-{}-01", "0".repeat(32), "1".repeat(16));
         let upper = format!("00-{}-{}-01", "A".repeat(32), "1".repeat(16));
         let other = format!("ff-{}-{}-01", "a".repeat(32), "1".repeat(16));

@@ -24,12 +24,10 @@ pub struct Delivery {
     pub lane: Lane,
     /// Attempts that failed before this one.
     pub num_failed_attempts: u32,
-    /// How often it was delivered before without an answer (a sign of a job that kills its consumer). Of a suspect: since
-    /// it is one.
+    /// Earlier deliveries without an answer, because the worker died or lost its connection. Most of them are no fault of
+    /// the job: a worker that dies takes all jobs that it holds with it.
     pub num_unanswered: u32,
-    /// It went unanswered `SUSPECT_AFTER` times. Suspects are delivered one at a time, and whoever takes one should work
-    /// on nothing else meanwhile: jobs that happened to be in the same process become suspects as well, and are cleared
-    /// by their answer.
+    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects one at a time.
     pub is_suspect: bool,
     /// The trace that published it, in W3C's form, if the broker carries that. Text of whoever published: it may be anything.
     pub traceparent: Option<String>,
@@ -66,6 +64,8 @@ pub struct DeadLetter {
     /// The chain of causes.
     pub message: String,
     pub num_failed_attempts: u32,
+    /// Deliveries without an answer, because the worker died or lost its connection.
+    pub num_unanswered: u32,
 }
 
 #[async_trait]

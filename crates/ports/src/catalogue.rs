@@ -7,7 +7,7 @@ use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PublishedSeq, RepositoryId, RepositoryName, RunId, RunState, Scope, Source,
     SyncProgress, Tenant, View,
 };
-use cairn_runs::SyncOutcome;
+pub use cairn_runs::SyncOutcome;
 use cairn_wire::RunResult;
 
 use crate::error::port_error;
@@ -37,6 +37,8 @@ pub struct RepositoryRecord {
     pub last_sync: Option<SyncOutcome>,
     /// How far a sync is that was asked for and has come to no end yet. Kept by the catalogue as well.
     pub pending_sync: Option<SyncProgress>,
+    /// When the pending sync is attempted again, if an attempt has failed; `last_sync` says why. Kept by the catalogue.
+    pub next_attempt_at_ms: Option<i64>,
 }
 
 impl RepositoryRecord {
@@ -53,6 +55,7 @@ impl RepositoryRecord {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         }
     }
 }

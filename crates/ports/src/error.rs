@@ -5,6 +5,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::FailureCode;
+
 /// What went wrong, in terms that every back end shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
@@ -37,6 +39,8 @@ pub enum ErrorClass {
     Transient,
     /// The dependency is not there or throttles: the consumer pauses; counts no attempt.
     Pause { retry_after: Option<Duration> },
+    /// Another worker has the work. The job comes again soon; counts no attempt.
+    Busy,
     /// Trying again cannot help: the part ends as failed.
     Permanent,
     /// Usually success of an idempotent write: the stage decides explicitly.
@@ -64,29 +68,29 @@ impl ErrorKind {
     }
 
     /// The code that dead letters, failed parts and `runbooks/` share.
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> FailureCode {
         match self {
-            ErrorKind::Timeout => "timeout",
-            ErrorKind::ConnectionLost => "connection_lost",
-            ErrorKind::TransactionConflict => "transaction_conflict",
-            ErrorKind::Unavailable => "unavailable",
-            ErrorKind::Throttled { .. } => "throttled",
-            ErrorKind::NotFound => "not_found",
-            ErrorKind::Forbidden => "forbidden",
-            ErrorKind::Invalid => "invalid",
-            ErrorKind::Corrupt => "corrupt",
-            ErrorKind::TooLarge => "too_large",
-            ErrorKind::Conflict => "conflict",
-            ErrorKind::AlreadyExists => "already_exists",
-            ErrorKind::Cancelled => "cancelled",
-            ErrorKind::Io => "io",
+            ErrorKind::Timeout => FailureCode::Timeout,
+            ErrorKind::ConnectionLost => FailureCode::ConnectionLost,
+            ErrorKind::TransactionConflict => FailureCode::TransactionConflict,
+            ErrorKind::Unavailable => FailureCode::Unavailable,
+            ErrorKind::Throttled { .. } => FailureCode::Throttled,
+            ErrorKind::NotFound => FailureCode::NotFound,
+            ErrorKind::Forbidden => FailureCode::Forbidden,
+            ErrorKind::Invalid => FailureCode::Invalid,
+            ErrorKind::Corrupt => FailureCode::Corrupt,
+            ErrorKind::TooLarge => FailureCode::TooLarge,
+            ErrorKind::Conflict => FailureCode::Conflict,
+            ErrorKind::AlreadyExists => FailureCode::AlreadyExists,
+            ErrorKind::Cancelled => FailureCode::Cancelled,
+            ErrorKind::Io => FailureCode::Io,
         }
     }
 }
 
 impl fmt::Display for ErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.code())
+        formatter.write_str(self.code().as_str())
     }
 }
 

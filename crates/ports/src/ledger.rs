@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cairn_domain::{
     ArtifactRef, GenerationId, Lane, PartEnd, PartId, RepositoryId, RunId, RunState, StageName, SyncProgress, Tenant,
 };
-pub use cairn_runs::HANDED_OVER_WITHIN_MS;
+pub use cairn_runs::{HANDED_OVER_WITHIN_MS, PostponedPart};
 use cairn_wire::{PartJob, RunResult, SyncJob};
 
 use crate::error::port_error;
@@ -58,6 +58,8 @@ pub struct RunRecord {
     pub ended_at_ms: Option<i64>,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
+    /// Parts that wait for their next attempt.
+    pub postponed: Vec<PostponedPart>,
 }
 
 impl RunRecord {
@@ -134,6 +136,9 @@ pub trait Outbox: Send + Sync {
 
     /// The broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
+
+    /// An attempt at the part failed, and its job comes again later. A run that ended meanwhile is no error.
+    async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// How many parts of unfinished runs are in flight, by stage: as many jobs the broker has, if none is lost.
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;

@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};
-use cairn_runs::{Answer, Command, EndedPart, Registry, RepositoryDocument, RunDocument};
+use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 
 use crate::error::port_error;
 
@@ -68,7 +68,7 @@ pub trait RunDocuments: Send + Sync {
     /// Loads what the command reaches under the write lock, applies it, and keeps the outcome durably: all of it, or
     /// nothing where the command refuses (`NotFound`, `Conflict`, `Invalid`). Commands that reach the same document are
     /// one after the other. May apply the command again where the transaction lost against another.
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError>;
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
     async fn registry(&self) -> Result<Registry, RunDocumentsError>;
 

@@ -54,3 +54,27 @@ pub struct Searcher {
     /// Seals cursors, so that they reveal nothing and an altered or foreign cursor is detected.
     pub cursor_key: CursorKey,
 }
+
+/// The stores that questions read.
+pub struct SearchStores {
+    pub catalogue: Arc<dyn Catalogue>,
+    pub ledger: Arc<dyn LedgerRead>,
+    pub blobs: Arc<dyn BlobStore>,
+    pub vectors: Arc<dyn VectorStore>,
+    pub graph: Arc<dyn GraphStore>,
+    pub names: Arc<dyn Names>,
+}
+
+impl Searcher {
+    /// Answers the questions of `caller`. Replicas with the same key of cursors continue each other's pages.
+    pub fn new(
+        caller: Caller,
+        stores: SearchStores,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        cursor_key: CursorKey,
+    ) -> Self {
+        let SearchStores { catalogue, ledger, blobs, vectors, graph, names } = stores;
+        Self { caller, catalogue, ledger, blobs, vectors, graph, names, embedder, clock, cursor_key }
+    }
+}

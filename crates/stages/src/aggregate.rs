@@ -1,4 +1,4 @@
-//! aggregate: shapes of the snapshot's files become patterns.
+//! aggregate: finds patterns in the shapes of the snapshot's files.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use cairn_domain::{
 use cairn_inventory::Patterns;
 use cairn_patterns::{PatternFile, PatternSettings, find_patterns, pattern_graph, shapes};
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::{Catalogue, GraphStore, StagedGraph};
+use cairn_ports::{Catalogue, FailureCode, GraphStore, StagedGraph};
 use cairn_wire::{ArtifactKind, PartReport, Plan, encode};
 
 use crate::artifacts::{Artifacts, written};
@@ -18,8 +18,8 @@ use crate::differences::difference;
 use crate::snapshot::{Snapshot, Snapshots};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts only what is
-/// not there.
+/// May be run twice and stopped anywhere: the patterns are a function of the snapshot, and staging inserts
+/// only missing records.
 pub struct AggregateStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -59,10 +59,10 @@ pub(crate) async fn published_patterns(
     Ok(graph.patterns(view, &Scope::only(tenant.clone(), [repository])).await?)
 }
 
-/// The name under which the report of the part holds the patterns of the snapshot, for those who need them next.
+/// The name of the patterns' artifact in the report of the part, for the next stage.
 pub(crate) const PATTERNS: &str = "patterns";
 
-/// The patterns of the snapshot that a plan is for, under its settings.
+/// The patterns of a plan's snapshot, under the plan's settings.
 pub(crate) async fn find_in_snapshot(
     artifacts: &Arc<Artifacts>,
     snapshots: &Snapshots,
@@ -73,19 +73,20 @@ pub(crate) async fn find_in_snapshot(
     if !detection.enabled {
         return Ok(Vec::new());
     }
-    let planned = plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+    let planned =
+        plan.manifest.as_ref().ok_or_else(|| StageError::permanent(FailureCode::Invalid, "a plan without manifest"))?;
     let snapshot = snapshots.load(artifacts, repository, planned, 0).await?;
     blocking(move || Ok(detect(&snapshot, &detection))).await
 }
 
 fn detect(snapshot: &Snapshot, detection: &PatternDetection) -> Vec<PatternRecord> {
     let directories = Patterns::compile("pattern_detection.directories", &detection.directories);
-    let is_looked_at = |path: &str| match &directories {
+    let is_searched = |path: &str| match &directories {
         Ok(directories) if !directories.is_empty() => directories.find(path).is_some(),
         _ => true,
     };
     let mut all = Vec::new();
-    for file in snapshot.files.iter().filter(|file| is_looked_at(snapshot.path(file).as_str())) {
+    for file in snapshot.files.iter().filter(|file| is_searched(snapshot.path(file).as_str())) {
         let input = PatternFile { path: snapshot.path(file), module_path: &file.module_path, outline: &file.outline };
         all.extend(shapes(snapshot.repository, &input));
     }

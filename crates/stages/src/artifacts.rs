@@ -71,7 +71,7 @@ impl Artifacts {
         kept.iter().find(|(kept, _)| kept == key).map(|(_, manifest)| Arc::clone(manifest))
     }
 
-    /// The manifest of a reference that may be absent (the first generation has no previous one).
+    /// The manifest of an optional reference: the first generation has no previous one.
     pub async fn manifest_or_empty(&self, reference: Option<&ArtifactRef>) -> Result<Arc<Manifest>, StageError> {
         match reference {
             Some(reference) => self.manifest(reference).await,
@@ -84,8 +84,8 @@ impl Artifacts {
         PackReader::open(ArtifactKind::SourcePack, bytes).map_err(|error| StageError::corrupt(&pack.key, &error))
     }
 
-    /// The facts of a source pack; `None` if the pack could not be parsed. Their groups carry checksums of their own, since nobody knows
-    /// their hash when the plan is made.
+    /// The facts of a source pack; `None` if the pack could not be parsed. Their groups carry checksums of
+    /// their own, because the plan is made before their hash is known.
     pub async fn facts_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = facts_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -97,14 +97,14 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// Reads every artifact that readers of the manifest's generation need, whole.
+    /// Reads every artifact that readers of the generation need, completely.
     pub async fn verify(&self, manifest: &ArtifactRef) -> Result<(), StageError> {
         let bytes = self.blobs.get_artifact(manifest).await?;
         let corrupt = |key: &str, error| StageError::corrupt(key, &error);
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            // Linking everything anew writes what is gone; what is there must be sound.
+            // A missing artifact is written when everything is linked again. An existing one must be intact.
             if let Some(bytes) = self.kept_artifact(links).await? {
                 let state: LinkState =
                     decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
@@ -142,7 +142,7 @@ impl Artifacts {
         Ok(())
     }
 
-    /// The outlines of a source pack's files, in the order of its slots; `None` if they are not there.
+    /// The outlines of a source pack's files, in the order of its slots; `None` if they do not exist.
     pub async fn outline_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = outlines_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -154,8 +154,8 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in a format of
-    /// its own.
+    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in a
+    /// format of its own.
     pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
         let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
         match decode(ArtifactKind::LinkState, &bytes) {
@@ -165,7 +165,7 @@ impl Artifacts {
         }
     }
 
-    /// An artifact that only saves work: `None` if it is gone.
+    /// An artifact that only saves work; `None` if it does not exist.
     pub async fn kept_artifact(&self, reference: &ArtifactRef) -> Result<Option<Bytes>, StageError> {
         match self.blobs.get_artifact(reference).await {
             Ok(bytes) => Ok(Some(bytes)),
@@ -174,8 +174,8 @@ impl Artifacts {
         }
     }
 
-    /// Writes an artifact whose key ends in its own hash: writing it again is a no-op. Other bytes under that key are damaged
-    /// ones, which nobody can use, and make room.
+    /// Writes an artifact whose key ends in its own hash. Writing it again changes nothing. Other bytes under
+    /// that key are damaged, no reader can use them, and they are replaced.
     pub async fn put_by_content(
         &self,
         folder: &str,
@@ -187,7 +187,7 @@ impl Artifacts {
         let key = format!("{folder}/{repository}/{}", &hash.to_string()[..32]);
         match self.blobs.put_artifact(&key, bytes.clone()).await {
             Err(error) if error.kind == ErrorKind::Conflict => {
-                tracing::warn!(key, "an artifact is damaged and written anew");
+                tracing::warn!(key, "a damaged artifact is written again");
                 self.blobs.delete(&key).await?;
                 Ok(self.blobs.put_artifact(&key, bytes).await?)
             }
@@ -196,7 +196,7 @@ impl Artifacts {
     }
 }
 
-/// The slots of indexed files, by the pack that holds them.
+/// The slots of indexed files, by pack.
 pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&ArtifactRef, BTreeSet<u32>)> {
     let indexed = manifest.entries.iter().filter(|entry| entry.outcome.is_indexed());
     let mut packs: BTreeMap<&str, (&ArtifactRef, BTreeSet<u32>)> = BTreeMap::new();
@@ -206,12 +206,12 @@ pub(crate) fn slots_by_pack(manifest: &Manifest) -> impl Iterator<Item = (&Artif
     packs.into_values()
 }
 
-/// Where the facts of a source pack lie: beside it, under the same name.
+/// The key of a source pack's facts: beside the pack, with the same name.
 pub fn facts_key_of(source_pack: &ArtifactRef) -> String {
     source_pack.key.replacen("packs/", "facts/", 1)
 }
 
-/// Where the outlines of a source pack lie. Another version of them lies elsewhere, so that each build reads its own.
+/// The key of a source pack's outlines. It contains the version, so that each build reads its own outlines.
 pub fn outlines_key_of(source_pack: &ArtifactRef) -> String {
     let key = source_pack.key.replacen("packs/", "outlines/", 1);
     format!("{key}-{}", cairn_linking::OUTLINE_VERSION)
@@ -233,12 +233,12 @@ pub(crate) fn pack_outlines(outlines: impl Iterator<Item = Outline>) -> Vec<u8> 
     writer.finish()
 }
 
-/// The claim check of an artifact, as it stands in a report.
+/// The reference to an artifact in a report.
 pub(crate) fn written(artifact: ArtifactRef) -> WrittenArtifact {
     WrittenArtifact { key: artifact.key, size_bytes: artifact.size_bytes, hash: artifact.hash }
 }
 
-/// The artifact that a part reports under a name.
+/// The artifact with this name in the report of a part.
 pub(crate) fn reported(report: &PartReport, name: &str) -> Option<ArtifactRef> {
     let written = report.artifacts.get(name)?;
     Some(ArtifactRef { key: written.key.clone(), size_bytes: written.size_bytes, hash: written.hash })

@@ -1,5 +1,5 @@
-//! Contents that some part in this process is just embedding: another part with the same ones waits for their vectors
-//! instead of paying for them too.
+//! Contents that a part in this process is embedding. Another part with the same contents waits for their
+//! vectors, so that they are not paid for twice.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use cairn_domain::{ContentHash, Tenant};
 use rustc_hash::FxHashSet;
 use tokio::sync::watch;
 
-/// Vectors are cached, and so shared, within a tenant.
+/// Vectors are cached, and therefore shared, within a tenant.
 type Taken = FxHashSet<(Tenant, ContentHash)>;
 
 #[derive(Default)]
@@ -16,14 +16,14 @@ pub(crate) struct Claims {
     num_ended: watch::Sender<u64>,
 }
 
-/// What one part embeds. Ends when it is dropped, whatever became of it.
+/// The contents that one part embeds. The claim ends when it is dropped, with or without success.
 pub(crate) struct Claim<'a> {
     claims: &'a Claims,
     own: Taken,
 }
 
 impl Claims {
-    /// Claims those of the contents that nobody has claimed.
+    /// Claims the contents that no other part has claimed.
     pub fn take(&self, tenant: &Tenant, contents: impl Iterator<Item = ContentHash>) -> Claim<'_> {
         let mut taken = self.taken();
         let contents = contents.map(|content| (tenant.clone(), content));
@@ -31,7 +31,7 @@ impl Claims {
         Claim { claims: self, own }
     }
 
-    /// Tells of every claim that ends from now on.
+    /// Reports every claim that ends from now on.
     pub fn ends(&self) -> watch::Receiver<u64> {
         self.num_ended.subscribe()
     }
@@ -46,7 +46,7 @@ impl Claim<'_> {
         self.own.contains(&(tenant.clone(), content))
     }
 
-    /// Lets go of all others.
+    /// Releases all other contents.
     pub fn keep(&mut self, is_kept: impl Fn(ContentHash) -> bool) {
         let mut taken = self.claims.taken();
         let before = self.own.len();

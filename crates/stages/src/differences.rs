@@ -1,9 +1,9 @@
-//! What changes between two sets of records: *unchanged* means equal key and equal digest.
+//! The changes between two sets of records. *Unchanged* means equal key and equal digest.
 
 use cairn_domain::{Digest, Key128};
 use rustc_hash::FxHashMap;
 
-/// Records that begin and keys whose version ends.
+/// The records that begin, and the keys of the records that end.
 pub struct Difference<T> {
     pub begun: Vec<T>,
     pub ended: Vec<Key128>,

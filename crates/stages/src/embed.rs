@@ -1,4 +1,4 @@
-//! embed: the chunks of changed paths get their vectors and terms, and are staged.
+//! embed: computes vectors and terms for the chunks of changed paths, and stages them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::artifacts::Artifacts;
 use crate::claims::Claims;
 use crate::placed::{Changes, OpenPacks, chunk_changes};
 
-/// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only what is not there.
+/// May be run twice and stopped anywhere: vectors are cached by content, and staging inserts only missing
+/// points.
 pub struct EmbedStage {
     pub artifacts: Arc<Artifacts>,
     pub embedding: Arc<Embedding>,
@@ -63,11 +64,11 @@ fn entries<'a>(
     paths.iter().filter(move |path| wanted(path)).filter_map(|path| manifest.find(path.path.as_str()))
 }
 
-/// Texts that are embedded and cached together. A provider is paid by the token and may throttle in the middle of a part: what
-/// came before is cached, and the next attempt goes on from there.
+/// Texts that are embedded and cached together. A provider is paid by the token and may throttle in the
+/// middle of a part: earlier vectors are cached, and the next attempt continues from there.
 const TEXTS_AT_ONCE: usize = 1024;
 
-/// From chunks to staged points: shared by the chunks of files and those of patterns.
+/// Turns chunks into staged points, for the chunks of files and of patterns.
 pub struct Embedding {
     cache: Arc<dyn VectorCache>,
     embedder: Arc<dyn Embedder>,
@@ -90,14 +91,15 @@ impl Embedding {
         Ok(report)
     }
 
-    /// Vectors by content, in the order of the chunks: from the cache, and from the embedder for the rest, each content once.
+    /// The vectors of the chunks, in their order: from the cache, and from the embedder for the rest. Each
+    /// content is embedded once.
     async fn dense(
         &self,
         tenant: &Tenant,
         chunks: &[ChunkRecord],
         report: &mut PartReport,
     ) -> Result<Vec<DenseVector>, StageError> {
-        // Sorted, so that an attempt that goes on after a failure sends the same texts together.
+        // Sorted, so that an attempt after a failure sends the same texts together.
         let texts: BTreeMap<ContentHash, &str> =
             chunks.iter().map(|chunk| (chunk.content_hash, without_blank_edges(&chunk.text))).collect();
         let mut left: Vec<Text> = texts.into_iter().collect();
@@ -105,7 +107,8 @@ impl Embedding {
         let mut embedded: FxHashSet<ContentHash> = FxHashSet::default();
         while !left.is_empty() {
             let mut ends = self.claims.ends();
-            // Before the cache is read: what another part has embedded is there when its claim has ended.
+            // The claim comes before the read of the cache: when another part's claim ends, its vectors are
+            // cached.
             let mut claim = self.claims.take(tenant, left.iter().map(|(content, _)| *content));
             let (own, others): (Vec<Text>, Vec<Text>) =
                 left.into_iter().partition(|(content, _)| claim.has(tenant, *content));
@@ -161,7 +164,7 @@ impl Embedding {
     }
 }
 
-/// What is embedded of a content.
+/// The text of a content that is embedded.
 type Text<'a> = (ContentHash, &'a str);
 
 fn points(chunks: Vec<ChunkRecord>, dense: Vec<DenseVector>) -> Vec<Point> {
@@ -177,14 +180,14 @@ mod tests {
     use std::sync::Mutex;
 
     use cairn_domain::ModelId;
-    use cairn_ports::{EmbedderError, ErrorKind, VectorCacheError};
+    use cairn_ports::{EmbedderError, ErrorKind, FailureCode, VectorCacheError};
     use cairn_testkit::FakeIndex;
 
     use super::*;
     use crate::pattern_chunk::fixture::pattern;
     use crate::pattern_chunk::pattern_chunk;
 
-    /// Embeds so many texts, and is then throttled.
+    /// Embeds this number of texts, and is then throttled.
     struct Throttled {
         model: ModelId,
         left: Mutex<usize>,
@@ -197,7 +200,7 @@ mod tests {
         }
 
         async fn embed(&self, _input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError> {
-            // As a provider does, it lets others go on meanwhile.
+            // Like a provider, it lets other tasks continue meanwhile.
             tokio::task::yield_now().await;
             let mut left = self.left.lock().expect("no panic");
             let throttled = EmbedderError::new(ErrorKind::Throttled { retry_after: None }, "embed", "fake");
@@ -245,19 +248,20 @@ mod tests {
         let chunk = pattern_chunk(&pattern("Any")).expect("it has members");
         texts.map(|text| ChunkRecord { content_hash: ContentHash::of(&text), text, ..chunk.clone() }).collect()
     }
+
     #[tokio::test]
-    async fn what_was_embedded_before_a_failure_is_cached() {
+    async fn vectors_before_a_failure_are_cached() {
         let (embedding, cache) = embedding(2 * TEXTS_AT_ONCE);
         let chunks = chunks((0..2 * TEXTS_AT_ONCE + 1).map(|number| number.to_string()));
         let error =
             embedding.dense(&Tenant::local(), &chunks, &mut PartReport::default()).await.expect_err("throttled");
-        assert_eq!(error.code, "throttled");
+        assert_eq!(error.code, FailureCode::Throttled);
         assert_eq!(cache.0.lock().expect("no panic").len(), 2 * TEXTS_AT_ONCE);
     }
 
     /// Parts of a library and of its forks, at the same time.
     #[tokio::test]
-    async fn a_content_is_embedded_once_by_parts_that_run_at_the_same_time() {
+    async fn concurrent_parts_embed_a_content_once() {
         let (embedding, _) = embedding(4);
         let parts = [&["a", "b"][..], &["b", "c", "a", "b"], &["c", "d"]];
         let parts = parts.map(|texts| chunks(texts.iter().map(|text| (*text).to_owned())));
@@ -273,21 +277,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_for_a_part_that_fails_embeds_itself() {
+    async fn waiter_embeds_after_owner_fails() {
         let (embedding, cache) = embedding(1);
         let (tenant, mut reports) = (Tenant::local(), [PartReport::default(), PartReport::default()]);
         let [both, one] = [&["a", "b"][..], &["b"]].map(|texts| chunks(texts.iter().map(|text| (*text).to_owned())));
         let [first, second] = &mut reports;
         let (fails, waits) =
             tokio::join!(embedding.dense(&tenant, &both, first), embedding.dense(&tenant, &one, second));
-        assert_eq!(fails.expect_err("two are too many").code, "throttled");
+        assert_eq!(fails.expect_err("two are too many").code, FailureCode::Throttled);
         assert_eq!(waits.expect("one is not").len(), 1);
         assert_eq!(cache.0.lock().expect("no panic").len(), 1);
     }
 
-    /// What one tenant has is not another's: not even by the time that it takes.
+    /// Tenants share nothing, not even the time that a text takes.
     #[tokio::test]
-    async fn tenants_wait_for_none_but_their_own() {
+    async fn tenants_do_not_wait_for_each_other() {
         let (embedding, _) = embedding(2);
         let chunks = chunks(["a".to_owned()].into_iter());
         let content = chunks[0].content_hash;

@@ -1,11 +1,11 @@
-//! embed_patterns: each pattern becomes a chunk that can be found.
+//! embed_patterns: makes a searchable chunk of each pattern.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkRecord, PatternRecord, StageName};
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::{Catalogue, GraphStore, LedgerRead};
+use cairn_ports::{Catalogue, FailureCode, GraphStore, LedgerRead};
 use cairn_wire::{ArtifactKind, PartReport, decode};
 
 use crate::aggregate::{PATTERNS, find_in_snapshot, published_patterns};
@@ -15,8 +15,8 @@ use crate::pattern_chunk::pattern_chunk;
 use crate::placed::chunk_changes;
 use crate::snapshot::Snapshots;
 
-/// May be run twice and stopped anywhere: the chunks are a function of the snapshot, and staging inserts only what is
-/// not there.
+/// May be run twice and stopped anywhere: the chunks are a function of the snapshot, and staging inserts only
+/// missing points.
 pub struct EmbedPatternsStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -49,12 +49,14 @@ impl Stage for EmbedPatternsStage {
 }
 
 impl EmbedPatternsStage {
-    /// What aggregation found. A run that lay unfinished for long may have outlived the artifact.
+    /// The patterns that aggregation found. In a run that was interrupted for long, the artifact may have
+    /// been swept.
     async fn reported_patterns(&self, task: &Task) -> Result<Option<Vec<PatternRecord>>, StageError> {
         let parts = self.ledger.parts(task.run).await?;
         let Some(part) = parts.iter().find(|part| part.id.stage == StageName::Aggregate) else { return Ok(None) };
         let report = PartReport::from_json(&part.report);
-        let report = report.map_err(|error| StageError::permanent("corrupt", format!("{}: {error}", part.id)))?;
+        let report =
+            report.map_err(|error| StageError::permanent(FailureCode::Corrupt, format!("{}: {error}", part.id)))?;
         let Some(reference) = reported(&report, PATTERNS) else { return Ok(None) };
         let Some(bytes) = self.artifacts.kept_artifact(&reference).await? else { return Ok(None) };
         let patterns = decode(ArtifactKind::Patterns, &bytes);

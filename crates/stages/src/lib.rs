@@ -1,5 +1,5 @@
-//! The stages: thin shells around the core. Each takes artifacts and stores through ports, calls a pure function, and
-//! writes what came out. `docs/stage-contract.md` lists what every stage must hold to.
+//! The stages: thin shells around the core. Each stage reads artifacts and stores through ports, calls a pure
+//! function, and writes the result. `docs/stage-contract.md` lists the rules for every stage.
 
 mod aggregate;
 mod artifacts;
@@ -15,23 +15,19 @@ mod placed;
 mod publish;
 mod retire;
 mod snapshot;
+mod stage_set;
 mod sweep;
 mod sync;
 mod threads;
 mod toolchain;
 
-pub use aggregate::AggregateStage;
 pub use artifacts::Artifacts;
 pub use discover::{
     Absence, Changes, Discover, Discovered, InvalidRules, Locate, OrganisationRules, Vanished, Watched,
 };
-pub use embed::{EmbedStage, Embedding};
-pub use embed_patterns::EmbedPatternsStage;
-pub use link::LinkStage;
-pub use parse::ParseStage;
-pub use publish::PublishStage;
-pub use retire::RetireStage;
+pub use embed::Embedding;
 pub use snapshot::{SNAPSHOT_MEMORY_BYTES, Snapshots};
+pub use stage_set::{StageSet, SweepStores};
 pub use sweep::{GRACE_MS, Sweep};
 pub use sync::{Sync, SyncRequest, SyncWorker, Synced, path_rules};
 pub use toolchain::Toolchain;

@@ -1,4 +1,4 @@
-//! parse: a source pack becomes a facts pack, and the outlines beside it.
+//! parse: turns a source pack into a facts pack, with outlines beside it.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use bytes::Bytes;
 use cairn_domain::{ArtifactRef, FileFacts, ParseStatus, SourceText, StageName};
 use cairn_linking::outline;
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::FileParser;
+use cairn_ports::{FailureCode, FileParser};
 use cairn_wire::{ArtifactKind, PackWriter, PartReport, SlotStatus};
 
 use crate::artifacts::{Artifacts, facts_key_of, outlines_key_of, pack_outlines, read_all};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: it writes its artifacts, create-only, under names that the pack determines.
+/// May be run twice and stopped anywhere: it writes its artifacts, create-only, under names that the pack
+/// determines.
 pub struct ParseStage {
     pub artifacts: Arc<Artifacts>,
     pub parser: Arc<dyn FileParser>,
@@ -28,7 +29,7 @@ impl Stage for ParseStage {
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
         let pack = plan.packs.get(task.part.number as usize);
-        let pack = pack.ok_or_else(|| StageError::permanent("invalid", "the plan has no such pack"))?;
+        let pack = pack.ok_or_else(|| StageError::permanent(FailureCode::Invalid, "the plan has no such pack"))?;
         let facts = match self.written_facts(pack).await? {
             Some(facts) => facts,
             None => {
@@ -39,18 +40,19 @@ impl Stage for ParseStage {
         let report = report(&facts);
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
-        // Also what was there: a sweep that began before this run knows nothing of it, and goes by age.
+        // Existing facts are written again too: a sweep that began before this run does not know the run, and
+        // decides by age.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
-        // Last: who finds outlines takes it that the facts are there. Facts without them are no harm: who needs the
-        // outlines makes them.
+        // Outlines are written last, because readers of outlines assume that the facts exist. Facts without
+        // outlines do no harm: readers make missing outlines from them.
         self.artifacts.blobs.put(&outlines_key_of(pack), Bytes::from(outlines)).await?;
         Ok(report)
     }
 }
 
 impl ParseStage {
-    /// The facts that an earlier run of this part wrote. What lies there and cannot be read is removed: it would fail every run
-    /// of the part, and nobody writes over it.
+    /// The facts that an earlier run of this part wrote. Facts that cannot be read are removed: they would
+    /// fail every run of the part, and no write replaces them.
     async fn written_facts(&self, pack: &ArtifactRef) -> Result<Option<Vec<FileFacts>>, StageError> {
         let key = facts_key_of(pack);
         let facts = match self.artifacts.facts_pack(pack).await {
@@ -60,7 +62,7 @@ impl ParseStage {
         };
         match facts {
             Err(error) if error.is_corrupt() => {
-                tracing::warn!(key, %error, "facts are written anew");
+                tracing::warn!(key, %error, "facts are written again");
                 self.artifacts.blobs.delete(&key).await?;
                 Ok(None)
             }
@@ -101,15 +103,15 @@ mod tests {
 
     use super::*;
 
-    /// Notes what is put.
+    /// Records the keys of all writes.
     #[derive(Default)]
-    struct Noted {
+    struct RecordingBlobs {
         blobs: MemoryBlobs,
         put: Mutex<Vec<String>>,
     }
 
     #[async_trait]
-    impl BlobStore for Noted {
+    impl BlobStore for RecordingBlobs {
         async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError> {
             self.put.lock().expect("no panic").push(key.to_owned());
             self.blobs.put(key, bytes).await
@@ -133,10 +135,10 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Counted(AtomicU64);
+    struct CountingParser(AtomicU64);
 
     #[async_trait]
-    impl FileParser for Counted {
+    impl FileParser for CountingParser {
         async fn parse(&self, _: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
             self.0.fetch_add(1, Ordering::SeqCst);
             Ok(Vec::new())
@@ -144,8 +146,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn facts_that_are_there_are_put_again_and_not_made_again() {
-        let (blobs, parser) = (Arc::new(Noted::default()), Arc::new(Counted::default()));
+    async fn existing_facts_are_written_again_without_parsing() {
+        let (blobs, parser) = (Arc::new(RecordingBlobs::default()), Arc::new(CountingParser::default()));
         let artifacts = Artifacts::new(blobs.clone());
         let pack = PackWriter::new(ArtifactKind::SourcePack).finish();
         let pack = blobs.put_artifact("packs/r/x", Bytes::from(pack)).await.expect("put");

@@ -3,17 +3,17 @@
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, ContentHash, PatternRecord};
 use cairn_patterns::pattern_chunk_text;
 
-/// Above 100, because navigation documents and patterns answer "how are things done here" better than any single
-/// piece of code.
+/// Above 100, because navigation documents and patterns answer "how are things done here" better than any
+/// single piece of code.
 const WEIGHT_PERCENT: u16 = 120;
 
-/// The pattern as a chunk at the place of its canonical member.
+/// The chunk of a pattern, at the path and span of its canonical member.
 pub(crate) fn pattern_chunk(pattern: &PatternRecord) -> Option<ChunkRecord> {
     let canonical = pattern.members.get(pattern.canonical as usize)?;
     let text = pattern_chunk_text(pattern);
     let content_hash = ContentHash::of(&text);
     Some(ChunkRecord {
-        // The pattern's own key tells two patterns of equal text apart.
+        // The key contains the pattern's own key, so that two patterns with equal text differ.
         key: ChunkKey(cairn_domain::Digester::new("pattern-chunk").key_of(pattern.key.0).bytes(&content_hash.0).key()),
         repository: pattern.repository,
         path: canonical.path.clone(),

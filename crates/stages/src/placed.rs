@@ -1,4 +1,4 @@
-//! Records of one path before and now, and what of them changes.
+//! The records of one path, before and now, and their changes.
 
 use cairn_domain::{ChunkKey, ChunkRecord, Digest, FileFacts, Key128, ManifestEntry, RepositoryId, SourceText};
 use cairn_pipeline::StageError;
@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::Artifacts;
 use crate::sync::is_doubtful;
 
-/// Packs of the paths that a part works on, opened once.
+/// The packs of a part's paths, opened once.
 #[derive(Default)]
 pub struct OpenPacks {
     facts: FxHashMap<String, Option<PackReader>>,
@@ -32,7 +32,7 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// Opens the facts (and, if asked for, the texts) of the entries.
+    /// Opens the facts of the entries, and with `with_text` their texts.
     pub async fn open(
         &mut self,
         artifacts: &Artifacts,
@@ -52,8 +52,8 @@ impl OpenPacks {
         Ok(())
     }
 
-    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed. Where somebody else could parse it
-    /// after all, records were made of those facts.
+    /// The facts of an entry; `None` if it is not indexed or its pack could not be parsed. If another worker
+    /// could parse the pack after all, records were made from those facts.
     pub fn facts(&mut self, entry: &ManifestEntry) -> Result<Option<FileFacts>, StageError> {
         let may_have = entry.outcome.is_indexed() || is_doubtful(entry);
         let (true, Some(slot)) = (may_have, &entry.source) else { return Ok(None) };
@@ -83,13 +83,14 @@ impl OpenPacks {
     }
 }
 
-/// What a part changes: new versions, and keys whose version ends.
+/// The changes of a part: new records, and keys of records that end.
 pub struct Changes<T> {
     pub begun: Vec<T>,
     pub ended: Vec<ChunkKey>,
 }
 
-/// Compares the records of a path: *unchanged* means equal key and equal digest. With `rebuild` nothing is.
+/// Compares the records of a path. *Unchanged* means equal key and equal digest. With `rebuild`, nothing is
+/// unchanged.
 pub fn chunk_changes(before: &[ChunkRecord], now: Vec<ChunkRecord>, rebuild: bool) -> Changes<ChunkRecord> {
     let kept: FxHashSet<(Key128, Digest)> = if rebuild {
         FxHashSet::default()

@@ -1,4 +1,4 @@
-//! publish: when no other part of the plan is open, the generation becomes what readers see.
+//! publish: makes the generation visible to readers, when no other part of the plan is open.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use cairn_domain::{Outcome, PartEnd, Reason, RunState, StageName};
 use cairn_faults::fail_point;
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::{Catalogue, Clock, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
+use cairn_ports::{Catalogue, Clock, FailureCode, LedgerRead, PartRecord, PublishedGeneration, RunRecord};
 use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
-use crate::sync::{INVALID, inventory_result};
+use crate::sync::inventory_result;
 
-/// May be run twice and stopped anywhere: its one effect is a transaction that a run takes at most once.
+/// May be run twice and stopped anywhere: its only effect is a transaction that a run takes at most once.
 pub struct PublishStage {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -31,8 +31,11 @@ impl Stage for PublishStage {
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let plan = self.artifacts.plan(&task.plan).await?;
         if plan.manifest.is_none() {
-            // Whoever began the run died before they could say that it failed.
-            return Err(StageError::permanent(INVALID, "the settings of the repository cannot be used"));
+            // The worker that began the run died before it recorded the failure.
+            return Err(StageError::permanent(
+                FailureCode::InvalidSettings,
+                "the settings of the repository cannot be used",
+            ));
         }
         let run = self.ledger.run(task.run).await?;
         let parts = self.ledger.parts(task.run).await?;
@@ -45,7 +48,8 @@ impl Stage for PublishStage {
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
-        // Read last: cursors and grace count from here, so nothing slow may lie between it and the transaction.
+        // Read last: the lives of cursors and the grace period count from this time, so no slow step may lie
+        // between it and the transaction.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));
@@ -60,11 +64,11 @@ impl Stage for PublishStage {
             result,
             model: self.model.clone(),
         };
-        fail_point!("publish::before_switch", |said| Err(StageError::occupied(said)));
+        fail_point!("publish::before_switch", |said| Err(StageError::injected(said)));
         let (run, repository, state) = (published.run, published.result.repository.clone(), published.state);
         self.catalogue.publish(published).await?;
         tracing::info!(%run, repository, state = state.as_str(), "published");
-        fail_point!("publish::switched", |said| Err(StageError::occupied(said)));
+        fail_point!("publish::switched", |said| Err(StageError::injected(said)));
         Ok(PartReport::default())
     }
 }
@@ -76,15 +80,16 @@ fn reports(parts: &[PartRecord]) -> Result<Reports, StageError> {
     ended
         .map(|part| {
             let report = PartReport::from_json(&part.report);
-            let report =
-                report.map_err(|error| StageError::permanent("corrupt", format!("report of {}: {error}", part.id)))?;
+            let report = report.map_err(|error| {
+                StageError::permanent(FailureCode::Corrupt, format!("report of {}: {error}", part.id))
+            })?;
             Ok((part.id, report))
         })
         .collect()
 }
 
-/// The planned manifest with what parsing found out: files that became windows of text, and those whose pack could not
-/// be parsed at all, which are absent and tried again by the next run.
+/// The planned manifest with the results of parsing: files that became windows of text, and files whose pack
+/// could not be parsed. The latter are absent, and the next run tries them again.
 fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], reports: &Reports) -> Manifest {
     let mut by_slot: FxHashMap<(&str, u32), Reason> = FxHashMap::default();
     for (part, report) in reports.iter().filter(|(part, _)| part.stage == StageName::Parse) {
@@ -104,7 +109,7 @@ fn settle_outcomes(planned: &Manifest, plan: &Plan, parts: &[PartRecord], report
     for entry in manifest.entries.iter_mut().filter(|entry| entry.outcome.is_indexed()) {
         let Some(slot) = &entry.source else { continue };
         if let Some(code) = failed.get(slot.artifact.key.as_str()) {
-            // Tenants read it: the chain of causes stays with the part.
+            // Tenants can read this message. The chain of causes stays with the part.
             let message = format!("the files that were parsed together with it failed with {code}");
             entry.outcome = Outcome::Failed { reason: Reason::ParseCrash, message };
         } else if let Some(reason) = by_slot.get(&(slot.artifact.key.as_str(), slot.index)) {

@@ -1,4 +1,4 @@
-//! retire: the chunks of paths that are gone end.
+//! retire: ends the chunks of removed paths.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cairn_wire::PartReport;
 use crate::artifacts::Artifacts;
 use crate::placed::OpenPacks;
 
-/// May be run twice and stopped anywhere: it ends what is open, and what has ended stays so.
+/// May be run twice and stopped anywhere: it ends open chunks, and ended chunks stay ended.
 pub struct RetireStage {
     pub artifacts: Arc<Artifacts>,
     pub vectors: Arc<dyn VectorStore>,

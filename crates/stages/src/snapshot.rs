@@ -1,4 +1,4 @@
-//! The outlines of all indexed files of a snapshot: what linking and aggregation look at as a whole.
+//! The outlines of all indexed files of a snapshot. Linking and aggregation need all of them at once.
 
 use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
 use std::time::Duration;
@@ -16,19 +16,20 @@ use tokio::time::timeout;
 use crate::artifacts::{Artifacts, outlines_key_of, pack_outlines, read_all};
 use crate::threads::blocking;
 
-/// Packs that are read at the same time.
+/// Packs that are read concurrently.
 const PACKS_AT_ONCE: usize = 4;
-/// Memory that linking takes for each byte of the snapshot's files, and for each file: 10,184 files of 17 MB took 311 MiB. What others
-/// do with it takes less.
+/// Memory of linking for each byte of the snapshot's files, and for each file: 10,184 files of 17 MB took 311
+/// MiB. Other stages take less.
 const MEMORY_PER_BYTE: u64 = 12;
 const MEMORY_PER_FILE: u64 = 16 << 10;
-/// Memory for snapshots unless a setting says otherwise.
+/// Memory for snapshots, unless a setting gives another value.
 pub const SNAPSHOT_MEMORY_BYTES: u64 = 1 << 30;
-/// What memory is counted in.
+/// The unit of memory in the semaphore.
 const UNIT_BYTES: u64 = 1 << 20;
-/// A semaphore has no more on any machine.
+/// The limit of a semaphore on any machine.
 const MOST_UNITS: u32 = u32::MAX >> 3;
-/// How long a job waits for memory before it goes back to its stage. Leaves time for the work itself.
+/// How long a job waits for memory before it goes back to its stage. The rest of its time is for the work
+/// itself.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// One indexed file.
@@ -48,13 +49,13 @@ impl SnapshotFile {
     }
 }
 
-/// The indexed files of a snapshot (or those of them that were asked for), sorted by path.
+/// The indexed files of a snapshot, or the requested ones, sorted by path.
 pub struct Snapshot {
     pub repository: RepositoryId,
     pub manifest: Arc<Manifest>,
     pub files: Vec<SnapshotFile>,
-    /// Last, so that it is given back after all else is gone.
-    _room: Option<OwnedSemaphorePermit>,
+    /// The last field, so that the memory is returned after all else is dropped.
+    _memory: Option<OwnedSemaphorePermit>,
 }
 
 impl Snapshot {
@@ -76,7 +77,7 @@ impl Snapshot {
         }
     }
 
-    /// The files of a manifest that are wanted, if they are indexed and their pack could be parsed.
+    /// Loads the wanted files of a manifest that are indexed and whose pack could be parsed.
     pub async fn load(
         artifacts: &Arc<Artifacts>,
         repository: RepositoryId,
@@ -99,30 +100,32 @@ impl Snapshot {
             files.extend(read.map_err(|error| StageError::panicked(error.to_string()))??);
         }
         files.sort_by_key(|file: &SnapshotFile| file.position);
-        Ok(Self { repository, manifest, files, _room: None })
+        Ok(Self { repository, manifest, files, _memory: None })
     }
 }
 
-/// Loads snapshots; stages that look at the same one at the same time share it.
+/// Loads snapshots. Stages that need the same snapshot at the same time share it.
 ///
-/// A repository is as large as it likes, so it is memory and not a number of jobs that bounds how many are there at a time.
+/// A repository may have any size, so memory limits the number of snapshots at a time, not a number of jobs.
 pub struct Snapshots {
-    /// By the manifest's key. Who loads one holds its place meanwhile.
-    places: StdMutex<FxHashMap<String, Place>>,
-    room: Arc<Semaphore>,
+    /// By the manifest's key. The cell is locked while its snapshot is loaded.
+    cells: StdMutex<FxHashMap<String, Cell>>,
+    memory: Arc<Semaphore>,
     num_units: u32,
 }
 
-type Place = Arc<Mutex<Weak<Snapshot>>>;
+type Cell = Arc<Mutex<Weak<Snapshot>>>;
 
 impl Snapshots {
-    /// As many at a time as so much memory is enough for, by what their files say of it; a larger one is there alone.
+    /// As many snapshots at a time as fit into this memory, estimated from their files. A larger snapshot is
+    /// loaded alone.
     pub fn new(memory_bytes: u64) -> Self {
         let num_units = num_units(memory_bytes).clamp(1, MOST_UNITS);
-        Self { places: StdMutex::default(), room: Arc::new(Semaphore::new(num_units as usize)), num_units }
+        Self { cells: StdMutex::default(), memory: Arc::new(Semaphore::new(num_units as usize)), num_units }
     }
 
-    /// With room for the snapshot, and for so much memory (`memory_of`) that the caller takes beside it.
+    /// Waits for memory for the snapshot and for `beside_bytes` (see `memory_of`) that the caller needs
+    /// beside it.
     pub async fn load(
         &self,
         artifacts: &Arc<Artifacts>,
@@ -130,39 +133,39 @@ impl Snapshots {
         manifest: &ArtifactRef,
         beside_bytes: u64,
     ) -> Result<Arc<Snapshot>, StageError> {
-        let place = self.place_of(&manifest.key);
-        let mut place = place.lock().await;
-        if let Some(snapshot) = place.upgrade() {
+        let cell = self.cell_of(&manifest.key);
+        let mut cell = cell.lock().await;
+        if let Some(snapshot) = cell.upgrade() {
             return Ok(snapshot);
         }
         let decoded = artifacts.manifest(manifest).await?;
-        let room = self.room_for(memory_of(&decoded, |_| true).saturating_add(beside_bytes)).await?;
+        let memory = self.memory_for(memory_of(&decoded, |_| true).saturating_add(beside_bytes)).await?;
         let loaded = Snapshot::load(artifacts, repository, decoded, |_| true).await?;
-        let loaded = Arc::new(Snapshot { _room: Some(room), ..loaded });
-        *place = Arc::downgrade(&loaded);
+        let loaded = Arc::new(Snapshot { _memory: Some(memory), ..loaded });
+        *cell = Arc::downgrade(&loaded);
         Ok(loaded)
     }
 
-    fn place_of(&self, key: &str) -> Place {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_taken = |place: &Place| place.try_lock().map_or(true, |snapshot| snapshot.strong_count() > 0);
-        places.retain(|_, place| Arc::strong_count(place) > 1 || is_taken(place));
-        Arc::clone(places.entry(key.to_owned()).or_default())
+    fn cell_of(&self, key: &str) -> Cell {
+        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_taken = |cell: &Cell| cell.try_lock().map_or(true, |snapshot| snapshot.strong_count() > 0);
+        cells.retain(|_, cell| Arc::strong_count(cell) > 1 || is_taken(cell));
+        Arc::clone(cells.entry(key.to_owned()).or_default())
     }
 
-    /// Who waits for long is no slower than others: the job waits with its stage, and climbs no ladder.
-    async fn room_for(&self, memory_bytes: u64) -> Result<OwnedSemaphorePermit, StageError> {
+    /// A job that waits too long goes back to its stage, and no attempt is counted.
+    async fn memory_for(&self, memory_bytes: u64) -> Result<OwnedSemaphorePermit, StageError> {
         let wanted = num_units(memory_bytes).clamp(1, self.num_units);
-        match timeout(PATIENCE, Arc::clone(&self.room).acquire_many_owned(wanted)).await {
-            Ok(room) => room.map_err(|closed| StageError::panicked(closed.to_string())),
-            Err(_) => {
-                Err(StageError::no_room(format!("others have the {wanted} MiB of memory that its repository needs")))
-            }
+        match timeout(PATIENCE, Arc::clone(&self.memory).acquire_many_owned(wanted)).await {
+            Ok(permit) => permit.map_err(|closed| StageError::panicked(closed.to_string())),
+            Err(_) => Err(StageError::no_capacity(format!(
+                "other jobs use the {wanted} MiB of memory that its repository needs"
+            ))),
         }
     }
 }
 
-/// Memory that the files of a manifest take that are wanted and may have an outline, in bytes.
+/// The memory of the wanted files of a manifest that may have an outline, in bytes.
 pub(crate) fn memory_of(manifest: &Manifest, wanted: impl Fn(&ManifestEntry) -> bool) -> u64 {
     let files = manifest.entries.iter().filter(|entry| may_have_outline(entry) && wanted(entry));
     files.map(|entry| entry.size_bytes.saturating_mul(MEMORY_PER_BYTE).saturating_add(MEMORY_PER_FILE)).sum()
@@ -180,7 +183,7 @@ fn slot(manifest: &Manifest, position: usize) -> (&str, u32) {
     manifest.entries[position].source.as_ref().map_or(("", 0), |slot| (&slot.artifact.key, slot.index))
 }
 
-/// The files of one pack, at the positions that its entries have in the manifest.
+/// The files of one pack, at their positions in the manifest.
 async fn read_pack(
     artifacts: Arc<Artifacts>,
     manifest: Arc<Manifest>,
@@ -209,7 +212,7 @@ fn read_files(
     for position in positions {
         let entry = &manifest.entries[*position];
         let Some(index) = entry.source.as_ref().map(|slot| slot.index) else { continue };
-        // Copies of a file share its slot and stand beside each other.
+        // Copies of a file share its slot and follow each other.
         let outline = match &last {
             Some((slot, outline)) if *slot == index => Arc::clone(outline),
             _ => Arc::new(reader.read(index).map_err(|error| StageError::corrupt(&outlines_key_of(pack), &error))?),
@@ -220,8 +223,8 @@ fn read_files(
     Ok(files)
 }
 
-/// Outlines are made with the facts. Where they are not beside them (another version made those facts), they are made
-/// from them now.
+/// Outlines are written together with the facts. If they do not exist (another version wrote those facts),
+/// they are made now.
 async fn make_outlines(artifacts: &Artifacts, pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
     let Some(facts) = artifacts.facts_pack(pack).await? else { return Ok(None) };
     let key = pack.key.clone();
@@ -241,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// A manifest of one file of so many bytes, whose pack nobody has parsed.
+    /// A manifest of one file of this size, whose pack is not parsed.
     async fn manifest_of(artifacts: &Artifacts, repository: RepositoryId, size_bytes: u64) -> ArtifactRef {
         let pack = ArtifactRef { key: "packs/none".to_owned(), size_bytes: 1, hash: [0; 32] };
         let entry = ManifestEntry {
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn snapshots_wait_for_memory_and_a_huge_one_is_alone() {
+    async fn huge_snapshot_is_loaded_alone() {
         let artifacts = Artifacts::new(Arc::new(MemoryBlobs::default()));
         let snapshots = Snapshots::new(24 << 20);
         let load = async |name: &str, size_bytes: u64| {
@@ -274,25 +277,25 @@ mod tests {
             timeout(Duration::from_secs(1), snapshots.load(&artifacts, repository, &manifest, 0)).await.ok()
         };
         let half = ((12 << 20) - MEMORY_PER_FILE) / MEMORY_PER_BYTE;
-        let first = load("a", half).await.expect("there is room").expect("loaded");
-        let second = load("b", half - 1).await.expect("there is room").expect("loaded");
+        let first = load("a", half).await.expect("memory is free").expect("loaded");
+        let second = load("b", half - 1).await.expect("memory is free").expect("loaded");
         assert!(load("c", 1).await.is_none(), "all memory is taken");
         drop(first);
-        let third = load("c", 1).await.expect("there is room again").expect("loaded");
+        let third = load("c", 1).await.expect("memory is free again").expect("loaded");
         assert!(load("d", 1 << 40).await.is_none(), "it has to be alone");
         drop((second, third));
         let huge = load("d", 1 << 40).await.expect("it is alone").expect("loaded");
-        assert!(load("e", 0).await.is_none(), "there is a huge one");
-        // Who looks at the same one takes no more.
-        let same = load("d", 1 << 40).await.expect("it is there").expect("loaded");
+        assert!(load("e", 0).await.is_none(), "a huge snapshot is loaded");
+        // A second user of the same snapshot takes no more memory.
+        let same = load("d", 1 << 40).await.expect("it is loaded").expect("loaded");
         assert!(Arc::ptr_eq(&huge, &same));
         drop((huge, same));
         assert!(load("e", 0).await.is_some());
-        assert!(snapshots.places.lock().expect("no panic").len() <= 2, "places of what is gone stay");
+        assert!(snapshots.cells.lock().expect("no panic").len() <= 2, "cells of dropped snapshots stay");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_memory_waits_with_the_stage() {
+    async fn job_that_waits_for_memory_pauses() {
         let artifacts = Artifacts::new(Arc::new(MemoryBlobs::default()));
         let snapshots = Snapshots::new(1);
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("a"));
@@ -301,9 +304,9 @@ mod tests {
             snapshots.load(&artifacts, repository, &manifest, beside_bytes).await
         };
         let held = load(1, 1 << 30).await.expect("it is alone");
-        let error = load(2, 0).await.err().expect("no room");
+        let error = load(2, 0).await.err().expect("no memory");
         assert!(matches!(error.class, ErrorClass::Pause { retry_after: None }), "{error:?}");
         drop(held);
-        load(2, 0).await.expect("there is room");
+        load(2, 0).await.expect("memory is free");
     }
 }

@@ -1,5 +1,5 @@
-//! Versions of everything that turns bytes into records. They stand in facts keys and in the manifest, so that what
-//! other tools made is made anew, and nothing else is.
+//! Versions of everything that turns bytes into records. Facts keys and manifests contain them, so that the
+//! output of other tools is made again, and nothing else is.
 
 use cairn_config::Operator;
 use cairn_domain::{BlobId, Digest, Digester, FactsKey, ModelId};
@@ -10,13 +10,14 @@ pub struct Toolchain {
     pub model: ModelId,
 }
 
-/// Counts up when facts of documents and code are turned into edges or patterns in another way, or asked keys are.
+/// Incremented when the same facts give other edges or patterns, or other asked keys.
 const LINKING_VERSION: u64 = 9;
-/// Counts up when terms or their weights change.
+/// Incremented when terms or their weights change.
 const TERMS_VERSION: u64 = 1;
 
 impl Toolchain {
-    /// Identity of what parsing a blob yields. `ignore` is the digest of the repository's `secrets.ignore` as it applies to the path.
+    /// The identity of the facts of a blob. `ignore` is the digest of the repository's `secrets.ignore` as it
+    /// applies to the path.
     pub fn facts_key(&self, blob: BlobId, language: &str, ignore: Digest) -> FactsKey {
         let digester = Digester::new("facts").bytes(&blob.0).text(language);
         let digester = digester.number(cairn_redaction::RULES_VERSION.into());
@@ -24,8 +25,9 @@ impl Toolchain {
         FactsKey(digester.bytes(&ignore.0).key())
     }
 
-    /// Of all that decides what becomes of a snapshot and is no part of it: the operator's rules, the caller's settings, every version
-    /// that facts and records depend on, and the release, since rules of the inventory have no version of their own.
+    /// The digest of all inputs of a snapshot that are no part of it: the operator's rules, the caller's
+    /// settings, every version that facts and records depend on, and the release, because the rules of the
+    /// inventory have no version of their own.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
         let Operator { home: _, sources: _, max_file_size, generated, sensitive_add, sensitive_allow, num_workers: _ } =
             operator;
@@ -43,7 +45,7 @@ impl Toolchain {
             .digest()
     }
 
-    /// Of all that makes records of facts.
+    /// The digest of everything that turns facts into records.
     pub fn digest(&self) -> Digest {
         Digester::new("tools")
             .text(&self.model.name)

@@ -265,7 +265,9 @@ impl Decode for runs::RepositoryDocument {
 record!(runs::StageParts { planned, released, sent, ended, failed });
 record!(runs::RunDetails { tenant, manifest, plan, revision, branch, model, result, started_at_ms, message });
 
-/// When the jobs were handed out anew came later than the rest. It stands at the end, and is missing in older documents.
+record!(runs::PostponedPart { part, code, until_ms });
+
+/// Older documents end before `sent_again_at_ms` or before `postponed`.
 impl Encode for runs::RunDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RunDocument { details, ledger } = self;
@@ -282,6 +284,7 @@ impl Encode for runs::RunDocument {
         ledger.superseded_at_ms.encode(out);
         ledger.is_swept.encode(out);
         ledger.sent_again_at_ms.encode(out);
+        ledger.postponed.encode(out);
     }
 }
 
@@ -301,9 +304,11 @@ impl Decode for runs::RunDocument {
             superseded_at_ms: Decode::decode(reader)?,
             is_swept: Decode::decode(reader)?,
             sent_again_at_ms: None,
+            postponed: Vec::new(),
         };
         let sent_again_at_ms = came_later(reader)?.flatten();
-        Ok(Self { details, ledger: runs::RunLedger { sent_again_at_ms, ..ledger } })
+        let postponed = came_later(reader)?.unwrap_or_default();
+        Ok(Self { details, ledger: runs::RunLedger { sent_again_at_ms, postponed, ..ledger } })
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
 /// The code that results and `runbooks/` share, and the whole chain of causes.
 pub(crate) fn code_and_message(error: &anyhow::Error) -> (&str, String) {
     if let Some(error) = error.downcast_ref::<StageError>() {
-        return (error.code, error.chain());
+        return (error.code.as_str(), error.chain());
     }
     if let Some(error) = error.downcast_ref::<QueryError>() {
         return (error.code.as_str(), error.message.clone());

@@ -1,5 +1,5 @@
-//! The cloner: takes requests to sync, fetches repositories, decides what becomes of every path, redacts and packs what is
-//! new, and begins the run. Clones of what was deleted it removes.
+//! The cloner: fetches repositories, decides which paths are indexed, redacts and packs new texts, and begins
+//! the run. It also removes the clones of deleted repositories.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The embedder: chunks get their vectors and are staged; what is gone ends. Where the provider has a quota, only the owner of
-//! its key works on the former; the others stand by.
+//! The embedder: computes and stages the vectors of chunks, and ends the chunks of removed paths. With a
+//! provider that has a quota, only the owner of its key computes vectors; the other replicas wait for the
+//! key.
 
 use std::process::ExitCode;
 

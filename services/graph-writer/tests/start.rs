@@ -1,4 +1,4 @@
-//! The program as an operator starts it, without what it needs.
+//! The program without its dependencies.
 
 use std::process::Command;
 

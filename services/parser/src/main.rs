@@ -1,4 +1,4 @@
-//! The parser: source packs become facts packs, in child processes that can be killed.
+//! The parser: turns source packs into facts packs, in child processes that can be killed.
 
 use std::process::ExitCode;
 
@@ -6,11 +6,11 @@ use anyhow::Context;
 use cairn_wiring::{Arguments, Cluster, ClusterConfig, Stop, start, workers};
 use clap::Parser;
 
-/// The word by which this program runs itself as a child that parses.
+/// The argument with which this program starts itself as a parsing child.
 const PARSE_WORKER: &str = "parse-worker";
 
 fn main() -> ExitCode {
-    // The child has nothing to do with settings, runtimes, logs or stores.
+    // The child needs no settings, runtime, logs or stores.
     if std::env::args().nth(1).as_deref() == Some(PARSE_WORKER) {
         let served = cairn_local_parser::serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);

@@ -1,5 +1,5 @@
-//! The scheduler. `tick` asks for a sync of every repository (a CronJob). `run` coordinates: it hands out syncs and what
-//! stands in the outbox, publishes generations, looks after runs that stand still, and sweeps.
+//! The scheduler. `tick` requests a sync of every repository (a CronJob). `run` coordinates: it hands over
+//! syncs and the jobs of the outbox, publishes generations, sends jobs of stalled runs again, and sweeps.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 #[derive(Parser, Debug)]
 #[command(version)]
 struct Arguments {
-    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` overrule it.
+    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` override it.
     #[arg(long, global = true, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -22,9 +22,9 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Ask for a sync of every repository, and end.
+    /// Request a sync of every repository, and end.
     Tick,
-    /// Coordinate until asked to stop. Of several replicas one is at work; the others stand by and take over.
+    /// Coordinate until asked to stop. One replica coordinates; the others wait and take over.
     Run,
 }
 

@@ -1,4 +1,4 @@
-//! The program as an operator starts it, without what it needs.
+//! The program without its dependencies.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -18,9 +18,9 @@ fn missing_settings_are_named() {
     assert!(!output.status.success() && said.contains("[s3]"), "{said}");
 }
 
-/// A store that takes connections and says nothing keeps it waiting for a minute.
+/// A store that accepts connections and never answers delays the start by a minute.
 #[test]
-fn who_still_connects_ends_when_asked_to() {
+fn stops_while_it_connects() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut settings = tempfile::NamedTempFile::new().expect("a file");
     let url = format!("http://{}", silent.local_addr().expect("an address"));

@@ -1,4 +1,5 @@
-//! What every service connects to: artifacts, catalogue and graph; and the broker, of those that work on jobs.
+//! The connections of a service: artifacts, catalogue and graph, and the broker for services that work on
+//! jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,14 +13,15 @@ use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
 use cairn_ports::{BlobStore, Broker, Catalogue, Clock, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
-use cairn_stages::{Artifacts, Snapshots};
+use cairn_stages::{Artifacts, Snapshots, StageSet};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::topology::Lacking;
+use crate::isolation::{self, ChildProcess};
+use crate::topology::TopologyGate;
 use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Probes, Stop};
 
-/// What handlers that are stopped in the middle get, to give back what they have in hand.
+/// The time in which stopped handlers give back their jobs.
 const GIVE_BACK: Duration = Duration::from_secs(5);
 
 /// The connections of one process.
@@ -37,8 +39,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Connects and checks that what `cairn topology apply` makes is there. A missing dependency is an error: the process is
-    /// started again.
+    /// Connects, and checks that everything that `cairn topology apply` creates exists. A missing dependency
+    /// is an error, and the orchestrator starts the process again.
     pub async fn connect(config: ClusterConfig) -> anyhow::Result<Self> {
         let operator = Operator::load(config.operator.as_deref(), &PathBuf::from("config.toml"))?;
         let section = |name: &str| format!("the settings have no section [{name}]");
@@ -68,31 +70,41 @@ impl Cluster {
         })
     }
 
-    /// Folder for what can be made again.
+    /// The folder for data that can be made again.
     pub fn cache_directory(&self) -> PathBuf {
         self.config.cache_directory.clone().unwrap_or_else(|| std::env::temp_dir().join("cairn"))
     }
 
-    pub fn snapshots(&self) -> Arc<Snapshots> {
-        Arc::new(Snapshots::new(self.config.pipeline.snapshot_memory_bytes))
+    /// The stages over these connections.
+    pub fn stages(&self) -> StageSet {
+        StageSet {
+            artifacts: Arc::clone(&self.artifacts),
+            snapshots: Arc::new(Snapshots::new(self.config.pipeline.snapshot_memory_bytes)),
+            catalogue: self.runs.clone(),
+            ledger: self.runs.clone(),
+            graph: self.graph.clone(),
+            clock: Arc::clone(&self.clock),
+            num_threads: self.num_threads(),
+        }
     }
 
     pub fn num_threads(&self) -> usize {
         std::thread::available_parallelism().map_or(2, usize::from)
     }
 
-    /// A connection to the broker, which lives on through its restarts.
+    /// A connection to the broker. It survives restarts of the broker.
     pub fn broker(&self) -> anyhow::Result<Arc<RabbitMqBroker>> {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
         Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
 
-    /// Works on jobs until the process is asked to stop; then takes no more, and finishes what is in hand.
+    /// Works on jobs until the process is asked to stop. Then it takes no more jobs and finishes those in
+    /// progress.
     pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
         self.work_and_own(broker, workers, None, stop).await
     }
 
-    /// The same; what only the owner of a key does is done while this process is the owner.
+    /// Like `work`. The work of a key's owner is done while this process owns the key.
     pub async fn work_and_own(
         &self,
         broker: Arc<RabbitMqBroker>,
@@ -103,15 +115,19 @@ impl Cluster {
         let config = runner_config(&self.config.pipeline);
         let outbox = self.runs.clone();
         let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
-        let lacking = Lacking::new();
-        let health = Health::of(&broker, &runner, &lacking, &self.probes);
+        if isolation::is_child() {
+            return isolation::serve(&runner, workers, owners).await;
+        }
+        runner.isolate(Arc::new(ChildProcess::of_this_program()?));
+        let gate = TopologyGate::new();
+        let health = Health::of(&broker, &runner, &gate, &self.probes);
         let mut serving = std::pin::pin!(health.clone().serve(self.config.http.listen));
         let (drain, draining) = watch::channel(false);
         let (leave, leaving) = watch::channel(false);
         let mut working = tokio::spawn({
-            let (broker, runner, lacking) = (Arc::clone(&broker), Arc::clone(&runner), lacking.clone());
+            let (broker, runner, gate) = (Arc::clone(&broker), Arc::clone(&runner), gate.clone());
             async move {
-                lacking.until_complete(&broker).await;
+                gate.until_complete(&broker).await;
                 everything(broker, runner, workers, owners, Signals { draining, leaving }).await
             }
         });
@@ -124,8 +140,8 @@ impl Cluster {
         drain.send_replace(true);
         let drained = async {
             broker.close().await;
-            runner.wait_no_more();
-            if lacking.reasons().is_empty() { self.ended(working, leave).await } else { Ok(()) }
+            runner.stop_waiting();
+            if gate.reasons().is_empty() { self.ended(working, leave).await } else { Ok(()) }
         };
         tokio::select! {
             ended = drained => ended,
@@ -133,7 +149,7 @@ impl Cluster {
         }
     }
 
-    /// Waits for what is in hand, in bounded time.
+    /// Waits for the jobs in progress, for a limited time.
     async fn ended(
         &self,
         mut working: JoinHandle<anyhow::Result<()>>,
@@ -147,13 +163,13 @@ impl Cluster {
         leave.send_replace(true);
         match tokio::time::timeout(GIVE_BACK, working).await {
             Ok(ended) => ended?,
-            // What is not answered comes back to the queue, and counts as unanswered.
+            // Jobs without an answer come back to the queue and count as unanswered.
             Err(_) => Ok(()),
         }
     }
 }
 
-/// A small read of what every question and every job begins with.
+/// A small read of the data with which every question and every job begins.
 fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     let runs = Arc::clone(runs);
     probes.watch("Neo4j (catalogue and graph)", move || {
@@ -162,7 +178,7 @@ fn watch_catalogue(probes: &Probes, runs: &Arc<Metastore>) {
     });
 }
 
-/// Whether there is an artifact of that name: there is none, and that is an answer.
+/// Reads an artifact that does not exist. The reply `not found` proves that the store works.
 fn watch_artifacts(probes: &Probes, blobs: &Arc<dyn BlobStore>) {
     let blobs = Arc::clone(blobs);
     probes.watch("S3 (artifacts)", move || {
@@ -176,7 +192,7 @@ fn watch_artifacts(probes: &Probes, blobs: &Arc<dyn BlobStore>) {
     });
 }
 
-/// What a process that is to stop is told: to take no more, and then to stop at once.
+/// The signals to a stopping process: first to take no more jobs, then to stop at once.
 pub struct Signals {
     pub draining: watch::Receiver<bool>,
     pub leaving: watch::Receiver<bool>,

@@ -1,6 +1,7 @@
-//! Settings of a cluster: one file, the environment on top.
+//! The settings of a cluster: one file, overridden by the environment.
 //!
-//! `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`; a value that is no TOML is a text.
+//! `CAIRN__RABBITMQ__PREFETCH=8` sets `prefetch` in the section `rabbitmq`. A value that is not TOML is a
+//! text.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,14 @@ use crate::OrganisationConfig;
 use crate::QueryConfig;
 use crate::embedding::EmbeddingConfig;
 
-/// What was published may have been dated a handler's time ago, and a cursor reads it for so long.
+/// A published time may be older by one handler's time, and a cursor reads that generation for its whole
+/// life.
 const CURSOR_LIFE_MS: i64 = 600_000;
 
-/// Starts the names of variables.
+/// The prefix of the variables.
 const VARIABLE: &str = "CAIRN__";
 
-/// Always texts: a password of digits is no number, and an error about its type would show it.
+/// Always texts. A password of digits is not a number, and a type error would print it.
 const SECRETS: [&str; 3] = ["password", "api_key", "value"];
 
 /// Every section that a service may need.
@@ -40,16 +42,16 @@ pub struct ClusterConfig {
     #[serde(default)]
     pub pipeline: PipelineConfig,
     pub query: Option<QueryConfig>,
-    /// Organisations whose repositories `scheduler tick` registers and keeps in step.
+    /// Organisations whose repositories `scheduler tick` registers and updates.
     #[serde(default)]
     pub organisations: Vec<OrganisationConfig>,
-    /// File with the operator's rules on sources and sensitive names; the same as `config.toml` of local mode.
+    /// The file with the operator's rules on sources and sensitive names, like `config.toml` of local mode.
     pub operator: Option<PathBuf>,
-    /// Of what can be made again: clones. Default: the system's folder for temporary files.
+    /// The folder for data that can be made again: clones. Default: the system's folder for temporary files.
     pub cache_directory: Option<PathBuf>,
 }
 
-/// Where health, readiness and metrics are answered.
+/// The address of health, readiness and metrics.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
@@ -62,38 +64,40 @@ impl Default for HttpConfig {
     }
 }
 
-/// How much is worked on at a time, and for how long.
+/// How many jobs run at a time, and for how long.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PipelineConfig {
     /// Jobs of one stage in one process.
     pub concurrency: usize,
-    /// How long a handler may write to stores after it was last seen that its run is active, at which it looks three times
-    /// within it. Shorter than the grace before sweeping.
+    /// How long a handler may write to stores after the last check that found its run active. It checks three
+    /// times within this time. Shorter than the grace period of sweeping.
     pub deadline_seconds: u64,
-    /// How long a handler may take in all. Two thirds of what RabbitMQ waits for an answer (`consumer_timeout`) at most.
+    /// The total time of a handler. At most two thirds of RabbitMQ's `consumer_timeout`.
     pub longest_seconds: u64,
-    /// Memory for whole repositories, which linking and finding patterns look at, in one process.
+    /// Memory for whole repositories in one process. Linking and finding patterns need it.
     pub snapshot_memory_bytes: u64,
-    /// How long a process that is told to stop finishes what it has in hand.
+    /// How long a stopping process finishes its jobs.
     pub drain_seconds: u64,
     /// Parts of one run that may be in flight.
     pub window: u32,
-    /// Runs and syncs that may be under way; an eighth more for the interactive lane.
+    /// Runs and syncs that may be in progress; the interactive lane may use an eighth more.
     pub runs_in_flight: usize,
-    /// A sync's lease; renewed four times within it.
+    /// The lease of a sync, renewed four times within this time. The sync of a worker that died starts again
+    /// when its lease has ended.
     pub lease_ms: i64,
-    /// A sync that nobody took up is handed out again after this.
+    /// A sync that no worker took up is sent again after this time.
     pub sync_again_after_ms: i64,
-    /// Jobs of a run without progress for this long are handed out again.
+    /// Jobs of a run without progress for this time are sent again.
     pub stalled_after_ms: i64,
-    /// A run without progress for this long is ended as failed.
+    /// A run without progress for this time ends as failed.
     pub reaped_after_ms: i64,
-    /// How long a swept generation has been invisible. No shorter than a cursor's life and a handler's time together.
+    /// How long a generation is invisible before it is swept. At least a cursor's life and a handler's time
+    /// together.
     pub grace_ms: i64,
     /// Delays between attempts of a job.
     pub retry_delays_ms: Vec<u64>,
-    /// Between two looks of the coordinator at the outbox and at requests.
+    /// Between two checks of the outbox and the requests by the coordinator.
     pub tick_ms: u64,
     /// Between two sweeps.
     pub sweep_every_ms: u64,
@@ -109,7 +113,7 @@ impl Default for PipelineConfig {
             drain_seconds: 60,
             window: 64,
             runs_in_flight: 256,
-            lease_ms: 60_000,
+            lease_ms: 20_000,
             sync_again_after_ms: 30 * 60_000,
             stalled_after_ms: 5 * 60_000,
             reaped_after_ms: 6 * 3_600_000,
@@ -121,7 +125,7 @@ impl Default for PipelineConfig {
     }
 }
 
-/// Everything that is wrong with the settings.
+/// All faults of the settings.
 #[derive(Debug)]
 pub struct InvalidConfig(Vec<String>);
 
@@ -134,7 +138,7 @@ impl std::fmt::Display for InvalidConfig {
 impl std::error::Error for InvalidConfig {}
 
 impl ClusterConfig {
-    /// Reads the file, if there is one, and the variables of this process.
+    /// Reads the file, if one is given, and the variables of this process.
     pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
         let text = match file {
             Some(path) => std::fs::read_to_string(path)
@@ -157,7 +161,7 @@ impl ClusterConfig {
         Ok(table.try_into()?)
     }
 
-    /// Every fault of every section at once, before any connection is opened.
+    /// Reports all faults of all sections at once, before any connection is opened.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         let sections = [
             ("rabbitmq", self.rabbitmq.as_ref().map(|section| section.validate().map_err(|fault| fault.to_string()))),
@@ -193,7 +197,7 @@ impl ClusterConfig {
                     && other.hosting.owner.eq_ignore_ascii_case(owner)
             };
             if self.organisations[..position].iter().any(is_same) {
-                faults.push(of("stands there twice".to_owned()));
+                faults.push(of("is listed twice".to_owned()));
             }
         }
         faults
@@ -233,7 +237,7 @@ impl PipelineConfig {
     }
 }
 
-/// Without the line itself, which may hold a password.
+/// The message omits the line itself, because it may contain a password.
 fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
@@ -241,7 +245,7 @@ fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
 }
 
 fn scalar(text: String) -> Value {
-    // Only a whole value counts: a URL that begins like a number is a text.
+    // Only a complete value counts: a URL that begins like a number is a text.
     format!("value = {text}")
         .parse::<Table>()
         .ok()
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_overrules_the_file() {
+    fn environment_overrides_the_file() {
         let text = "[http]\nlisten = \"127.0.0.1:1\"\n[pipeline]\nwindow = 3\n";
         let config =
             read(text, &[("CAIRN__PIPELINE__WINDOW", "7"), ("CAIRN__HTTP__LISTEN", "127.0.0.1:2"), ("HOME", "x")]);
@@ -284,13 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn a_password_of_digits_is_a_text() {
+    fn password_of_digits_is_a_text() {
         let config = read("[neo4j]\nurl = \"bolt://h\"", &[("CAIRN__NEO4J__PASSWORD", "12345")]);
         config.expect("a text").validate().expect("sound");
     }
 
     #[test]
-    fn a_provider_with_a_quota_needs_an_owner_of_its_key() {
+    fn provider_with_a_quota_needs_an_owned_key() {
         let faults = |provider: &str, key_name: &str| {
             let provider =
                 format!("provider = \"{provider}\"\nmodel = \"m\"\ndimensions = 8\nurl = \"https://e.example/v1\"");
@@ -309,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused_and_what_is_wrong_is_all_said() {
+    fn unknown_settings_are_refused_and_all_faults_reported() {
         assert!(read("[rabitmq]\n", &[]).is_err());
         let fault = read("[neo4j]\npassword = \"hunter2\n", &[]).expect_err("no TOML").to_string();
         assert!(fault.contains("line 2") && !fault.contains("hunter2"), "{fault}");
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn organisations_are_read_and_all_their_faults_said() {
+    fn organisations_are_read_and_their_faults_reported() {
         let acme = "[[organisations]]\ntenant = 'acme'\ninclude = ['shop*']\ninclude_forks = true\n\
                     hosting = { kind = 'github', owner = 'acme', token = { env = 'GITHUB_TOKEN' } }\n";
         let config = read(acme, &[]).expect("the form is right");
@@ -335,8 +339,7 @@ mod tests {
         let wrong = "[[organisations]]\ntenant = ''\nexclude = ['[']\nhosting = { kind = 'gitea', owner = 'a/b' }\n";
         let config = read(&format!("[pipeline]\nwindow = 0\n{acme}{acme}{wrong}"), &[]).expect("the form is right");
         let faults = config.validate().expect_err("faults").to_string();
-        for part in
-            ["`window`", "2 (`acme`): stands there twice", "3 (`a/b`): `tenant`", "`exclude`", "`url`", "`owner`"]
+        for part in ["`window`", "2 (`acme`): is listed twice", "3 (`a/b`): `tenant`", "`exclude`", "`url`", "`owner`"]
         {
             assert!(faults.contains(part), "{part}: {faults}");
         }

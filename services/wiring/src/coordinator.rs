@@ -1,5 +1,5 @@
-//! The coordinator's loops. Each step takes no input but the time, so one that died half way is simply made again; a step
-//! that fails is logged and made again at its next turn.
+//! The coordinator's loops. Each step takes no input but the time, so a step that was stopped is simply
+//! repeated. A failed step is logged and repeated at its next turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use cairn_domain::{RunId, RunState, StageName};
 use cairn_pipeline::{DispatchBounds, StageError, dispatch, held, relay, send_again};
 use cairn_ports::{Broker, ErrorKind, Ledger, LedgerRead, Requests};
 use cairn_rabbitmq::RabbitMqBroker;
-use cairn_stages::Sweep;
+use cairn_stages::{Sweep, SweepStores};
 use cairn_telemetry::metrics::COORDINATED;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{Cluster, ClusterConfig, Stores, organisations};
 
-/// A run with progress within this time has somebody who publishes what follows.
+/// While a run makes progress, its workers publish the next jobs themselves.
 const QUIET_MS: i64 = 2_000;
-/// A run whose jobs the broker holds is given so many times as long as others before the reaper ends it.
+/// A run whose jobs the broker holds gets this multiple of the usual time before the reaper ends it.
 const WAITS_LONGER: i64 = 8;
 
 pub struct Coordinator {
@@ -29,26 +29,25 @@ pub struct Coordinator {
 
 impl Coordinator {
     pub fn new(cluster: Arc<Cluster>, broker: Arc<RabbitMqBroker>, stores: &Stores) -> Self {
-        let sweep = |grace_ms| Sweep {
-            artifacts: Arc::clone(&cluster.artifacts),
-            catalogue: cluster.runs.clone(),
-            sweeping: cluster.runs.clone(),
-            graph: cluster.graph.clone(),
-            clock: Arc::clone(&cluster.clock),
-            cache: Arc::clone(&stores.cache),
-            stores: stores.generations(&cluster),
-            letters: Some(broker.clone()),
-            grace_ms,
+        let sweep = |grace_ms| {
+            let stores = SweepStores {
+                sweeping: cluster.runs.clone(),
+                cache: Arc::clone(&stores.cache),
+                generations: stores.generations(&cluster),
+                letters: Some(broker.clone()),
+            };
+            cluster.stages().sweep(stores, grace_ms)
         };
         let grace_ms = cluster.config.pipeline.grace_ms;
-        // Tests that read nothing meanwhile need not wait. Artifacts keep their grace: what is written again is renewed only when it
-        // has some age, and until its run or publication names it nothing else keeps it.
+        // Tests without concurrent readers need not wait. Artifacts keep their grace period: a second write
+        // renews an artifact only above some age, and nothing else protects it until its run or publication
+        // names it.
         let generations = sweep(cairn_faults::sweep_grace_ms().unwrap_or(grace_ms));
         let artifacts = sweep(grace_ms);
         Self { cluster, broker, generations, artifacts }
     }
 
-    /// Goes through the steps until it is dropped. One replica at a time does: see `OwnersWork`.
+    /// Runs the steps until it is dropped. One replica at a time does this: see `OwnersWork`.
     pub(crate) async fn run(&self) {
         let config = &self.cluster.config.pipeline;
         let tick = Duration::from_millis(config.tick_ms);
@@ -77,14 +76,14 @@ impl Coordinator {
         Ok(relay(self.broker.as_ref(), self.cluster.runs.as_ref(), quiet_since_ms).await? as u64)
     }
 
-    /// The reconciler: jobs of runs that stand still may be lost.
+    /// The reconciler: jobs of runs without progress may be lost.
     async fn send_again(&self) -> Result<u64, StageError> {
         let (now_ms, after_ms) = (self.cluster.clock.now_ms(), self.cluster.config.pipeline.stalled_after_ms);
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
-    /// The reaper: what stands still for hours does not end by itself any more. A run whose jobs all wait at the broker (for a
-    /// provider's quota, behind others) has more time.
+    /// The reaper: a run without progress for hours does not end by itself any more. A run whose jobs all
+    /// wait at the broker (for a provider's quota, or behind other jobs) gets more time.
     async fn reap(&self) -> Result<u64, StageError> {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
         let after_ms = self.cluster.config.pipeline.reaped_after_ms;
@@ -118,7 +117,7 @@ impl Coordinator {
 
     async fn waits_at_the_broker(&self, run: RunId, held: &BTreeSet<StageName>) -> Result<bool, StageError> {
         match self.cluster.runs.ready(run).await {
-            // It was deleted meanwhile.
+            // The repository was deleted meanwhile.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             open => {
                 let open = open?;
@@ -128,7 +127,7 @@ impl Coordinator {
     }
 }
 
-/// Makes a step again and again; what it did is counted.
+/// Repeats a step and counts what it did.
 pub(crate) async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
 where
     F: Future<Output = Result<u64, StageError>>,
@@ -139,20 +138,20 @@ where
         turns.tick().await;
         match step().await {
             Ok(count) => counter.inc_by(count),
-            Err(error) => tracing::warn!(step = what, code = error.code, "{}", error.chain()),
+            Err(error) => tracing::warn!(step = what, code = %error.code, "{}", error.chain()),
         }
     }
 }
 
-/// Brings the catalogue in step with the organisations, and asks for a sync of every repository of every tenant. Two at once ask
-/// for the same: it is one request. Organisations that cannot be listed keep nobody from being asked for.
+/// Updates the catalogue from the organisations, and requests a sync of every repository of every tenant. Two
+/// ticks at once make one request. An organisation that cannot be listed stops no request.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
     let discovered = organisations::discover_all(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
         match cluster.runs.schedule(repository, now_ms).await {
-            // It was deleted meanwhile.
+            // The repository was deleted meanwhile.
             Err(error) if error.kind == ErrorKind::NotFound => {}
             asked => {
                 asked?;

@@ -1,4 +1,4 @@
-//! Which embedding model a cluster uses.
+//! The embedding model of a cluster.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::Owning;
 
-/// The model is the same for all services of a cluster.
+/// All services of a cluster use the same model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EmbeddingConfig {
@@ -22,8 +22,8 @@ pub enum EmbeddingConfig {
     /// A provider over HTTP.
     Http {
         provider: Box<EmbeddingHttpConfig>,
-        /// One of `rabbitmq.topology.owned_keys`: of all embedders, the owner of the key calls the provider. Not set, all of
-        /// them do; only TEI, which has no quota, allows that.
+        /// One of `rabbitmq.topology.owned_keys`: only the embedder that owns the key calls the provider.
+        /// Without this setting all embedders call it; only TEI, which has no quota, allows that.
         key_name: Option<String>,
     },
 }
@@ -36,7 +36,7 @@ impl EmbeddingConfig {
         })
     }
 
-    /// `owned_keys` are those of the broker's topology, if it is known.
+    /// `owned_keys` are the keys of the broker's topology, if it is configured.
     pub(crate) fn faults(&self, owned_keys: Option<&[String]>) -> Vec<String> {
         let EmbeddingConfig::Http { provider, key_name } = self else { return Vec::new() };
         let mut faults = provider.validate(Share::Passages).err().map_or_else(Vec::new, |invalid| invalid.faults);
@@ -53,7 +53,7 @@ impl EmbeddingConfig {
     }
 }
 
-/// `share` says what part of the provider's quota this process may use.
+/// `share` is the part of the provider's quota that this process may use.
 pub fn embedder(config: &EmbeddingConfig, share: Share) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(match config {
         EmbeddingConfig::Local => Arc::new(LocalEmbedder::shipped()?),
@@ -67,7 +67,7 @@ fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow::Result<Arc
     Ok(embedder)
 }
 
-/// What calls of the provider cost, among the metrics of this process.
+/// Adds the usage of the provider to the metrics of this process.
 fn export_counters(embedder: &Arc<HttpEmbedder>) {
     const READINGS: [Reading; 16] = [
         ("cairn_provider_calls_total", "Calls of the provider of embeddings, retries among them.", Kind::Counter),
@@ -112,10 +112,10 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
     });
 }
 
-/// A key's name, and what whoever owns it does.
+/// The name of a key, and the work of its owner.
 type OwnedKey = (String, Owning);
 
-/// What embeds passages, and the key that must be owned for it.
+/// The embedder of passages, and the key that its process must own.
 pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
     let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
         return Ok((embedder(config, Share::Passages)?, None));

@@ -1,4 +1,4 @@
-//! How the cloner reaches sources: the operator's rules, and nothing on its own disk but its clones.
+//! The sources of the cloner: under the operator's rules, with only its own clones on its disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,17 +9,20 @@ use cairn_git::{GitSettings, GitSources, Limits, ReadingPlan, RemotePolicy};
 use cairn_pipeline::StageError;
 use cairn_wire::RequestSettings;
 
-use crate::Cluster;
 use crate::coordinator::every;
+use crate::{Cluster, isolation};
 
-/// Sources of a cluster.
+/// The sources of a cluster.
 pub fn sources(cluster: &Cluster) -> Arc<GitSources> {
     Arc::new(sources_below(&cluster.operator, cluster.cache_directory().join("clones")))
 }
 
-/// From now on removes clones of what nobody has registered any more: a clone holds what was redacted everywhere else. One that was
-/// opened lately stays for the time being.
+/// Removes clones of repositories that are no longer registered, from now on: a clone contains the texts that
+/// are redacted everywhere else. A recently opened clone stays for the time being.
 pub fn sweep_clones(cluster: &Cluster, sources: &Arc<GitSources>) {
+    if isolation::is_child() {
+        return;
+    }
     let config = &cluster.config.pipeline;
     // Tests need not wait.
     let in_tests = cairn_faults::sweep_grace_ms();
@@ -43,7 +46,7 @@ fn sources_below(operator: &Arc<Operator>, clones: PathBuf) -> GitSources {
     GitSources::new(GitSettings { clones, remotes, limits, reading_plan: Some(plan(operator)) })
 }
 
-/// Which files of a tree on disk may be opened: sync applies the same rules again to the whole tree.
+/// The files of a tree on disk that may be opened. Sync applies the same rules again to the whole tree.
 fn plan(operator: &Arc<Operator>) -> Arc<ReadingPlan> {
     let operator = Arc::clone(operator);
     Arc::new(move |files| {

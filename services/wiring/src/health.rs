@@ -1,5 +1,5 @@
-//! Liveness, readiness and metrics over HTTP. Liveness asks no dependency: restarting this process would not bring
-//! another one back.
+//! Liveness, readiness and metrics over HTTP. Liveness checks no dependency, because a restart of this
+//! process does not repair another one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use cairn_rabbitmq::RabbitMqBroker;
 use cairn_telemetry::metrics::{BROKER_GAUGES, export};
 
 use crate::Probes;
-use crate::topology::Lacking;
+use crate::topology::TopologyGate;
 
-/// Says what keeps the process from working: one line each, empty if nothing does.
+/// Returns the reasons why the process cannot work, one line each; empty if it can.
 pub type Check = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
-/// What the endpoints answer from. They answer until the process ends, also while it drains: whoever watches a process
-/// wants to see that most of all.
+/// The state behind the endpoints. They answer until the process ends, also while it drains: then monitoring
+/// needs them most.
 #[derive(Clone)]
 pub struct Health {
-    /// `/healthz`: faults that only a restart mends.
+    /// `/healthz`: faults that only a restart repairs.
     alive: Check,
-    /// `/readyz`: reasons why no work should come here now.
+    /// `/readyz`: reasons why the process should get no work now.
     ready: Check,
     is_draining: Arc<AtomicBool>,
 }
@@ -37,22 +37,22 @@ impl Health {
         Self { alive, ready, is_draining: Arc::default() }
     }
 
-    /// Of a process that needs its stores and nothing else.
+    /// The health of a process that needs only its stores.
     pub fn of_stores(probes: &Probes) -> Self {
         let probes = probes.clone();
-        // A process that can listen is alive: starting it again brings no store back.
+        // A process that can listen is alive. A restart would not repair a store.
         Self::new(Arc::new(Vec::new), Arc::new(move || probes.reasons()))
     }
 
-    /// Of a process that works on jobs: it needs its broker, its stores, and what its stages wait for.
+    /// The health of a process that works on jobs: it needs its broker, its stores, and the dependencies of
+    /// its stages.
     pub(crate) fn of(
         broker: &Arc<RabbitMqBroker>,
         runner: &Arc<Runner<Metastore>>,
-        lacking: &Lacking,
+        gate: &TopologyGate,
         probes: &Probes,
     ) -> Self {
-        let (broker, runner, lacking, probes) =
-            (Arc::clone(broker), Arc::clone(runner), lacking.clone(), probes.clone());
+        let (broker, runner, gate, probes) = (Arc::clone(broker), Arc::clone(runner), gate.clone(), probes.clone());
         export_standing(&broker);
         let alive: Check = {
             let broker = Arc::clone(&broker);
@@ -60,7 +60,7 @@ impl Health {
         };
         let ready: Check = Arc::new(move || {
             let mut reasons = if broker.health().is_ready() { Vec::new() } else { faults(&broker) };
-            reasons.extend(lacking.reasons());
+            reasons.extend(gate.reasons());
             reasons.extend(probes.reasons());
             reasons.extend(runner.waits());
             reasons
@@ -68,12 +68,12 @@ impl Health {
         Self::new(alive, ready)
     }
 
-    /// From now on no work should come here: the process ends when what it has in hand is done.
+    /// The process should get no more work: it ends when its jobs are done.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// What a process has let go of because it ends is no fault.
+    /// A draining process has closed its connections. That is no fault.
     fn liveness(&self) -> Vec<String> {
         if self.is_draining.load(Ordering::Relaxed) { Vec::new() } else { (self.alive)() }
     }
@@ -90,7 +90,7 @@ impl Health {
             .with_state(self)
     }
 
-    /// Answers until the process ends.
+    /// Serves the endpoints until the process ends.
     pub async fn serve(self, address: SocketAddr) -> anyhow::Result<()> {
         let listener = tokio::net::TcpListener::bind(address)
             .await
@@ -100,7 +100,7 @@ impl Health {
     }
 }
 
-/// How this process stands with the broker, among its metrics. A broker that is gone has nothing.
+/// The state of the connection to the broker, among the metrics of this process. A lost broker holds no jobs.
 fn export_standing(broker: &Arc<RabbitMqBroker>) {
     let broker = Arc::downgrade(broker);
     export(&BROKER_GAUGES, move || {
@@ -115,7 +115,7 @@ fn export_standing(broker: &Arc<RabbitMqBroker>) {
     });
 }
 
-/// What is wrong with the connections to RabbitMQ, if something is.
+/// The faults of the connections to RabbitMQ.
 fn faults(broker: &RabbitMqBroker) -> Vec<String> {
     let faults = broker.health().faults;
     if faults.is_empty() {

@@ -1,4 +1,4 @@
-//! What a cluster registers and syncs because somebody asks for it: by the operator's rules, whoever asks.
+//! Registering and syncing on request, by the operator's rules for every caller.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use cairn_git::{RemotePolicy, RemoteUrl, repository_name};
 use cairn_metastore::Metastore;
 use cairn_ports::Clock;
 
-/// Asks the ledger of a cluster. An address passes the rules for cloning before anything is written; a name that leads to a
-/// private address only the cloner can tell.
+/// Requests at the ledger of a cluster. An address must pass the rules for cloning before anything is
+/// written. Only the cloner can detect a name that resolves to a private address.
 pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePolicy) -> LedgerIndexing {
     LedgerIndexing {
         catalogue: runs.clone(),
@@ -20,8 +20,8 @@ pub fn indexing(runs: &Arc<Metastore>, clock: &Arc<dyn Clock>, policy: RemotePol
     }
 }
 
-/// What an address stands for. A path of this machine is none, whether it exists or not. Refusals do not repeat the
-/// address: it may hold a credential.
+/// The source and the name of an address. A path of this machine is refused, whether it exists or not. A
+/// refusal does not repeat the address, because it may contain a credential.
 pub fn remote(url: &str, policy: &RemotePolicy) -> Result<(Source, RepositoryName), String> {
     let url = RemoteUrl::parse(url, policy).map_err(|refusal| refusal.to_string())?;
     let source = Source::Url { url: url.as_str().to_owned() };

@@ -1,10 +1,11 @@
-//! A key has one owner at a time. The owner of a provider's alone works on the stages that call the provider; the owner of the
-//! coordinator's alone publishes generations and goes through the coordinator's steps. The others stand by: they are connected,
-//! have no consumers of these stages, and make no call.
+//! A key has one owner at a time. Only the owner of a provider's key works on the stages that call the
+//! provider. Only the owner of the coordinator's key publishes generations and runs the coordinator's steps.
+//! The other replicas wait: they are connected, have no consumers of these stages, and make no call.
 //!
-//! What holds: a process has consumers of these stages only between winning the key and losing it. When it is lost, handlers
-//! stop at once, their jobs go back to the queue, and the consumers are released before the key is asked for again. The
-//! broker serves the next owner only when it has seen the one before go, or that one has given up by itself.
+//! Invariant: a process has consumers of these stages only between winning the key and losing it. When the
+//! key is lost, handlers stop at once, their jobs go back to the queue, and the consumers are released before
+//! the process asks for the key again. The broker serves the next owner only after the earlier one has
+//! disconnected or has released the key.
 
 use std::sync::Arc;
 
@@ -18,15 +19,15 @@ use tokio::sync::watch;
 
 use crate::{Coordinator, Signals};
 
-/// What the owner does beside its workers.
+/// The work of the owner beside its workers.
 #[derive(Clone)]
 pub enum Owning {
-    /// Calls with the key.
+    /// The provider is called with the key.
     Provider(Arc<HttpEmbedder>),
     Coordinator(Arc<Coordinator>),
 }
 
-/// What only the owner of a key does.
+/// The work that only the owner of a key does.
 pub struct OwnersWork {
     /// One of `topology.owned_keys`, or the coordinator's.
     pub key: String,
@@ -35,14 +36,15 @@ pub struct OwnersWork {
 }
 
 impl OwnersWork {
-    /// Works whenever the key is ours. Returns when the broker is closed, or when told to drain while standing by.
+    /// Works while this process owns the key. Returns when the broker is closed, or when the process drains
+    /// while standing by.
     pub async fn run(
         self,
         broker: Arc<RabbitMqBroker>,
         runner: Arc<Runner<Metastore>>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
-        // The series is there from the start, also of a process that never wins the key.
+        // The series exists from the start, also in a process that never owns the key.
         OWNED_KEYS.add(0);
         loop {
             tracing::info!(key = self.key, "on standby");
@@ -71,7 +73,7 @@ impl OwnersWork {
         let _owned = Owned::new(&self.key);
         let ownership = Arc::new(ownership);
         if let Owning::Provider(embedder) = &self.owning {
-            // The embedder asks before each call, and does not keep the key for longer than this work lasts.
+            // The embedder checks before each call, and does not hold the key longer than this work lasts.
             let held = Arc::downgrade(&ownership);
             embedder.take_over(move || held.upgrade().is_some_and(|ownership| ownership.is_held()));
         }
@@ -98,7 +100,7 @@ impl OwnersWork {
 }
 
 impl Owning {
-    /// Never returns: a coordinator is stopped between any two of its steps, or within one.
+    /// Never returns. A coordinator may be stopped between two of its steps, or within one.
     async fn coordinate(&self) {
         if let Owning::Coordinator(coordinator) = self {
             coordinator.run().await;
@@ -107,21 +109,21 @@ impl Owning {
     }
 }
 
-/// Returns when it is time; never if nobody can say so any more.
+/// Returns when the signal is true. Never returns if its sender is dropped.
 async fn wait_for_signal(signal: &mut watch::Receiver<bool>) {
     if signal.wait_for(|is_time| *is_time).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Why the owner's work ended.
+/// The reason why the owner's work ended.
 #[derive(PartialEq, Eq)]
 enum Ended {
     Closed,
     Lost,
 }
 
-/// A key in our hands, as others see it.
+/// A key that this process owns, in logs and metrics.
 struct Owned<'a>(&'a str);
 
 impl<'a> Owned<'a> {
@@ -135,6 +137,6 @@ impl<'a> Owned<'a> {
 impl Drop for Owned<'_> {
     fn drop(&mut self) {
         OWNED_KEYS.dec();
-        tracing::info!(key = self.0, "does not own the key any more");
+        tracing::info!(key = self.0, "no longer owns the key");
     }
 }

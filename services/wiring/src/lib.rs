@@ -1,8 +1,8 @@
-//! What the services of a cluster share: settings, connections, health, and the way from start to drain.
+//! The shared parts of a cluster's services: settings, connections, health, and the way from start to drain.
 //!
-//! A service's main reads its settings, connects what it needs through `Cluster`, and hands its workers to `Cluster::work`
-//! (or runs loops of its own). All settings stand in one file with a section for each dependency; a service reads the
-//! sections that it needs and says which one is missing.
+//! A service's main reads its settings, connects through `Cluster`, and passes its workers to `Cluster::work`
+//! (or runs loops of its own). One file contains all settings, with a section for each dependency. A service
+//! reads the sections that it needs and reports a missing one.
 
 mod cluster;
 mod config;
@@ -11,6 +11,7 @@ mod embedding;
 mod git;
 mod health;
 mod indexing;
+mod isolation;
 mod key;
 mod organisations;
 mod probes;

@@ -1,4 +1,4 @@
-//! Organisations whose repositories are indexed without anybody naming them.
+//! Organisations whose repositories are registered automatically.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use serde::Deserialize;
 
 use crate::{Cluster, remote};
 
-/// Of one kind in the log of one tick; the rest is counted.
+/// Log lines of one kind in one tick; the rest is counted.
 const LOGGED: usize = 20;
 
 /// One entry of `[[organisations]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrganisationConfig {
-    /// Whose the repositories are.
+    /// The tenant of the repositories.
     pub tenant: String,
     pub hosting: HostingConfig,
-    /// Names, or paths below the organisation, with wildcards. Empty is all.
+    /// Names, or paths below the organisation, with wildcards. Empty means all.
     #[serde(default)]
     pub include: Vec<String>,
-    /// Wins over `include`.
+    /// Overrides `include`.
     #[serde(default)]
     pub exclude: Vec<String>,
     #[serde(default)]
     pub include_archived: bool,
     #[serde(default)]
     pub include_forks: bool,
-    /// Deletes what is no longer there, or no longer wanted by these settings.
+    /// Deletes repositories that no longer exist, or that these settings no longer select.
     #[serde(default)]
     pub delete_vanished: bool,
-    /// If more than so many are missing at once, none is deleted.
+    /// If more repositories than this are missing at once, none is deleted.
     #[serde(default = "max_deletions")]
     pub max_deletions: usize,
 }
@@ -46,7 +46,7 @@ fn max_deletions() -> usize {
 }
 
 impl OrganisationConfig {
-    /// Everything that is wrong, at once.
+    /// All faults at once.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.hosting.validate().err().map_or(Vec::new(), |invalid| invalid.faults);
         if self.tenant.is_empty() || self.tenant.chars().any(|sign| sign.is_control() || sign.is_whitespace()) {
@@ -78,8 +78,8 @@ impl OrganisationConfig {
     }
 }
 
-/// An organisation that cannot be asked for: its token cannot be read, or its address is refused. Like one that cannot be
-/// listed, it is a failure of its own and keeps no other from being listed.
+/// An organisation that cannot be queried: its token cannot be read, or its address is refused. Like an
+/// organisation that cannot be listed, it is a failure of its own, and the others are still listed.
 struct Unusable {
     organisation: Organisation,
     faults: Vec<String>,
@@ -107,7 +107,7 @@ impl Hosting for Unusable {
     }
 }
 
-/// Brings the catalogue in step with all organisations: here and in a cluster by the same rules.
+/// Updates the catalogue from all organisations. Local mode and clusters use the same rules.
 pub async fn discover(
     organisations: &[OrganisationConfig],
     sources: &Sources,
@@ -121,7 +121,7 @@ pub async fn discover(
     Ok(discover.run(&watched?).await?)
 }
 
-/// The organisations of a cluster. One that fails keeps no other from being listed, and is an error in the end.
+/// The organisations of a cluster. A failed one stops no other, and is reported at the end.
 pub(crate) async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
     let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
     let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;
@@ -136,7 +136,7 @@ fn tell(discovered: &Discovered) {
     let organisation = format!("{}/{}", organisation.host, organisation.name);
     match &discovered.outcome {
         Ok(changes) => tell_changes(tenant, &organisation, changes),
-        Err(error) => tracing::error!(tenant, organisation, code = error.code, "not listed: {}", error.chain()),
+        Err(error) => tracing::error!(tenant, organisation, code = %error.code, "not listed: {}", error.chain()),
     }
 }
 

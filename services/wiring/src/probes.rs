@@ -1,8 +1,8 @@
-//! Whether the stores that a process uses answer now: each is asked something small, again and again, and what it said
-//! last is kept, so that a check of readiness waits for nobody.
+//! Checks whether the stores of a process answer. Each store gets a small request at intervals, and the last
+//! result is kept, so that a readiness check never waits.
 //!
-//! What holds: a store that has answered counts as gone only after two failures in a row, so that one that stumbles takes
-//! no replica out of service; one answer brings it back. What is told names the store, never its address.
+//! A store counts as unavailable only after two failures in a row, so that a single failure removes no
+//! replica from service. One success makes it available again. Reports name the store, never its address.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,21 +12,21 @@ use cairn_ports::ErrorKind;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 const EVERY: Duration = Duration::from_secs(2);
-/// An answer that takes longer than this would keep callers waiting as well.
+/// A slower reply would delay callers as well.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FAILURES: u32 = 2;
 
-/// The stores of a process, and how each stands.
+/// The stores of a process, with the state of each.
 #[derive(Clone, Default)]
 pub struct Probes(Arc<Mutex<BTreeMap<&'static str, Standing>>>);
 
 impl Probes {
-    /// Asks the store until the process ends. A second one of the same name takes the place of the first.
+    /// Checks the store until the process ends. A second probe with the same name replaces the first.
     pub fn watch<F>(&self, store: &'static str, ask: impl Fn() -> F + Send + 'static)
     where
         F: Future<Output = Result<(), ErrorKind>> + Send,
     {
-        self.standings().insert(store, Standing::default());
+        self.statuss().insert(store, Standing::default());
         let probes = self.clone();
         tokio::spawn(async move {
             let mut turns = interval(EVERY);
@@ -34,7 +34,7 @@ impl Probes {
             loop {
                 turns.tick().await;
                 let answer = match timeout(PATIENCE, ask()).await {
-                    Ok(answer) => answer.map_err(|kind| format!("{store} cannot be asked ({})", kind.code())),
+                    Ok(answer) => answer.map_err(|kind| format!("{store} does not answer ({})", kind.code())),
                     Err(_) => Err(format!("{store} does not answer within {} s", PATIENCE.as_secs())),
                 };
                 probes.heard(store, answer);
@@ -42,30 +42,30 @@ impl Probes {
         });
     }
 
-    /// What keeps the process from working: one line for each store that does not answer.
+    /// The reasons why the process cannot work: one line for each store that does not answer.
     pub fn reasons(&self) -> Vec<String> {
-        let reason = |(store, standing): (&&str, &Standing)| standing.reason(store);
-        self.standings().iter().filter_map(reason).collect()
+        let reason = |(store, status): (&&str, &Standing)| status.reason(store);
+        self.statuss().iter().filter_map(reason).collect()
     }
 
     fn heard(&self, store: &'static str, answer: Result<(), String>) {
-        let mut standings = self.standings();
-        let standing = standings.entry(store).or_default();
-        let before = standing.fault.clone();
-        standing.heard(answer);
-        match (&before, &standing.fault) {
+        let mut statuss = self.statuss();
+        let status = statuss.entry(store).or_default();
+        let before = status.fault.clone();
+        status.heard(answer);
+        match (&before, &status.fault) {
             (None, Some(fault)) => tracing::warn!(store, "{fault}"),
             (Some(_), None) => tracing::info!(store, "answers again"),
             _ => {}
         }
     }
 
-    fn standings(&self) -> MutexGuard<'_, BTreeMap<&'static str, Standing>> {
+    fn statuss(&self) -> MutexGuard<'_, BTreeMap<&'static str, Standing>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a store said of late.
+/// The recent replies of a store.
 #[derive(Default)]
 struct Standing {
     has_answered: bool,
@@ -97,20 +97,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_is_no_fault_and_one_answer_ends_it() {
-        let mut standing = Standing::default();
+    fn one_failure_is_no_fault() {
+        let mut status = Standing::default();
         let fails = || Err("Qdrant cannot be asked (unavailable)".to_owned());
-        assert_eq!(standing.reason("Qdrant").as_deref(), Some("Qdrant was not asked yet"));
-        standing.heard(fails());
-        assert!(standing.reason("Qdrant").is_some_and(|reason| reason.contains("unavailable")), "nobody waits for it");
-        standing.heard(Ok(()));
-        assert_eq!(standing.reason("Qdrant"), None);
-        standing.heard(fails());
-        assert_eq!(standing.reason("Qdrant"), None, "it flaps");
-        standing.heard(fails());
-        assert!(standing.reason("Qdrant").is_some());
-        standing.heard(Ok(()));
-        standing.heard(fails());
-        assert_eq!(standing.reason("Qdrant"), None, "failures before an answer count");
+        assert_eq!(status.reason("Qdrant").as_deref(), Some("Qdrant was not asked yet"));
+        status.heard(fails());
+        assert!(
+            status.reason("Qdrant").is_some_and(|reason| reason.contains("unavailable")),
+            "a probe without an answer ends"
+        );
+        status.heard(Ok(()));
+        assert_eq!(status.reason("Qdrant"), None);
+        status.heard(fails());
+        assert_eq!(status.reason("Qdrant"), None, "it flaps");
+        status.heard(fails());
+        assert!(status.reason("Qdrant").is_some());
+        status.heard(Ok(()));
+        status.heard(fails());
+        assert_eq!(status.reason("Qdrant"), None, "failures before an answer count");
     }
 }

@@ -15,12 +15,14 @@ const KEY_BYTES: usize = 32;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryConfig {
-    /// Where questions are answered, in plain HTTP: what ends TLS stands before it.
+    /// The address for questions, in plain HTTP: a proxy in front of it terminates TLS.
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
-    /// File with 64 hex digits, the same for every replica, or one cannot go on with another's pages.
+    /// A file with 64 hex digits, the same for every replica. With different keys, one replica cannot
+    /// continue another's pages.
     pub cursor_key_file: PathBuf,
-    /// Replicas at most: each has its part of the slice of a provider's quota that is kept for questions.
+    /// The maximal number of replicas. They share the part of a provider's quota that is reserved for
+    /// questions.
     #[serde(default = "default_processes")]
     pub processes: u32,
     #[serde(default = "default_max_connections")]
@@ -34,7 +36,7 @@ fn default_listen() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 8080))
 }
 
-/// Replicas of a query service that is not told how many there may be.
+/// The number of replicas, unless a setting gives it.
 pub const DEFAULT_PROCESSES: u32 = 4;
 
 fn default_processes() -> u32 {
@@ -55,7 +57,7 @@ impl QueryConfig {
         faults
     }
 
-    /// Reads the key that cursors are sealed with.
+    /// Reads the key that seals cursors.
     pub fn cursor_key(&self) -> anyhow::Result<CursorKey> {
         let path = self.cursor_key_file.display();
         let text = fs::read_to_string(&self.cursor_key_file)
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_whole_key_is_taken_and_none_is_shown() {
+    fn only_a_complete_key_is_accepted() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let read = |text: &str| {
             fs::write(file.path(), text).expect("written");

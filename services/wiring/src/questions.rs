@@ -1,13 +1,13 @@
-//! What answers questions from a cluster's stores.
+//! The searcher over a cluster's stores.
 
 use std::sync::Arc;
 
 use cairn_ports::Embedder;
-use cairn_search::{Caller, CursorKey, Searcher};
+use cairn_search::{Caller, CursorKey, SearchStores, Searcher};
 
 use crate::{Cluster, Stores};
 
-/// Asks in the name of `caller`. Replicas that share the key of cursors go on with each other's pages.
+/// Answers the questions of `caller`. Replicas with the same key of cursors continue each other's pages.
 pub fn searcher(
     cluster: &Cluster,
     stores: &Stores,
@@ -15,16 +15,13 @@ pub fn searcher(
     cursor_key: CursorKey,
     caller: Caller,
 ) -> Searcher {
-    Searcher {
-        caller,
+    let search_stores = SearchStores {
         catalogue: cluster.runs.clone(),
         ledger: cluster.runs.clone(),
         blobs: Arc::clone(&cluster.blobs),
         vectors: stores.vector_store(),
         graph: cluster.graph.clone(),
         names: stores.name_store(),
-        embedder,
-        clock: Arc::clone(&cluster.clock),
-        cursor_key,
-    }
+    };
+    Searcher::new(caller, search_stores, embedder, Arc::clone(&cluster.clock), cursor_key)
 }

@@ -22,7 +22,8 @@ impl Stop {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    /// Runs what has no drain of its own: it ends where it is when it is asked to, and whoever comes next goes on.
+    /// Runs work without a drain of its own. It stops where it is when the process is asked to stop; the next
+    /// process continues.
     pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         tokio::select! {
             biased;
@@ -31,7 +32,7 @@ impl Stop {
         }
     }
 
-    /// Comes when SIGTERM or SIGINT does.
+    /// Returns at SIGTERM or SIGINT.
     pub async fn asked(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -40,16 +41,16 @@ impl Stop {
     }
 }
 
-/// What every service is called with.
+/// The arguments of every service.
 #[derive(Parser, Debug)]
 #[command(version)]
 pub struct Arguments {
-    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` overrule it.
+    /// File with the settings of the cluster, in TOML. Variables `CAIRN__SECTION__KEY` override it.
     #[arg(long, env = "CAIRN_CLUSTER_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
-/// Runs a service: `run` gets the settings, and what says when to stop. Its error is printed with its causes.
+/// Runs a service. `run` gets the settings and the signal to stop. An error is printed with its causes.
 pub fn start<F>(name: &str, file: Option<&Path>, run: impl FnOnce(ClusterConfig, Stop) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
@@ -63,7 +64,7 @@ where
             config.validate()?;
             run(config, Stop::listen()?).await
         });
-        // What still blocks after the drain has had its time.
+        // Threads that still block had the time of the drain.
         runtime.shutdown_timeout(Duration::from_secs(1));
         outcome
     });

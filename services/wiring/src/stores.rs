@@ -11,7 +11,7 @@ use cairn_vectors::DurableVectorCache;
 
 use crate::{Cluster, ClusterConfig};
 
-/// What lies in Qdrant, and the names in the artifacts.
+/// The stores in Qdrant, and the names in the artifacts.
 pub struct Stores {
     pub vectors: Arc<QdrantStore>,
     pub cache: Arc<dyn VectorCache>,
@@ -19,7 +19,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens the stores of a model's vectors. Makes their collections if they are not there.
+    /// Opens the stores of a model's vectors. Creates missing collections.
     pub async fn connect(cluster: &Cluster, model: &ModelId) -> anyhow::Result<Self> {
         let (vectors, cache) = collections(&cluster.config, model).await?;
         let vectors = Arc::new(vectors);

@@ -1,4 +1,5 @@
-//! Waits until the broker has what jobs need: nothing is consumed before, so nothing can be dropped on its way.
+//! Waits until the broker has the complete topology. Nothing is consumed before that, so no message can be
+//! dropped on its way.
 
 use std::time::Duration;
 
@@ -7,14 +8,14 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 const EVERY: Duration = Duration::from_secs(1);
-/// A connection that is on its way is there soon.
+/// A new connection is ready soon.
 const CONNECTING: Duration = Duration::from_millis(50);
 
-/// What the broker lacks, as readiness tells it; empty once it was complete.
+/// The missing parts of the topology, as readiness reports them. Empty when the topology was complete once.
 #[derive(Clone)]
-pub(crate) struct Lacking(watch::Sender<Vec<String>>);
+pub(crate) struct TopologyGate(watch::Sender<Vec<String>>);
 
-impl Lacking {
+impl TopologyGate {
     pub(crate) fn new() -> Self {
         Self(watch::Sender::new(vec!["RabbitMQ: its topology was not checked yet".to_owned()]))
     }
@@ -23,7 +24,7 @@ impl Lacking {
         self.0.borrow().clone()
     }
 
-    /// Returns when nothing is missing. Says once what is.
+    /// Returns when nothing is missing. Logs each set of missing parts once.
     pub(crate) async fn until_complete(&self, broker: &RabbitMqBroker) {
         loop {
             match broker.missing().await {
@@ -36,7 +37,7 @@ impl Lacking {
                     self.0.send_replace(vec![reason]);
                     sleep(EVERY).await;
                 }
-                // The connection tells by itself what is wrong with it.
+                // The connection reports its own faults.
                 Err(_) => sleep(CONNECTING).await,
             }
         }

@@ -1,4 +1,4 @@
-//! Who works on the jobs of which stage, over a cluster's connections.
+//! The workers of each stage, over a cluster's connections.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,10 +7,7 @@ use cairn_git::GitSources;
 use cairn_local_parser::ChildParser;
 use cairn_pipeline::Worker;
 use cairn_ports::Embedder;
-use cairn_stages::{
-    AggregateStage, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage, RetireStage, Sync,
-    SyncWorker, Toolchain,
-};
+use cairn_stages::{Embedding, Sync, SyncWorker, Toolchain};
 
 use crate::{Cluster, Stores};
 
@@ -38,67 +35,36 @@ pub fn syncing(cluster: &Cluster, sources: Arc<GitSources>) -> anyhow::Result<Ve
     Ok(vec![Worker::Sync(Arc::new(worker))])
 }
 
-/// parse: in children that are `program` with the argument `worker`.
+/// parse: in children that run `program` with the argument `worker`.
 pub fn parsing(cluster: &Cluster, program: PathBuf, worker: &str) -> Vec<Worker> {
     let parser = Arc::new(ChildParser::new(program, vec![worker.to_owned()]));
-    vec![Worker::Stage(Arc::new(ParseStage { artifacts: Arc::clone(&cluster.artifacts), parser }))]
+    vec![Worker::Stage(cluster.stages().parse(parser))]
 }
 
-/// embed and embed_patterns: what calls the model.
+/// embed and embed_patterns: the stages that call the model.
 pub fn embedding(cluster: &Cluster, stores: &Stores, embedder: Arc<dyn Embedder>) -> Vec<Worker> {
-    let vectors = stores.vector_store();
-    let embedding = Arc::new(Embedding::new(Arc::clone(&stores.cache), embedder, vectors));
-    let artifacts = Arc::clone(&cluster.artifacts);
-    let embed = EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) };
-    let embed_patterns = EmbedPatternsStage {
-        artifacts,
-        snapshots: cluster.snapshots(),
-        catalogue: cluster.runs.clone(),
-        ledger: cluster.runs.clone(),
-        graph: cluster.graph.clone(),
-        embedding,
-    };
-    vec![Worker::Stage(Arc::new(embed)), Worker::Stage(Arc::new(embed_patterns))]
+    let embedding = Embedding::new(Arc::clone(&stores.cache), embedder, stores.vector_store());
+    cluster.stages().embed(embedding).map(Worker::Stage).into()
 }
 
-/// retire: what is gone ends.
+/// retire: ends the chunks of removed paths.
 pub fn retiring(cluster: &Cluster, stores: &Stores) -> Vec<Worker> {
-    let stage = RetireStage { artifacts: Arc::clone(&cluster.artifacts), vectors: stores.vector_store() };
-    vec![Worker::Stage(Arc::new(stage))]
+    vec![Worker::Stage(cluster.stages().retire(stores.vector_store()))]
 }
 
 /// link: nodes, edges and names.
 pub fn linking(cluster: &Cluster) -> Vec<Worker> {
-    let stage = LinkStage {
-        artifacts: Arc::clone(&cluster.artifacts),
-        snapshots: cluster.snapshots(),
-        catalogue: cluster.runs.clone(),
-        graph: cluster.graph.clone(),
-        names: Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs))),
-        num_threads: cluster.num_threads(),
-    };
-    vec![Worker::Stage(Arc::new(stage))]
+    let names = Arc::new(cairn_names::NameIndex::new(Arc::clone(&cluster.blobs)));
+    vec![Worker::Stage(cluster.stages().link(names))]
 }
 
 /// aggregate: patterns.
 pub fn aggregating(cluster: &Cluster) -> Vec<Worker> {
-    let stage = AggregateStage {
-        artifacts: Arc::clone(&cluster.artifacts),
-        snapshots: cluster.snapshots(),
-        catalogue: cluster.runs.clone(),
-        graph: cluster.graph.clone(),
-    };
-    vec![Worker::Stage(Arc::new(stage))]
+    vec![Worker::Stage(cluster.stages().aggregate())]
 }
 
-/// publish: the one switch at the end of a run.
+/// publish: the transaction at the end of a run.
 pub fn publishing(cluster: &Cluster) -> anyhow::Result<Vec<Worker>> {
-    let stage = PublishStage {
-        artifacts: Arc::clone(&cluster.artifacts),
-        catalogue: cluster.runs.clone(),
-        ledger: cluster.runs.clone(),
-        clock: Arc::clone(&cluster.clock),
-        model: cluster.config.embedding.model_id()?.name,
-    };
-    Ok(vec![Worker::Stage(Arc::new(stage))])
+    let model = cluster.config.embedding.model_id()?.name;
+    Ok(vec![Worker::Stage(cluster.stages().publish(&model))])
 }

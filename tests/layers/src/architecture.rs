@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use cairn_ports::FailureCode;
+
 use crate::manifests::{read_all, root};
 
 /// Paths in code spans: with a slash, without spaces or signs of other things.
@@ -69,20 +71,9 @@ fn named_documents_exist() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// Codes of errors in the sources: `=> "code"` in the ports, the first argument of `permanent` elsewhere.
-fn codes() -> Vec<String> {
-    let ports = fs::read_to_string(root().join("crates/ports/src/error.rs")).expect("the errors of ports");
-    let quoted = |line: &str| Some(line.split_once("=> \"")?.1.split_once('"')?.0.to_owned());
-    let mut codes: Vec<String> = ports.lines().filter_map(quoted).collect();
-    codes.extend(["panic", "invalid_settings"].map(ToOwned::to_owned));
-    codes
-}
-
 #[test]
 fn every_code_has_a_runbook() {
-    let codes = codes();
-    assert!(codes.len() > 12, "only {codes:?}");
-    let without: Vec<String> =
-        codes.into_iter().filter(|code| !root().join(format!("runbooks/{code}.md")).is_file()).collect();
-    assert_eq!(without, Vec::<String>::new());
+    let pages = FailureCode::ALL.map(|code| format!("runbooks/{code}.md"));
+    let missing: Vec<&String> = pages.iter().filter(|page| !root().join(page).is_file()).collect();
+    assert_eq!(missing, Vec::<&String>::new());
 }

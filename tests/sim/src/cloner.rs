@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cairn_domain::{Lane, SyncProgress};
 use cairn_pipeline::StageError;
-use cairn_ports::{Catalogue, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, NewRun, Requests};
+use cairn_ports::{Catalogue, ErrorClass, ErrorKind, FailureCode, Lease, Ledger, LedgerError, NewRun, Requests};
 use cairn_wire::{RunResult, SyncJob};
 
 use crate::mutants::Mutant;
@@ -34,7 +34,7 @@ pub async fn sync(world: &Arc<World>, job: &SyncJob) -> Result<(), StageError> {
     match synced {
         Ok(()) => Ok(world.runs.answer(job.repository, job.request, None, world.now()).await?),
         // Another cloner was faster. Its result may be older than the request, so the request stays.
-        Err(error) if error.code == ErrorKind::Conflict.code() || error.code == ErrorKind::NotFound.code() => Ok(()),
+        Err(error) if error.code == FailureCode::Conflict || error.code == FailureCode::NotFound => Ok(()),
         Err(error) if error.class == ErrorClass::Cancelled => Ok(()),
         Err(error) => Err(error),
     }

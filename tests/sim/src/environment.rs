@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RepositoryId, RunId, View};
 use cairn_ports::{ErrorKind, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
-use cairn_runs::{Answer, Command, EndedPart, Registry, RepositoryDocument, RunDocument};
+use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 use cairn_testkit::MemoryRuns;
 
 use crate::history::History;
@@ -59,7 +59,7 @@ impl Environment {
         }
     }
 
-    fn observe(&self, command: &Command, answer: &Answer, cleared: Option<u64>) {
+    fn observe(&self, command: &Command, answer: &CommandReply, cleared: Option<u64>) {
         self.schedule.trace(|| format!("{} → {answer:?}", describe(command)));
         let now_ms = self.schedule.now();
         let mut outcome = self.history().observe(command, answer, now_ms);
@@ -75,7 +75,7 @@ impl Environment {
         }
     }
 
-    fn apply(&self, command: &Command) -> Result<Answer, cairn_runs::Refusal> {
+    fn apply(&self, command: &Command) -> Result<CommandReply, cairn_runs::Refusal> {
         let given = command;
         let command = &self.mutated(command);
         let wanted = || match command {
@@ -84,7 +84,7 @@ impl Environment {
         };
         let before = wanted();
         let answer = match (given, self.memory.apply(command)) {
-            (Command::Cancel { .. }, Ok(Answer::Done)) => Ok(Answer::Cancelled(true)),
+            (Command::Cancel { .. }, Ok(CommandReply::Done)) => Ok(CommandReply::Cancelled(true)),
             (_, answer) => answer,
         };
         match &answer {
@@ -146,7 +146,7 @@ pub struct Remote(pub Arc<Environment>);
 
 #[async_trait]
 impl RunDocuments for Remote {
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
         let name = command.name();
         self.0.way(name).await?;
         let answer = self.0.apply(&command).map_err(|refusal| {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{GenerationId, PartEnd, PartId, PublishedSeq, RepositoryId, RunId, StageName};
-use cairn_runs::{Answer, Command};
+use cairn_runs::{Command, CommandReply};
 
 use crate::source::{Content, Plan};
 
@@ -108,28 +108,28 @@ impl History {
     }
 
     /// Checks the result of a command. The error names the violation.
-    pub fn observe(&mut self, command: &Command, answer: &Answer, now_ms: i64) -> Outcome {
+    pub fn observe(&mut self, command: &Command, answer: &CommandReply, now_ms: i64) -> Outcome {
         self.num_changes += 1;
         match (command, answer) {
-            (Command::Lease { repository, .. }, Answer::Epoch(epoch)) => self.leased(*repository, *epoch),
-            (Command::Begin { beginning, details, .. }, Answer::Begun(run)) => {
+            (Command::Lease { repository, .. }, CommandReply::Epoch(epoch)) => self.leased(*repository, *epoch),
+            (Command::Begin { beginning, details, .. }, CommandReply::Begun(run)) => {
                 self.begun(*run, &beginning.parts, &details.plan.key)
             }
-            (Command::EndPart { run, part, end, .. }, Answer::Released(released)) => {
+            (Command::EndPart { run, part, end, .. }, CommandReply::Released(released)) => {
                 self.ended(*run, *part, end, released)
             }
-            (Command::Publish { run, .. }, Answer::Published(seq)) => self.publication(*run, *seq),
+            (Command::Publish { run, .. }, CommandReply::Published(seq)) => self.publication(*run, *seq),
             (Command::Abort { run, .. }, _) => self.aborted(*run),
-            (Command::Delete { repository, .. }, Answer::Deleted(generation)) => {
+            (Command::Delete { repository, .. }, CommandReply::Deleted(generation)) => {
                 self.deletion(*repository, *generation)
             }
-            (Command::Ask { repository, .. }, Answer::Asked(number)) => {
+            (Command::Ask { repository, .. }, CommandReply::Asked(number)) => {
                 let history = self.repositories.entry(*repository).or_default();
                 history.asked_at_ms.insert(*number, now_ms);
                 history.is_cancelled = false;
                 Ok(())
             }
-            (Command::Cancel { repository, .. }, Answer::Cancelled(true)) => {
+            (Command::Cancel { repository, .. }, CommandReply::Cancelled(true)) => {
                 self.repositories.entry(*repository).or_default().is_cancelled = true;
                 Ok(())
             }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use cairn_domain::{PartEnd, PartId, PublishedSeq, RunId, RunState, StageName};
 use cairn_pipeline::{Deadline, StageError, Task, while_active};
 use cairn_ports::{
-    Catalogue, ErrorClass, ErrorKind, Ledger, LedgerError, LedgerRead, Outbox, PartStatus, PublishedGeneration,
+    Catalogue, ErrorClass, ErrorKind, FailureCode, Ledger, LedgerError, LedgerRead, Outbox, PartStatus,
+    PublishedGeneration,
 };
 use cairn_wire::{Job, PartJob, RunResult};
 
@@ -30,7 +31,7 @@ pub async fn work(world: &Arc<World>, job: &PartJob) -> Result<(), StageError> {
     let deadline = Deadline::new(now(), DEADLINE);
     let Some(standing) = active(world, job).await? else { return Ok(()) };
     let Some(plan) = world.environment.history().plan(&job.plan.key).cloned() else {
-        return Err(StageError::permanent("corrupt", "no plan"));
+        return Err(StageError::permanent(FailureCode::Corrupt, "no plan"));
     };
     let task = Task::new(job, standing.aborted);
     let part = Part { world, plan, task };
@@ -106,7 +107,7 @@ impl Part<'_> {
         let schedule = self.world.schedule();
         schedule.step().await;
         if schedule.chance(schedule.faults().poison) {
-            return Err(StageError::permanent("corrupt", "the pack cannot be parsed"));
+            return Err(StageError::permanent(FailureCode::Corrupt, "the pack cannot be parsed"));
         }
         Ok(())
     }

@@ -103,6 +103,7 @@ impl World {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         }
     }
 

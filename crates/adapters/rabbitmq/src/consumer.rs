@@ -167,7 +167,7 @@ impl Listener {
     /// A message that is not a job can never be processed: it becomes a dead letter.
     fn move_to_dead_letters(&self, message: Message, handle: AckHandle, fault: String) {
         let (shared, stage) = (Arc::clone(&self.shared), self.stage);
-        let code = ErrorKind::Invalid.code();
+        let code = ErrorKind::Invalid.code().as_str();
         self.moves.push(Box::pin(async move {
             let letter = shared.to_dead(&message, stage, code, &fault);
             or_warn(settle::replace(&shared, letter, &handle)).await;
@@ -178,7 +178,7 @@ impl Listener {
     /// too; delivered alone, each shows whether it kills its worker.
     fn isolate(&self, mut held: Held<AckHandle>) {
         let (shared, isolating) = (Arc::clone(&self.shared), Isolating::begin(&self.shared));
-        held.message.num_unanswered = 0;
+        held.message.num_unanswered = held.num_unanswered;
         self.moves.push(Box::pin(async move {
             tracing::warn!(job = %held.job, "went unanswered {} times: treated as a suspect", held.num_unanswered);
             let suspect = shared.to_work(&held.message, held.stage, Source::Suspect);

@@ -43,6 +43,7 @@ fn dead_letter(taken: &BasicGetMessage) -> DeadLetter {
         code,
         message: chain,
         num_failed_attempts: message.num_failed_attempts,
+        num_unanswered: message.num_unanswered,
     }
 }
 

@@ -8,6 +8,7 @@ use cairn_ports::{BrokerError, Cause, ErrorKind, Settlement};
 use lapin::options::BasicAckOptions;
 
 use crate::inbox::Held;
+use crate::message::Message;
 use crate::publisher::Outgoing;
 use crate::shared::{AckHandle, Shared};
 use crate::topology::Source;
@@ -35,7 +36,8 @@ pub(crate) async fn dead_letter(shared: &Shared, tag: u64, code: &str, chain: &s
     let letter = StageName::ALL.iter().find_map(|stage| {
         let inbox = shared.stage(*stage).inbox();
         let held = inbox.outstanding(tag)?;
-        Some((shared.to_dead(&held.message, held.stage, code, chain), held.handle.clone()))
+        let message = Message { num_unanswered: held.num_unanswered, ..held.message.clone() };
+        Some((shared.to_dead(&message, held.stage, code, chain), held.handle.clone()))
     });
     let (letter, handle) = letter.ok_or_else(|| not_found("dead_letter", tag.to_string()))?;
     publish(shared, letter, &handle).await

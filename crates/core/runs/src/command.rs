@@ -1,4 +1,5 @@
-//! Changes as data: what a store is asked to do in one transaction, and the one function that decides what it means.
+//! Changes as data: the commands that a store runs in one transaction each, and the one function that decides
+//! what they mean.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use cairn_domain::{
 };
 
 use crate::{
-    Beginning, Documents, EndedPart, Publication, Reach, Refusal, RepositoryDetails, RepositoryDocument,
+    Beginning, Documents, EndedPart, PostponedPart, Publication, Reach, Refusal, RepositoryDetails, RepositoryDocument,
     RepositoryState, RunDetails, RunDocument, RunLedger, SyncOutcome, Wanted,
 };
 
@@ -50,9 +51,18 @@ pub enum Command {
     },
     SendAgain {
         run: RunId,
-        /// Stages whose jobs the broker has.
+        /// Stages for which the broker holds all jobs.
         held: BTreeSet<StageName>,
         now_ms: i64,
+    },
+    /// An attempt at a part failed, and its job comes again later.
+    PostponePart {
+        run: RunId,
+        postponed: PostponedPart,
+    },
+    /// Parts that wait for their next attempt start at once.
+    Resume {
+        run: RunId,
     },
     Publish {
         run: RunId,
@@ -89,7 +99,7 @@ pub enum Command {
         repository: RepositoryId,
         request: u64,
     },
-    /// An attempt at the request came to this, and the next one is made then.
+    /// An attempt at the request ended with this outcome, and the next one is made at that time.
     Postpone {
         repository: RepositoryId,
         request: u64,
@@ -101,12 +111,13 @@ pub enum Command {
         request: u64,
         outcome: SyncOutcome,
     },
-    /// Nobody waits for a sync any more: what was asked for is answered with this, and a sync under way begins no run.
+    /// Cancels the pending sync requests: they are answered with this outcome, and a sync in progress begins
+    /// no run.
     Cancel {
         repository: RepositoryId,
         outcome: SyncOutcome,
     },
-    /// What a published run retired is out of every store.
+    /// All records that a published run retired are removed from every store.
     MarkSwept {
         run: RunId,
     },
@@ -121,7 +132,7 @@ pub enum Command {
     },
 }
 
-/// What a run is published with.
+/// The data with which a run is published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Publishing {
     /// `Published` or `Partial`.
@@ -134,9 +145,9 @@ pub struct Publishing {
     pub now_ms: i64,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum CommandReply {
     Done,
     Epoch(u64),
     Begun(RunId),
@@ -145,7 +156,7 @@ pub enum Answer {
     Deleted(GenerationId),
     Asked(u64),
     Dispatched(Option<Wanted>),
-    /// Whether there was anything to cancel.
+    /// Whether a request existed.
     Cancelled(bool),
     Forgotten(bool),
 }
@@ -161,6 +172,8 @@ impl Command {
             Command::EndPart { .. } => "end_part",
             Command::Sent { .. } => "sent",
             Command::SendAgain { .. } => "send_again",
+            Command::PostponePart { .. } => "postpone_part",
+            Command::Resume { .. } => "resume",
             Command::Publish { .. } => "publish",
             Command::Abort { .. } => "abort",
             Command::Delete { .. } => "delete",
@@ -196,6 +209,8 @@ impl Command {
             Command::EndPart { run: id, .. }
             | Command::Sent { run: id, .. }
             | Command::SendAgain { run: id, .. }
+            | Command::PostponePart { run: id, .. }
+            | Command::Resume { run: id }
             | Command::MarkSwept { run: id } => run(id),
             Command::Abort { run, .. } => Reach { registry: false, ..everything(run.repository, Some(*run)) },
             Command::Publish { run, .. } | Command::ForgetAborted { run, .. } => everything(run.repository, Some(*run)),
@@ -205,14 +220,16 @@ impl Command {
         }
     }
 
-    /// Changes the documents, or refuses and leaves them as they are to be kept: a refused change is not written.
-    pub fn apply(&self, documents: &mut Documents) -> Result<Answer, Refusal> {
+    /// Changes the documents, or refuses. A refused change is not written.
+    pub fn apply(&self, documents: &mut Documents) -> Result<CommandReply, Refusal> {
         match self {
             Command::Register { repository, details } => Ok(register(documents, *repository, details)),
-            Command::Lease { now_ms, ttl_ms, .. } => Ok(Answer::Epoch(state(documents)?.lease.take(*now_ms, *ttl_ms)?)),
+            Command::Lease { now_ms, ttl_ms, .. } => {
+                Ok(CommandReply::Epoch(state(documents)?.lease.take(*now_ms, *ttl_ms)?))
+            }
             Command::Renew { epoch, now_ms, ttl_ms, progress, .. } => {
                 state(documents)?.lease.renew(*epoch, *now_ms, *ttl_ms, *progress)?;
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::Begin { repository, beginning, details } => begin(documents, *repository, beginning, details),
             Command::EndPart { run, part, end, report, now_ms } => {
@@ -221,44 +238,54 @@ impl Command {
             }
             Command::Sent { parts, .. } => {
                 ledger(documents)?.sent(parts);
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::SendAgain { held, now_ms, .. } => {
                 ledger(documents)?.send_again(held, *now_ms);
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
+            }
+            Command::PostponePart { postponed, .. } => {
+                ledger(documents)?.postpone(postponed.clone());
+                Ok(CommandReply::Done)
+            }
+            Command::Resume { .. } => {
+                ledger(documents)?.resume();
+                Ok(CommandReply::Done)
             }
             Command::Publish { publishing, .. } => publish(documents, publishing),
             Command::Abort { state, message, now_ms, .. } => abort(documents, *state, message, *now_ms),
             Command::Delete { repository, now_ms } => delete(documents, *repository, *now_ms),
             Command::Ask { lane, rebuild, now_ms, .. } => {
-                Ok(Answer::Asked(registered(documents)?.requests.ask(*lane, *rebuild, *now_ms)))
+                Ok(CommandReply::Asked(registered(documents)?.requests.ask(*lane, *rebuild, *now_ms)))
             }
-            Command::Schedule { now_ms, .. } => Ok(Answer::Asked(registered(documents)?.requests.schedule(*now_ms))),
+            Command::Schedule { now_ms, .. } => {
+                Ok(CommandReply::Asked(registered(documents)?.requests.schedule(*now_ms)))
+            }
             Command::Dispatch { now_ms, again_after_ms, .. } => {
-                Ok(Answer::Dispatched(state(documents)?.dispatch(*now_ms, *again_after_ms)))
+                Ok(CommandReply::Dispatched(state(documents)?.dispatch(*now_ms, *again_after_ms)))
             }
             Command::Dispatched { request, .. } => {
                 state(documents)?.requests.dispatched(*request);
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::Postpone { request, outcome, until_ms, .. } => {
                 let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
                 if repository.state.requests.postpone(*request, *until_ms) {
                     repository.last_sync = Some(outcome.clone());
                 }
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::Answer { request, outcome, .. } => {
                 let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
                 repository.state.requests.answer(*request);
                 repository.last_sync = Some(outcome.clone());
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::Cancel { outcome, .. } => cancel(documents, outcome),
             Command::MarkSwept { .. } => {
                 let run = ledger(documents)?;
                 run.is_swept |= run.published.is_some();
-                Ok(Answer::Done)
+                Ok(CommandReply::Done)
             }
             Command::ForgetAborted { run, until_ms } => forget_aborted(documents, *run, *until_ms),
             Command::ForgetDeletion { repository, generation, until_ms } => {
@@ -281,7 +308,7 @@ fn ledger(documents: &mut Documents) -> Result<&mut RunLedger, Refusal> {
     documents.run.as_mut().map(|document| &mut document.ledger).ok_or(Refusal::NotFound)
 }
 
-fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDetails) -> Answer {
+fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDetails) -> CommandReply {
     let repository = documents.repository.get_or_insert_with(|| RepositoryDocument {
         id,
         details: details.clone(),
@@ -294,7 +321,7 @@ fn register(documents: &mut Documents, id: RepositoryId, details: &RepositoryDet
     aliases.dedup();
     repository.details = RepositoryDetails { aliases, ..details.clone() };
     repository.state.register();
-    Answer::Done
+    CommandReply::Done
 }
 
 fn begin(
@@ -302,25 +329,25 @@ fn begin(
     id: RepositoryId,
     beginning: &Beginning,
     details: &RunDetails,
-) -> Result<Answer, Refusal> {
+) -> Result<CommandReply, Refusal> {
     let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
     let ledger = RunLedger::begin(&mut documents.registry, &mut repository.state, id, beginning)?;
     let run = ledger.id;
     let tenant = repository.details.tenant.clone();
     documents.run = Some(RunDocument { details: RunDetails { tenant, ..details.clone() }, ledger });
-    Ok(Answer::Begun(run))
+    Ok(CommandReply::Begun(run))
 }
 
-fn end_part(documents: &mut Documents, ended: EndedPart, now_ms: i64) -> Result<Answer, Refusal> {
+fn end_part(documents: &mut Documents, ended: EndedPart, now_ms: i64) -> Result<CommandReply, Refusal> {
     let failed = matches!(ended.end, PartEnd::Failed { .. });
     let end = ledger(documents)?.end_part(ended.part, failed, now_ms)?;
     if end.is_first {
         documents.ended = Some(ended);
     }
-    Ok(Answer::Released(end.released))
+    Ok(CommandReply::Released(end.released))
 }
 
-fn publish(documents: &mut Documents, publishing: &Publishing) -> Result<Answer, Refusal> {
+fn publish(documents: &mut Documents, publishing: &Publishing) -> Result<CommandReply, Refusal> {
     let (Some(repository), Some(run)) = (documents.repository.as_mut(), documents.run.as_mut()) else {
         return Err(Refusal::NotFound);
     };
@@ -336,7 +363,7 @@ fn publish(documents: &mut Documents, publishing: &Publishing) -> Result<Answer,
         supersede(documents.previous.as_mut(), publishing.now_ms);
         documents.publication = Some(Publication { view: documents.registry.view(), at_ms: publishing.now_ms });
     }
-    Ok(Answer::Published(seq))
+    Ok(CommandReply::Published(seq))
 }
 
 fn supersede(previous: Option<&mut RunDocument>, at_ms: i64) {
@@ -345,25 +372,25 @@ fn supersede(previous: Option<&mut RunDocument>, at_ms: i64) {
     }
 }
 
-fn abort(documents: &mut Documents, state: RunState, message: &str, now_ms: i64) -> Result<Answer, Refusal> {
+fn abort(documents: &mut Documents, state: RunState, message: &str, now_ms: i64) -> Result<CommandReply, Refusal> {
     let (Some(repository), Some(run)) = (documents.repository.as_mut(), documents.run.as_mut()) else {
         return Err(Refusal::NotFound);
     };
     run.ledger.abort(&mut repository.state, state, now_ms)?;
     run.details.message = Some(message.to_owned());
-    Ok(Answer::Done)
+    Ok(CommandReply::Done)
 }
 
-fn cancel(documents: &mut Documents, outcome: &SyncOutcome) -> Result<Answer, Refusal> {
+fn cancel(documents: &mut Documents, outcome: &SyncOutcome) -> Result<CommandReply, Refusal> {
     let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
     let was_asked_for = repository.state.cancel_requests(outcome.at_ms);
     if was_asked_for {
         repository.last_sync = Some(outcome.clone());
     }
-    Ok(Answer::Cancelled(was_asked_for))
+    Ok(CommandReply::Cancelled(was_asked_for))
 }
 
-fn delete(documents: &mut Documents, id: RepositoryId, now_ms: i64) -> Result<Answer, Refusal> {
+fn delete(documents: &mut Documents, id: RepositoryId, now_ms: i64) -> Result<CommandReply, Refusal> {
     let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
     let was_deleted = repository.state.is_deleted;
     let unfinished = documents.run.as_mut().filter(|run| Some(run.ledger.id.generation) == repository.state.unfinished);
@@ -377,17 +404,17 @@ fn delete(documents: &mut Documents, id: RepositoryId, now_ms: i64) -> Result<An
         supersede(documents.previous.as_mut(), i64::MIN);
         documents.publication = Some(Publication { view: documents.registry.view(), at_ms: now_ms });
     }
-    Ok(Answer::Deleted(generation))
+    Ok(CommandReply::Deleted(generation))
 }
 
-fn forget_aborted(documents: &mut Documents, run: RunId, until_ms: i64) -> Result<Answer, Refusal> {
+fn forget_aborted(documents: &mut Documents, run: RunId, until_ms: i64) -> Result<CommandReply, Refusal> {
     let repository = documents.repository.as_mut().ok_or(Refusal::NotFound)?;
     let forgotten = repository.state.forget_aborted(&mut documents.registry, run.generation, until_ms);
     if let Some(run) = documents.run.as_mut().filter(|_| forgotten) {
         run.ledger.is_swept = true;
     }
-    documents.is_gone = repository.state.is_gone();
-    Ok(Answer::Forgotten(forgotten))
+    documents.is_removed = repository.state.is_removed();
+    Ok(CommandReply::Forgotten(forgotten))
 }
 
 fn forget_deletion(
@@ -395,12 +422,12 @@ fn forget_deletion(
     id: RepositoryId,
     generation: GenerationId,
     until_ms: i64,
-) -> Result<Answer, Refusal> {
-    let Some(repository) = documents.repository.as_mut() else { return Ok(Answer::Forgotten(false)) };
+) -> Result<CommandReply, Refusal> {
+    let Some(repository) = documents.repository.as_mut() else { return Ok(CommandReply::Forgotten(false)) };
     let forgotten = repository.state.forget_deletion(&mut documents.registry, id, generation, until_ms);
     if forgotten {
         documents.forgotten_until = Some(generation);
-        documents.is_gone = repository.state.is_gone();
+        documents.is_removed = repository.state.is_removed();
     }
-    Ok(Answer::Forgotten(forgotten))
+    Ok(CommandReply::Forgotten(forgotten))
 }

@@ -1,4 +1,5 @@
-//! What a store keeps: one document for the registry, each repository, each run; a row for each ended part.
+//! The documents that a store keeps: one for the registry, one for each repository and each run; and a row
+//! for each ended part.
 
 use cairn_domain::{
     ArtifactRef, GenerationId, Hosted, PartEnd, PartId, RepositoryId, RepositoryName, RunId, Source, Tenant, View,
@@ -6,7 +7,7 @@ use cairn_domain::{
 
 use crate::{Registry, RepositoryState, RunLedger};
 
-/// A repository: what it is, how its last sync went, and its state.
+/// A repository: its details, the outcome of its last sync, and its state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepositoryDocument {
     pub id: RepositoryId,
@@ -22,15 +23,15 @@ pub struct RepositoryDetails {
     pub source: Source,
     /// Configured branch, if not the default one.
     pub branch: Option<String>,
-    /// The caller's settings, as text that only readers understand.
+    /// The caller's settings, as text that this crate does not interpret.
     pub settings: String,
     /// Former names, sorted.
     pub aliases: Vec<RepositoryName>,
-    /// Set if listing an organisation registered it, not a person.
+    /// Set if the listing of an organisation registered it, not a person.
     pub hosted: Option<Hosted>,
 }
 
-/// How the last sync that came to an end went.
+/// The outcome of the last sync that ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncOutcome {
     pub at_ms: i64,
@@ -47,14 +48,14 @@ pub struct RunDocument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunDetails {
     pub tenant: Tenant,
-    /// Of the snapshot: as planned, then as published.
+    /// The manifest of the snapshot: first as planned, then as published.
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub revision: String,
     pub branch: Option<String>,
-    /// Name of the embedding model; empty until it is published.
+    /// Name of the embedding model; empty until the run is published.
     pub model: String,
-    /// The run's result, as text that only readers understand.
+    /// The run's result, as text that this crate does not interpret.
     pub result: String,
     pub started_at_ms: i64,
     /// Why it failed or was cancelled.
@@ -67,11 +68,11 @@ pub struct EndedPart {
     pub run: RunId,
     pub part: PartId,
     pub end: PartEnd,
-    /// What the part reports, as text that only readers understand.
+    /// The report of the part, as text that this crate does not interpret.
     pub report: String,
 }
 
-/// Which documents a change needs, loaded under the write lock.
+/// The documents that a change needs. They are loaded under the write lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reach {
     pub registry: bool,
@@ -79,25 +80,26 @@ pub struct Reach {
     pub run: Option<RunId>,
 }
 
-/// The documents of one change. A store fills in what `Reach` says, lets the command change them, and keeps the result.
+/// The documents of one change. A store loads those that `Reach` names, lets the command change them, and
+/// keeps the result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Documents {
     pub registry: Registry,
     pub repository: Option<RepositoryDocument>,
-    /// The run that is named; where none is, the repository's unfinished one.
+    /// The named run; without a name, the repository's unfinished run.
     pub run: Option<RunDocument>,
     /// The published run of the repository.
     pub previous: Option<RunDocument>,
     /// Generations of the runs of a repository with a pending deletion.
     pub earlier: Vec<GenerationId>,
-    /// To be added, unless there is an end of that part.
+    /// A row to add, unless the part has an end already.
     pub ended: Option<EndedPart>,
-    /// To be kept under its seq, for cursors.
+    /// A view to keep under its seq, for cursors.
     pub publication: Option<Publication>,
-    /// Runs and parts of the repository up to this generation are to be removed.
+    /// Runs and parts of the repository up to this generation are removed.
     pub forgotten_until: Option<GenerationId>,
-    /// The repository itself is to be removed.
-    pub is_gone: bool,
+    /// The repository itself is removed.
+    pub is_removed: bool,
 }
 
 /// The view that a publication made.

@@ -1,4 +1,4 @@
-//! A lease on syncing a repository: one holder at a time, who may die without giving it back.
+//! The lease on syncing a repository. It has one holder at a time, which may die without giving it back.
 
 use cairn_domain::SyncProgress;
 
@@ -6,12 +6,12 @@ use crate::Refusal;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LeaseState {
-    /// Of the newest holder; grows with each.
+    /// The epoch of the newest holder; it grows with each holder.
     pub epoch: u64,
     pub expires_at_ms: i64,
-    /// False once its holder has ended it.
+    /// False after its holder has ended it.
     pub is_held: bool,
-    /// What its holder last told.
+    /// The progress that its holder last reported.
     pub progress: SyncProgress,
 }
 
@@ -27,15 +27,15 @@ impl LeaseState {
         if self.is_active(now_ms) {
             return Err(Refusal::Conflict("the repository is being synced by somebody else"));
         }
-        // At least the time, so that a repository that was deleted and registered again does not take up the epochs that a
-        // holder of its former life may still have.
+        // At least the current time. A repository that was deleted and registered again must not reuse epochs
+        // that an earlier holder may still have.
         let epoch = (self.epoch + 1).max(now_ms.max(0) as u64);
         let expires_at_ms = now_ms.saturating_add(ttl_ms);
         *self = Self { epoch, expires_at_ms, is_held: true, progress: SyncProgress::default() };
         Ok(epoch)
     }
 
-    /// Prolongs the lease, or ends it (`ttl_ms` 0). A holder that was late but has no successor goes on.
+    /// Prolongs the lease, or ends it (`ttl_ms` 0). A late holder without a successor keeps it.
     pub fn renew(&mut self, epoch: u64, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), Refusal> {
         self.check(epoch)?;
         let is_held = ttl_ms > 0;
@@ -44,14 +44,14 @@ impl LeaseState {
         Ok(())
     }
 
-    /// Takes the lease from whoever holds it.
+    /// Takes the lease away from its holder.
     pub fn revoke(&mut self, now_ms: i64) {
         if self.is_held {
             *self = Self { epoch: self.epoch + 1, expires_at_ms: now_ms, ..Self::default() };
         }
     }
 
-    /// Refuses whoever is not the newest holder.
+    /// Refuses every epoch but the newest holder's.
     pub fn check(&self, epoch: u64) -> Result<(), Refusal> {
         if self.is_held && self.epoch == epoch { Ok(()) } else { Err(LOST) }
     }
@@ -64,7 +64,7 @@ mod tests {
     const FAR: SyncProgress = SyncProgress { fetched_bytes: 7, num_files_read: 3 };
 
     #[test]
-    fn progress_is_that_of_the_holder() {
+    fn progress_belongs_to_the_holder() {
         let mut lease = LeaseState::default();
         let first = lease.take(0, 100).expect("free");
         lease.renew(first, 50, 100, FAR).expect("held");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn one_holder_at_a_time_and_a_late_one_is_fenced_off() {
+    fn late_holder_is_refused() {
         let mut lease = LeaseState::default();
         let first = lease.take(0, 100).expect("free");
         assert!(lease.take(99, 100).is_err());

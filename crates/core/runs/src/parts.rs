@@ -1,4 +1,4 @@
-//! Parts of a run as sets of numbers: an end that is told twice is in the set once.
+//! Parts of a run as sets of numbers: an end that is reported twice is in the set once.
 
 /// A set of part numbers of one stage.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,7 +24,7 @@ impl PartSet {
         word & (1 << (number % 64)) != 0
     }
 
-    /// Whether it was not there before.
+    /// Adds a number. Returns whether it is new.
     pub fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
         if self.words.len() <= word {
@@ -43,7 +43,7 @@ impl PartSet {
         self.words.is_empty()
     }
 
-    /// Members of this set that are not in the other.
+    /// The members of this set that the other does not contain.
     pub fn without(&self, other: &PartSet) -> PartSet {
         let other = |at: usize| other.words.get(at).copied().unwrap_or(0);
         Self::from_words(self.words.iter().enumerate().map(|(at, word)| word & !other(at)).collect())
@@ -65,22 +65,22 @@ impl FromIterator<u32> for PartSet {
     }
 }
 
-/// The parts of one stage of a run, and what has become of them.
+/// The parts of one stage of a run, and the state of each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StageParts {
-    /// What the plan holds.
+    /// All parts of the plan.
     pub planned: PartSet,
-    /// What may be worked on: its predecessors have ended, and there was room in the run's window.
+    /// Parts that may be worked on: their predecessors have ended, and the run's window had capacity.
     pub released: PartSet,
-    /// Whose job the broker has, as far as is known.
+    /// Parts whose jobs the broker has confirmed.
     pub sent: PartSet,
     pub ended: PartSet,
-    /// Those of `ended` that failed.
+    /// The members of `ended` that failed.
     pub failed: PartSet,
 }
 
 impl StageParts {
-    /// What is left to do: plan minus ended parts.
+    /// The parts left to do: plan minus ended parts.
     pub fn open(&self) -> PartSet {
         self.planned.without(&self.ended)
     }
@@ -94,7 +94,7 @@ impl StageParts {
         self.released.without(&self.ended)
     }
 
-    /// Whose jobs are still to be handed to the broker.
+    /// Parts whose jobs the broker has not confirmed yet.
     pub fn unsent(&self) -> PartSet {
         self.in_flight().without(&self.sent)
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_a_set() {
+    fn set_operations() {
         let numbers = [0, 1, 63, 64, 65, 200, 1000];
         let set: PartSet = numbers.into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), numbers);

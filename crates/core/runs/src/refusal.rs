@@ -1,14 +1,14 @@
-//! Why a change is refused.
+//! The reasons for refusing a change.
 
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// What the change is about is not there.
+    /// The subject of the change does not exist.
     NotFound,
-    /// Somebody else was first, or the state has moved on.
+    /// Another change was first, or the state has changed.
     Conflict(&'static str),
-    /// No state would allow it.
+    /// No state allows the change.
     Invalid(&'static str),
 }
 

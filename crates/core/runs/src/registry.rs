@@ -4,24 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cairn_domain::{GenerationId, PublishedSeq, RepositoryId, View};
 
-/// A deleted repository whose records are still to be removed.
+/// A deleted repository whose records are not removed yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deletion {
-    /// Records that began below it are to go.
+    /// Records that began before this generation must be removed.
     pub generation: GenerationId,
-    /// Set once the repository was indexed again: its generations below the deletion, which stay hidden. Until then the
-    /// whole repository is.
+    /// Set when the repository was indexed again: its generations before the deletion, which stay hidden.
+    /// Until then the whole repository is hidden.
     pub indexed_again: Option<BTreeSet<GenerationId>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registry {
-    /// The last generation that was allotted; never reused.
+    /// The last allotted generation; generations are never reused.
     pub last_generation: u64,
     pub seq: PublishedSeq,
-    /// The highest generation that was published.
+    /// The highest published generation.
     pub newest_published: u64,
-    /// Allotted, and neither published nor forgotten.
+    /// Generations that are allotted, and neither published nor forgotten.
     pub unpublished: BTreeSet<GenerationId>,
     pub deletions: BTreeMap<RepositoryId, Deletion>,
 }
@@ -32,7 +32,8 @@ impl Registry {
         GenerationId(self.last_generation)
     }
 
-    /// What a question sees that is asked now. One value, so that nobody can read its halves at different times.
+    /// The view of a question that is asked now. It is one value, so that its halves cannot come from
+    /// different times.
     pub fn view(&self) -> View {
         let next_gen = self.newest_published + 1;
         let below = self.unpublished.range(..GenerationId(next_gen)).copied();
@@ -40,7 +41,7 @@ impl Registry {
         self.without_deleted(view)
     }
 
-    /// A view that was taken earlier, as it is to be read now: what was deleted since is gone from it as well.
+    /// An earlier view, without the repositories that were deleted since.
     pub fn without_deleted(&self, mut view: View) -> View {
         for (repository, deletion) in &self.deletions {
             match &deletion.indexed_again {

@@ -1,4 +1,4 @@
-//! A repository's state: who syncs it, what is published of it, what is under way, what was asked for.
+//! A repository's state: its lease, its published generation, its unfinished run, and its requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,20 @@ use crate::{Deletion, LeaseState, Refusal, Registry, Requests, RunLedger};
 pub struct RepositoryState {
     pub lease: LeaseState,
     pub requests: Requests,
-    /// Hidden at once; registering it again makes it a repository like any other.
+    /// A deleted repository is hidden at once. Registering it again makes it a normal repository.
     pub is_deleted: bool,
     /// The newest deletion whose records are not removed yet.
     pub deletion: Option<GenerationId>,
     /// The published generation; none before the first and after a deletion.
     pub published: Option<GenerationId>,
     pub unfinished: Option<GenerationId>,
-    /// Generations that came to nothing, or whose repository was deleted, and that are not forgotten, with the time of that.
+    /// Aborted generations that are not forgotten yet, with the time of the abort; also those whose
+    /// repository was deleted.
     pub aborted: BTreeMap<GenerationId, i64>,
 }
 
 impl RepositoryState {
-    /// Registers the repository, also one that was deleted.
+    /// Registers the repository, also a deleted one.
     pub fn register(&mut self) {
         self.is_deleted = false;
     }
@@ -31,8 +32,8 @@ impl RepositoryState {
         self.aborted.keys().copied().collect()
     }
 
-    /// Hides the repository and returns the generation of the deletion. Deleting again changes nothing. `unfinished` is the
-    /// ledger of its unfinished run, if it has one: that is cancelled.
+    /// Hides the repository and returns the generation of the deletion. A second deletion changes nothing.
+    /// `unfinished` is the ledger of its unfinished run, if it has one; that run is cancelled.
     pub fn delete(
         &mut self,
         registry: &mut Registry,
@@ -51,19 +52,20 @@ impl RepositoryState {
         registry.deletions.insert(repository, Deletion { generation, indexed_again: None });
         self.is_deleted = true;
         self.deletion = Some(generation);
-        // A job is delivered twice, and the slower handler may still write after the publication: what was published ends
-        // now, and is waited for like what was aborted.
+        // A job may be delivered twice, and the slower handler may still write after the publication. So the
+        // published generation ends now, and its removal waits for late handlers, as for an aborted one.
         if let Some(published) = self.published.take() {
             self.aborted.insert(published, now_ms);
         }
         self.requests = Requests { last: self.requests.last, ..Requests::default() };
-        // A sync under way knows the source and the settings of what is deleted: it begins no run, in another life neither.
+        // A sync in progress read the source and the settings of the deleted repository. It begins no run,
+        // even if the repository is registered again.
         self.lease.revoke(now_ms);
         Ok(generation)
     }
 
-    /// Forgets an aborted generation that was swept from every store; false while a late writer may still add to it
-    /// (`until_ms`: whatever ended before has no handler left).
+    /// Forgets an aborted generation that was swept from every store. False while a late writer may still add
+    /// to it: no handler of a run that ended before `until_ms` is left.
     pub fn forget_aborted(&mut self, registry: &mut Registry, generation: GenerationId, until_ms: i64) -> bool {
         if self.aborted.get(&generation).is_none_or(|ended_at_ms| *ended_at_ms > until_ms) {
             return false;
@@ -73,8 +75,8 @@ impl RepositoryState {
         true
     }
 
-    /// Forgets a deletion whose records were removed from every store, with all generations before it; false while a run
-    /// that it cancelled, or followed on, may still be at work somewhere.
+    /// Forgets a deletion whose records were removed from every store, with all earlier generations. False
+    /// while a handler of a run before the deletion may still be working.
     pub fn forget_deletion(
         &mut self,
         registry: &mut Registry,
@@ -98,8 +100,8 @@ impl RepositoryState {
         true
     }
 
-    /// Nothing is left of it but its name.
-    pub fn is_gone(&self) -> bool {
+    /// Only its name is left.
+    pub fn is_removed(&self) -> bool {
         self.is_deleted && self.deletion.is_none() && self.unfinished.is_none() && self.aborted.is_empty()
     }
 }

@@ -1,26 +1,26 @@
-//! What was asked of a repository: a sync that is wanted, and one that is under way.
+//! The sync requests of a repository: one that is wanted, and one in progress.
 //!
-//! Asking twice before anything has started is one request. What is asked while a sync is under way is done after it,
-//! for that sync may have read the source before the change that the asker has in mind.
+//! Two requests before anything has started are one request. A request during a sync is done after it,
+//! because that sync may have read the source before the change that the caller has in mind.
 
 use cairn_domain::Lane;
 
 use crate::RepositoryState;
 
-/// A sync that somebody waits for.
+/// A requested sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
     pub number: u64,
     pub lane: Lane,
     pub asked_at_ms: i64,
-    /// Every record is to be made anew.
+    /// All records are made again.
     pub rebuild: bool,
-    /// A schedule asked, and no person: one that fails as the one before did is no news.
+    /// A schedule requested it, not a person. If it fails like the sync before it, that is not a new failure.
     pub is_scheduled: bool,
 }
 
 impl Wanted {
-    /// One request for both.
+    /// Joins two requests.
     fn joined(self, other: Wanted) -> Self {
         Wanted {
             lane: self.lane.min(other.lane),
@@ -31,29 +31,29 @@ impl Wanted {
     }
 }
 
-/// A request that somebody hands to the broker, or has.
+/// A request whose job is handed over to the broker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatched {
-    /// As it was handed over: what is asked meanwhile is the next, with wishes of its own.
+    /// The request at the time of the dispatch. A later request is the next one, with options of its own.
     pub request: Wanted,
     pub at_ms: i64,
     /// The broker has confirmed its job.
     pub is_sent: bool,
-    /// An attempt has failed, and the next one is made then.
+    /// The time of the next attempt, if an attempt has failed.
     pub postponed_until_ms: Option<i64>,
 }
 
-/// Whoever dispatches a request hands its job to the broker within this time, or died in between.
+/// A dispatched job reaches the broker within this time, or its dispatcher has died.
 pub const HANDED_OVER_WITHIN_MS: i64 = 10_000;
 
 impl Dispatched {
-    /// Whether nobody will work on it: its job never came to the broker, or was lost there.
+    /// Whether no worker will get the job: it never reached the broker, or was lost there.
     fn is_lost(self, now_ms: i64, again_after_ms: i64) -> bool {
         let patience_ms = if self.is_sent { again_after_ms } else { again_after_ms.min(HANDED_OVER_WITHIN_MS) };
         self.at_ms.max(self.postponed_until_ms.unwrap_or(i64::MIN)).saturating_add(patience_ms) <= now_ms
     }
 
-    /// Whether its job waits for its next attempt: nobody works on it, and it is in nobody's way.
+    /// Whether its job waits for its next attempt: no worker has it, and it takes no capacity.
     pub fn is_postponed(self, now_ms: i64) -> bool {
         self.postponed_until_ms.is_some_and(|until_ms| now_ms < until_ms)
     }
@@ -68,12 +68,12 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Asks for a sync; returns the number of the request that stands for it.
+    /// Requests a sync. Returns the number of the request.
     pub fn ask(&mut self, lane: Lane, rebuild: bool, now_ms: i64) -> u64 {
         self.want(Wanted { number: 0, lane, asked_at_ms: now_ms, rebuild, is_scheduled: false })
     }
 
-    /// Asks for a sync because it is time for one.
+    /// Requests a sync because it is due.
     pub fn schedule(&mut self, now_ms: i64) -> u64 {
         self.want(Wanted { number: 0, lane: Lane::Bulk, asked_at_ms: now_ms, rebuild: false, is_scheduled: true })
     }
@@ -83,8 +83,9 @@ impl Requests {
         let wanted = match self.wanted {
             Some(wanted) if wanted.number > under_way => wanted.joined(asked),
             _ => {
-                // The first is at least the time, so that a repository that was deleted and registered again does not take up
-                // the numbers of its former life: a late job of that would answer what it knows nothing of.
+                // The first number is at least the current time. A repository that was deleted and registered
+                // again must not reuse numbers: a late job of its earlier life would answer a request that it
+                // does not know.
                 self.last = if self.last == 0 { asked.asked_at_ms.max(1) as u64 } else { self.last + 1 };
                 Wanted { number: self.last, ..asked }
             }
@@ -100,14 +101,15 @@ impl Requests {
         }
     }
 
-    /// An attempt has failed, and its job comes again then. False, and nothing changes, if that is not the request under way.
+    /// An attempt has failed, and its job comes again at that time. Returns false, and changes nothing, if
+    /// another request is in progress.
     pub fn postpone(&mut self, number: u64, until_ms: i64) -> bool {
         let dispatched = self.dispatched.as_mut().filter(|dispatched| dispatched.request.number == number);
         dispatched.map(|dispatched| dispatched.postponed_until_ms = Some(until_ms)).is_some()
     }
 
-    /// Where what is wanted stands in the line: its lane, and the time of asking. Between two attempts it stands behind all of
-    /// its lane that may start before the next.
+    /// The order of the request among others: its lane, and the time of the request. Between two attempts it
+    /// comes after all requests of its lane that may start before its next attempt.
     pub fn place(&self) -> Option<(Lane, i64)> {
         let wanted = self.wanted?;
         let own = self.dispatched.filter(|dispatched| dispatched.request.number == wanted.number);
@@ -115,7 +117,7 @@ impl Requests {
         Some((wanted.lane, wanted.asked_at_ms.max(until_ms.unwrap_or(i64::MIN))))
     }
 
-    /// What is asked under that number, if somebody still waits for an answer to it.
+    /// The request with that number, if it is not answered yet.
     pub fn asked(&self, number: u64) -> Option<Wanted> {
         let wanted = self.wanted.filter(|wanted| wanted.number >= number)?;
         let under_way = self.dispatched.map(|dispatched| dispatched.request);
@@ -123,7 +125,7 @@ impl Requests {
         Some(own.unwrap_or(Wanted { number, ..wanted }))
     }
 
-    /// A sync has done what the request asked for, or cannot. What was asked since stays.
+    /// A sync has fulfilled the request, or cannot. Later requests stay.
     pub fn answer(&mut self, number: u64) {
         if self.dispatched.is_some_and(|dispatched| dispatched.request.number == number) {
             self.dispatched = None;
@@ -135,9 +137,9 @@ impl Requests {
 }
 
 impl RepositoryState {
-    /// The request whose job may be handed to the broker now, if there is one. One that was dispatched and not handed over
-    /// in time was lost, and one that was handed over `again_after_ms` ago and that nobody works on. Who asks anew does not wait
-    /// for the next attempt at an earlier request.
+    /// The request whose job may be handed over now, if one exists. A dispatched job counts as lost if it did
+    /// not reach the broker in time, or if no worker has taken it up `again_after_ms` after that. A new
+    /// request does not wait for the next attempt at an earlier one.
     pub fn dispatchable(&self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.requests.wanted?;
         let is_in_the_way = |dispatched: Dispatched| {
@@ -151,7 +153,7 @@ impl RepositoryState {
 
     pub fn dispatch(&mut self, now_ms: i64, again_after_ms: i64) -> Option<Wanted> {
         let wanted = self.dispatchable(now_ms, again_after_ms)?;
-        // What was handed over before and not answered is not lost with its job.
+        // The options of an earlier request without an answer are kept.
         let request = self.requests.dispatched.map_or(wanted, |before| wanted.joined(before.request));
         self.requests.wanted = Some(request);
         self.requests.dispatched =
@@ -159,8 +161,8 @@ impl RepositoryState {
         Some(request)
     }
 
-    /// Nobody waits for a sync any more, and whoever is at one loses its lease, so that it can begin no run. False, and
-    /// nothing changes, if none was asked for.
+    /// Cancels all requests. A sync in progress loses its lease, so that it can begin no run. Returns false,
+    /// and changes nothing, if no request exists.
     pub fn cancel_requests(&mut self, now_ms: i64) -> bool {
         let Requests { wanted, dispatched, last } = self.requests;
         if wanted.is_none() && dispatched.is_none() {
@@ -179,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asking_twice_is_one_request_until_it_is_under_way() {
+    fn two_requests_before_the_start_are_one() {
         let mut state = RepositoryState::default();
         assert_eq!(state.requests.ask(Lane::Bulk, false, 1), 1);
         assert_eq!(state.requests.ask(Lane::Interactive, true, 20), 1);
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_asks_beside_a_schedule_is_that_persons() {
+    fn request_of_a_person_beside_a_schedule_is_not_scheduled() {
         let is_scheduled = |steps: &[fn(&mut Requests) -> u64]| {
             let mut requests = Requests::default();
             for step in steps {
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_meanwhile_takes_nothing_from_what_is_under_way() {
+    fn later_request_does_not_change_the_one_in_progress() {
         let mut state = RepositoryState::default();
         let first = state.requests.ask(Lane::Interactive, true, 1);
         assert!(state.dispatch(2, 100).is_some());
@@ -231,19 +233,19 @@ mod tests {
         answered.requests.answer(first);
         assert_eq!(asked(&answered, first), Some((Lane::Bulk, false, true)), "the next one answers for it too");
         assert_eq!(answered.dispatch(4, 100).map(|wanted| wanted.rebuild), Some(false), "it was made anew");
-        // An attempt failed: the next request is begun in its place, and does what it was to do.
+        // An attempt failed: the next request starts in its place, and takes over its options.
         assert!(state.requests.postpone(first, 900));
-        let next = state.dispatch(5, 100).expect("nobody waits for the next attempt");
+        let next = state.dispatch(5, 100).expect("a new request does not wait");
         assert_eq!((next.number, next.lane, next.rebuild, next.is_scheduled), (second, Lane::Interactive, true, false));
         assert_eq!(asked(&state, second), Some((Lane::Interactive, true, false)));
-        // So if its job was lost.
+        // The same holds if its job was lost.
         assert_eq!(state.dispatch(5 + HANDED_OVER_WITHIN_MS, 100_000).map(|wanted| wanted.rebuild), Some(true));
         state.requests.answer(second);
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
     }
 
     #[test]
-    fn a_job_that_never_came_to_the_broker_is_handed_over_again_soon() {
+    fn job_that_never_reached_the_broker_is_dispatched_again() {
         let mut state = RepositoryState::default();
         let number = state.requests.ask(Lane::Bulk, false, 1);
         assert!(state.dispatch(0, 1_800_000).is_some());
@@ -257,25 +259,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_postponed_is_not_lost_and_holds_up_nobody_who_asks_anew() {
+    fn postponed_request_does_not_delay_a_new_one() {
         let mut state = RepositoryState::default();
         let number = state.requests.ask(Lane::Bulk, false, 1);
         assert!(state.dispatch(2, 100).is_some());
         state.requests.dispatched(number);
         assert!(!state.requests.postpone(number + 1, 500), "another request");
         assert!(state.requests.postpone(number, 500));
-        assert_eq!((state.dispatch(103, 100), state.dispatch(599, 100)), (None, None), "its job comes by itself");
+        assert_eq!((state.dispatch(103, 100), state.dispatch(599, 100)), (None, None), "its job is in the retry queue");
         assert!(state.dispatchable(600, 100).is_some(), "or was lost");
         let again = state.requests.ask(Lane::Interactive, false, 400);
         assert_eq!(state.dispatch(401, 100).map(|wanted| wanted.number), Some(again));
-        assert_eq!(state.dispatch(402, 100), None, "that one is under way");
+        assert_eq!(state.dispatch(402, 100), None, "that one is in progress");
         assert!(!state.requests.postpone(number, 900), "the earlier one is over");
     }
 
     #[test]
-    fn what_is_cancelled_is_not_dispatched_and_its_sync_begins_nothing() {
+    fn cancelled_request_begins_no_run() {
         let mut state = RepositoryState::default();
-        assert!(!state.cancel_requests(0), "nothing was asked for");
+        assert!(!state.cancel_requests(0), "no request exists");
         state.requests.ask(Lane::Bulk, false, 1);
         assert!(state.cancel_requests(2));
         assert_eq!(state.dispatch(3, 100), None);
@@ -288,20 +290,20 @@ mod tests {
             state.lease.check(epoch).is_err() && state.lease.renew(epoch, 9, 100, SyncProgress::default()).is_err()
         );
         assert_eq!((state.requests.wanted, state.requests.dispatched), (None, None));
-        // Whoever asks anew waits for nobody.
+        // A new request does not wait.
         assert!(state.requests.ask(Lane::Bulk, false, 10) > number + 1);
         assert!(state.dispatch(11, 100).is_some());
         assert!(state.lease.take(12, 100).expect("free") > epoch + 1);
     }
 
     #[test]
-    fn a_repository_that_comes_back_takes_up_no_number_of_its_former_life() {
+    fn registered_again_repository_reuses_no_number() {
         let former = RepositoryState::default().requests.ask(Lane::Bulk, false, 1000);
         assert!(RepositoryState::default().requests.ask(Lane::Bulk, false, 2000) > former);
     }
 
     #[test]
-    fn a_lost_job_is_handed_over_again_but_not_while_somebody_works() {
+    fn lost_job_is_dispatched_again_after_the_lease() {
         let mut state = RepositoryState::default();
         state.requests.ask(Lane::Bulk, false, 0);
         assert!(state.dispatch(0, 100).is_some());

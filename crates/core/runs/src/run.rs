@@ -1,4 +1,4 @@
-//! One run: what its plan holds, what has ended, what may start, and how it ends itself.
+//! One run: its plan, its ended parts, the parts that may start, and its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,37 @@ pub struct RunLedger {
     pub id: RunId,
     pub state: RunState,
     pub lane: Lane,
-    /// The published generation that the plan was made against.
+    /// The published generation to which the plan refers.
     pub previous: Option<GenerationId>,
     /// Parts that may be in flight at a time.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
-    /// When it began, or its last part ended.
+    /// The time of its begin, or of the end of its last ended part.
     pub progressed_at_ms: i64,
-    /// When its jobs were last handed out anew: that is no progress.
+    /// The time when its jobs were last sent again. Sending again is no progress.
     pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,
-    /// When its successor was published, or its repository deleted: its artifacts live no longer than views of it.
+    /// The time when its successor was published, or its repository deleted. Its artifacts live as long as
+    /// views of it.
     pub superseded_at_ms: Option<i64>,
-    /// What it retired, or began in vain, is out of every store.
+    /// All records that it retired, or that it began before it was aborted, are removed from every store.
     pub is_swept: bool,
+    /// Parts whose last attempt failed and whose job waits for the next one. Sorted by part.
+    pub postponed: Vec<PostponedPart>,
 }
 
-/// How a run is begun.
+/// A part that waits for its next attempt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PostponedPart {
+    pub part: PartId,
+    /// The code of the failed attempt.
+    pub code: String,
+    /// The time of the next attempt.
+    pub until_ms: i64,
+}
+
+/// The data with which a run begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Beginning {
     pub epoch: u64,
@@ -40,12 +53,12 @@ pub struct Beginning {
     pub now_ms: i64,
 }
 
-/// What the end of a part came to.
+/// The result of ending a part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ended {
-    /// False if it had ended before: that end stands.
+    /// False if the part had ended before: the first end counts.
     pub is_first: bool,
-    /// What may start because of it.
+    /// The parts that may start because of it.
     pub released: Vec<PartId>,
 }
 
@@ -83,6 +96,7 @@ impl RunLedger {
             published: None,
             superseded_at_ms: None,
             is_swept: false,
+            postponed: Vec::new(),
         };
         for part in &beginning.parts {
             run.stages.entry(part.stage).or_default().planned.insert(part.number);
@@ -91,13 +105,14 @@ impl RunLedger {
         Ok(run)
     }
 
-    /// Ends a part, once. A part that failed has ended as well: the files concerned are listed.
+    /// Ends a part, once. A failed part has ended as well: its files are listed.
     pub fn end_part(&mut self, part: PartId, failed: bool, now_ms: i64) -> Result<Ended, Refusal> {
         if self.state.is_finished() {
             return Err(Refusal::Conflict("the run is finished"));
         }
         let stage = self.stages.get_mut(&part.stage).filter(|stage| stage.planned.contains(part.number));
         let stage = stage.ok_or(Refusal::NotFound)?;
+        self.postponed.retain(|postponed| postponed.part != part);
         if !stage.ended.insert(part.number) {
             return Ok(Ended::default());
         }
@@ -108,7 +123,7 @@ impl RunLedger {
         Ok(Ended { is_first: true, released: self.release() })
     }
 
-    /// Releases what may start now: all that it waits for has ended, and there is room in the window.
+    /// Releases the parts that may start now: all their predecessors have ended, and the window has capacity.
     fn release(&mut self) -> Vec<PartId> {
         let in_flight: u32 = self.stages.values().map(|stage| stage.in_flight().len()).sum();
         let mut room = self.window.saturating_sub(in_flight) as usize;
@@ -139,7 +154,7 @@ impl RunLedger {
         self.list(StageParts::in_flight)
     }
 
-    /// The outbox: released parts whose jobs the broker does not have yet.
+    /// The outbox: released parts whose jobs the broker has not confirmed.
     pub fn unsent(&self) -> Vec<PartId> {
         if self.state.is_finished() { Vec::new() } else { self.list(StageParts::unsent) }
     }
@@ -162,18 +177,18 @@ impl RunLedger {
         }
     }
 
-    /// Since when nobody has had a reason to hand out its jobs.
+    /// The time since which nothing has caused its jobs to be published.
     pub fn quiet_since_ms(&self) -> i64 {
         self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
 
-    /// Whether nothing has ended, or was handed out anew, for so long that its jobs may be lost.
+    /// Whether nothing has ended or was sent again for so long that its jobs may be lost.
     pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
         !self.state.is_finished() && self.quiet_since_ms().saturating_add(after_ms) <= now_ms
     }
 
-    /// Puts the jobs of a stalled run back into the outbox, but for the stages whose jobs the broker has; a job that was not
-    /// lost is delivered twice, which every stage bears.
+    /// Puts the jobs of a stalled run back into the outbox, except those of stages whose jobs the broker
+    /// holds. A job that was not lost is delivered twice, which every stage tolerates.
     pub fn send_again(&mut self, held: &BTreeSet<StageName>, now_ms: i64) {
         for (_, stage) in self.stages.iter_mut().filter(|(name, _)| !held.contains(name)) {
             stage.sent = stage.sent.without(&stage.in_flight());
@@ -181,8 +196,27 @@ impl RunLedger {
         self.sent_again_at_ms = Some(now_ms);
     }
 
-    /// Publishes the run's generation. A run that is published already keeps its seq. `earlier` are the generations of a
-    /// repository with a pending deletion: those below it stay hidden.
+    /// An attempt at a part failed, and its job comes again at that time. An ended part is left as it is.
+    pub fn postpone(&mut self, postponed: PostponedPart) {
+        if self.in_flight().contains(&postponed.part) {
+            self.postponed.retain(|earlier| earlier.part != postponed.part);
+            self.postponed.push(postponed);
+            self.postponed.sort_by_key(|postponed| postponed.part);
+        }
+    }
+
+    /// Puts the jobs of postponed parts back into the outbox: they start at once. The jobs that wait find
+    /// their parts ended, or are delivered twice, which every stage tolerates.
+    pub fn resume(&mut self) {
+        for PostponedPart { part, .. } in std::mem::take(&mut self.postponed) {
+            if let Some(stage) = self.stages.get_mut(&part.stage) {
+                stage.sent = stage.sent.without(&std::iter::once(part.number).collect());
+            }
+        }
+    }
+
+    /// Publishes the run's generation. A published run keeps its seq. `earlier` are the generations of a
+    /// repository with a pending deletion: those before the deletion stay hidden.
     pub fn publish(
         &mut self,
         registry: &mut Registry,
@@ -210,7 +244,7 @@ impl RunLedger {
         self.state = state;
         self.published = Some(registry.seq);
         self.ended_at_ms = Some(now_ms);
-        // The publishing part cannot end after its run has: it ends with it.
+        // The publish part ends with its run.
         if let Some(stage) = self.stages.get_mut(&StageName::Publish) {
             stage.ended = stage.planned.clone();
         }
@@ -245,7 +279,7 @@ impl RunLedger {
         Ok(())
     }
 
-    /// Number of parts that the plan holds, that have ended, and that failed.
+    /// The numbers of planned, ended and failed parts.
     pub fn counts(&self) -> (u32, u32, u32) {
         let sum = |count: fn(&StageParts) -> u32| self.stages.values().map(count).sum();
         (sum(|stage| stage.planned.len()), sum(|stage| stage.ended.len()), sum(|stage| stage.failed.len()))

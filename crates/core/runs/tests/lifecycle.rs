@@ -1,4 +1,4 @@
-//! Runs from lease to forgetting: barriers, windows, publication, views, aborting, deletion.
+//! The life of runs, from the lease to forgetting: barriers, windows, publication, views, aborting, deletion.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl World {
     }
 
     fn begin(&mut self, parts: &[(StageName, u32)], window: u32) -> Result<RunLedger, Refusal> {
-        let epoch = self.repository.lease.take(0, 0).expect("nobody keeps it");
+        let epoch = self.repository.lease.take(0, 0).expect("the lease is free");
         let parts = parts.iter().flat_map(|(stage, count)| (0..*count).map(|number| part(*stage, number)));
         let beginning = Beginning {
             epoch,
@@ -53,13 +53,13 @@ fn part(stage: StageName, number: u32) -> PartId {
 const PUBLISH: (StageName, u32) = (StageName::Publish, 1);
 
 #[test]
-fn a_stage_starts_when_all_that_it_waits_for_has_ended() {
+fn stage_starts_when_its_predecessors_have_ended() {
     let mut world = World::new();
     let mut run = world.begin(&[(StageName::Parse, 2), (StageName::Embed, 1), PUBLISH], 99).expect("begun");
     assert_eq!(run.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 1)]);
     let first = run.end_part(part(StageName::Parse, 1), false, 5).expect("planned");
     assert_eq!((first.is_first, first.released), (true, vec![]));
-    // Told twice, it is still one end: the other part is open.
+    // A second report of the same end changes nothing: the other part is open.
     let again = run.end_part(part(StageName::Parse, 1), true, 6).expect("planned");
     assert_eq!((again.is_first, again.released), (false, vec![]));
     let last = run.end_part(part(StageName::Parse, 0), true, 7).expect("planned");
@@ -75,7 +75,7 @@ fn a_stage_starts_when_all_that_it_waits_for_has_ended() {
 }
 
 #[test]
-fn a_window_bounds_what_is_in_flight() {
+fn window_limits_the_parts_in_flight() {
     let mut world = World::new();
     let mut run = world.begin(&[(StageName::Parse, 5), (StageName::Embed, 3), PUBLISH], 2).expect("begun");
     let mut order = Vec::new();
@@ -92,7 +92,7 @@ fn a_window_bounds_what_is_in_flight() {
 }
 
 #[test]
-fn the_outbox_holds_what_the_broker_does_not_have() {
+fn outbox_contains_unconfirmed_jobs() {
     let mut world = World::new();
     let mut run = world.begin(&[(StageName::Parse, 3), PUBLISH], 9).expect("begun");
     run.sent(&[part(StageName::Parse, 0), part(StageName::Parse, 2), part(StageName::Embed, 7)]);
@@ -101,16 +101,16 @@ fn the_outbox_holds_what_the_broker_does_not_have() {
     assert_eq!(run.unsent(), []);
     assert!(!run.is_stalled(19, 10) && run.is_stalled(20, 10));
     run.send_again(&BTreeSet::from([StageName::Parse]), 20);
-    assert_eq!(run.unsent(), [], "the broker has them");
+    assert_eq!(run.unsent(), [], "the broker has confirmed them");
     assert!(!run.is_stalled(29, 10) && run.is_stalled(30, 10));
     run.send_again(&BTreeSet::new(), 30);
     assert_eq!(run.unsent(), [part(StageName::Parse, 0), part(StageName::Parse, 2)]);
     assert!(!run.is_stalled(39, 10));
-    assert_eq!(run.progressed_at_ms, 10, "handing out is no progress");
+    assert_eq!(run.progressed_at_ms, 10, "sending again is no progress");
 }
 
 #[test]
-fn beginning_is_guarded() {
+fn invalid_begin_is_refused() {
     let mut world = World::new();
     let mut run = world.begin(&[PUBLISH], 1).expect("begun");
     assert!(matches!(world.begin(&[PUBLISH], 1), Err(Refusal::Conflict(_))));
@@ -125,7 +125,7 @@ fn beginning_is_guarded() {
 }
 
 #[test]
-fn views_see_what_is_published_and_nothing_else() {
+fn views_see_published_generations_only() {
     let mut world = World::new();
     let mut first = world.begin(&[PUBLISH], 1).expect("begun");
     let one = first.id.generation;
@@ -139,7 +139,7 @@ fn views_see_what_is_published_and_nothing_else() {
     world.publish(&mut third).expect("published");
     let (two, three) = (second.id.generation, third.id.generation);
     assert!(world.sees(three) && !world.sees(two));
-    // Until the aborted generation is swept everywhere and no writer can be left, it stays hidden.
+    // The aborted generation stays hidden until it is swept from every store and no writer can be left.
     assert!(!world.repository.forget_aborted(&mut world.registry, two, 99));
     assert!(world.registry.view().hidden.contains(&two));
     assert!(world.repository.forget_aborted(&mut world.registry, two, 100));
@@ -148,7 +148,7 @@ fn views_see_what_is_published_and_nothing_else() {
 }
 
 #[test]
-fn a_deleted_repository_is_hidden_and_may_come_back_before_it_is_removed() {
+fn deleted_repository_is_hidden_and_may_be_indexed_again() {
     let mut world = World::new();
     let mut run = world.begin(&[PUBLISH], 1).expect("begun");
     let one = run.id.generation;
@@ -165,7 +165,7 @@ fn a_deleted_repository_is_hidden_and_may_come_back_before_it_is_removed() {
     let mut again = world.begin(&[PUBLISH], 1).expect("begun");
     assert!(!world.sees(one));
     world.publish(&mut again).expect("published");
-    assert!(world.sees(again.id.generation) && !world.sees(one), "what began before the deletion stays hidden");
+    assert!(world.sees(again.id.generation) && !world.sees(one), "earlier generations stay hidden");
     assert!(!world.repository.forget_deletion(&mut world.registry, world.id, deletion, 49), "a late writer");
     assert!(world.repository.forget_deletion(&mut world.registry, world.id, deletion, 50));
     assert!(!world.repository.forget_deletion(&mut world.registry, world.id, deletion, 50));
@@ -173,21 +173,21 @@ fn a_deleted_repository_is_hidden_and_may_come_back_before_it_is_removed() {
     assert_eq!(world.registry.unpublished, BTreeSet::new());
 }
 
-/// What it read is of a source, or under rules, that may be why somebody deleted it.
+/// It read the source and the settings that may be the reason for the deletion.
 #[test]
-fn a_sync_of_a_deleted_repository_begins_nothing_in_its_next_life() {
+fn sync_of_a_deleted_repository_begins_no_later_run() {
     let mut world = World::new();
     let epoch = world.repository.lease.take(0, 1_000).expect("free");
     world.repository.delete(&mut world.registry, world.id, None, 10).expect("deleted");
     world.repository.register();
     assert!(world.repository.lease.renew(epoch, 20, 1_000, SyncProgress::default()).is_err());
     assert!(world.repository.lease.check(epoch).is_err());
-    assert!(world.repository.lease.take(20, 1_000).is_ok(), "it is in nobody's way");
+    assert!(world.repository.lease.take(20, 1_000).is_ok(), "the lease is free");
 }
 
 /// A part of the published run was delivered twice, and the slower handler has writes to make.
 #[test]
-fn a_deletion_waits_for_late_handlers_of_what_was_published() {
+fn deletion_waits_for_late_handlers() {
     let mut world = World::new();
     let mut run = world.begin(&[PUBLISH], 99).expect("begun");
     world.publish(&mut run).expect("published");
@@ -195,5 +195,5 @@ fn a_deletion_waits_for_late_handlers_of_what_was_published() {
     assert!(!world.repository.forget_deletion(&mut world.registry, world.id, deletion, 999));
     assert!(!world.sees(run.id.generation));
     assert!(world.repository.forget_deletion(&mut world.registry, world.id, deletion, 1000));
-    assert!(world.repository.is_gone());
+    assert!(world.repository.is_removed());
 }

@@ -30,6 +30,7 @@ fn repository(name: &str) -> RepositoryRecord {
         hosted: None,
         last_sync: None,
         pending_sync: None,
+        next_attempt_at_ms: None,
     }
 }
 
@@ -42,7 +43,7 @@ async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
     }
     assert_eq!(runs.dispatch(2, 0, 100).await?.len(), 2);
     assert_eq!(runs.dispatch(2, 99, 100).await?.len(), 0, "both are under way");
-    assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "nobody took them up");
+    assert_eq!(runs.dispatch(2, 100, 100).await?.len(), 2, "no worker took them up");
     Ok(())
 }
 

@@ -24,6 +24,7 @@ pub async fn registered(runs: &Metastore, name: &str) -> anyhow::Result<Reposito
         hosted: None,
         last_sync: None,
         pending_sync: None,
+        next_attempt_at_ms: None,
     };
     runs.register(record).await?;
     Ok(id)

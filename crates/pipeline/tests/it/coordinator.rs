@@ -1,4 +1,4 @@
-//! What the coordinator hands to a broker that does not take everything.
+//! The coordinator and a broker that refuses some jobs.
 
 use std::sync::Arc;
 
@@ -7,13 +7,15 @@ use cairn_domain::{Lane, RepositoryId, StageName};
 use cairn_local_broker::{LocalBroker, QueueSettings};
 use cairn_metastore::Metastore;
 use cairn_pipeline::{DispatchBounds, dispatch, relay, send_again};
-use cairn_ports::{Broker, BrokerError, Delivery, ErrorKind, HANDED_OVER_WITHIN_MS, Outbox, Requests, Settlement};
+use cairn_ports::{
+    Broker, BrokerError, Delivery, ErrorKind, FailureCode, HANDED_OVER_WITHIN_MS, Outbox, Requests, Settlement,
+};
 use cairn_testkit::MemoryRuns;
 use cairn_wire::Job;
 
 use crate::begun::{begun, part, registered};
 
-/// Takes no jobs of one kind.
+/// Refuses jobs of one kind.
 struct Refusing {
     inner: LocalBroker,
     refuses: fn(&Job) -> bool,
@@ -60,14 +62,14 @@ fn runs() -> Metastore {
 const BOUNDS: DispatchBounds = DispatchBounds { in_flight: 8, again_after_ms: 1_800_000 };
 
 #[tokio::test]
-async fn a_sync_that_is_not_published_holds_up_no_other_and_is_dispatched_again_soon() -> anyhow::Result<()> {
+async fn unpublished_sync_does_not_delay_others() -> anyhow::Result<()> {
     let (runs, broker) = (runs(), broker(|job| matches!(job, Job::Sync(job) if job.request == 1)));
-    // The request of the first has the number 1, those of the others are larger.
+    // The first request has the number 1; the others have larger numbers.
     for (name, now_ms) in [("a", 1), ("b", 2), ("c", 3)] {
         runs.ask(registered(&runs, name).await?, Lane::Bulk, false, now_ms).await?;
     }
     let failure = dispatch(&broker, &runs, BOUNDS, 10).await.expect_err("one is refused");
-    assert_eq!((failure.code, broker.depth(StageName::Sync).await?), ("unavailable", 2));
+    assert_eq!((failure.code, broker.depth(StageName::Sync).await?), (FailureCode::Unavailable, 2));
     let given = async |now_ms: i64| runs.dispatch(8, now_ms, BOUNDS.again_after_ms).await;
     assert_eq!(given(9 + HANDED_OVER_WITHIN_MS).await?, []);
     let again: Vec<RepositoryId> =
@@ -77,7 +79,7 @@ async fn a_sync_that_is_not_published_holds_up_no_other_and_is_dispatched_again_
 }
 
 #[tokio::test]
-async fn a_full_queue_holds_up_the_jobs_of_no_other_stage() -> anyhow::Result<()> {
+async fn full_queue_does_not_delay_other_stages() -> anyhow::Result<()> {
     let (runs, broker) = (runs(), broker(|job| job.stage() == StageName::Parse));
     begun(&runs, "a", &[StageName::Parse]).await?;
     let linking = begun(&runs, "b", &[StageName::Link]).await?;
@@ -89,7 +91,7 @@ async fn a_full_queue_holds_up_the_jobs_of_no_other_stage() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn jobs_that_the_broker_has_are_not_published_again() -> anyhow::Result<()> {
+async fn jobs_at_the_broker_are_not_published_again() -> anyhow::Result<()> {
     let (runs, broker) = (runs(), broker(|_| false));
     let run = begun(&runs, "a", &[StageName::Link]).await?;
     assert_eq!(relay(&broker, &runs, 0).await?, 1);

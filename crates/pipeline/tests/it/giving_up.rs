@@ -1,4 +1,4 @@
-//! Jobs that fail when nobody waits for them any more, and handlers that are late before they begin.
+//! Jobs that fail when they are no longer needed, and handlers that are late before they begin.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,15 +17,15 @@ use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartReport};
 
 use crate::begun::{begun, part};
-use crate::worker::{ALONE, Outcome, Script, close_when_done, publish, runner};
+use crate::worker::{ALONE, Script, ScriptedResult, close_when_done, publish, runner};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A ledger at which the process stands still for this long when it asks how things stand.
+/// A ledger during whose reads the process is suspended for this time.
 struct Freezing {
     runs: Arc<Metastore>,
     clock: Arc<ManualClock>,
-    stands_still: Duration,
+    suspended_for: Duration,
     /// Failures that cannot be recorded.
     num_refused: AtomicUsize,
 }
@@ -38,7 +38,7 @@ impl LedgerRead for Freezing {
 
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError> {
         let standing = self.runs.part_status(run, part).await;
-        self.clock.advance(self.stands_still);
+        self.clock.advance(self.suspended_for);
         standing
     }
 
@@ -102,7 +102,7 @@ impl Ledger for Freezing {
     }
 }
 
-/// Knows how the run stood when its letter was made.
+/// Records the state of the run when its letter is made.
 struct Watched {
     inner: LocalBroker,
     runs: Arc<Metastore>,
@@ -143,7 +143,7 @@ impl Broker for Watched {
     }
 }
 
-/// What happens to the run while its part fails.
+/// The event during the failure of the part.
 #[derive(Clone, Copy)]
 enum Meanwhile {
     Nothing,
@@ -186,21 +186,21 @@ impl Stage for Failing {
     }
 }
 
-/// What came of a run of one part of link, which fails.
+/// The results of a run with one `link` part, which fails.
 struct Outcomes {
     state: RunState,
     message: Option<String>,
     num_dead_letters: usize,
-    /// How the run stood whenever a letter was made, or was to be.
+    /// The state of the run at each attempt to make a letter.
     states: Vec<RunState>,
     num_begun: usize,
 }
 
-async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Outcomes> {
+async fn work(meanwhile: Meanwhile, suspended_for: Duration) -> anyhow::Result<Outcomes> {
     let clock = Arc::new(ManualClock::new(0));
     let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let num_refused = AtomicUsize::new(if matches!(meanwhile, Meanwhile::TheLedgerRefuses) { 3 } else { 0 });
-    let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), stands_still, num_refused });
+    let ledger = Arc::new(Freezing { runs: Arc::clone(&runs), clock: Arc::clone(&clock), suspended_for, num_refused });
     let broker = Arc::new(Watched {
         inner: LocalBroker::new(|_: StageName| QueueSettings::default()),
         runs: Arc::clone(&runs),
@@ -231,7 +231,7 @@ async fn work(meanwhile: Meanwhile, stands_still: Duration) -> anyhow::Result<Ou
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_part_that_fails_ends_its_run_and_tells_tenants_the_code_alone() -> anyhow::Result<()> {
+async fn failed_part_shows_tenants_only_its_code() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Failed, 1));
@@ -239,9 +239,9 @@ async fn a_part_that_fails_ends_its_run_and_tells_tenants_the_code_alone() -> an
     Ok(())
 }
 
-/// A process may die at any moment: what is recorded as failed has its letter.
+/// A process may die at any time: every recorded failure has its letter.
 #[tokio::test(start_paused = true)]
-async fn the_letter_is_there_before_the_failure_is_recorded() -> anyhow::Result<()> {
+async fn letter_comes_before_the_recorded_failure() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
     assert_eq!(outcomes.states, [RunState::Running]);
@@ -252,7 +252,7 @@ async fn the_letter_is_there_before_the_failure_is_recorded() -> anyhow::Result<
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_cannot_be_recorded_yet_makes_one_letter() -> anyhow::Result<()> {
+async fn failure_that_cannot_be_recorded_makes_one_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::TheLedgerRefuses, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 1));
@@ -260,7 +260,7 @@ async fn a_failure_that_cannot_be_recorded_yet_makes_one_letter() -> anyhow::Res
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_a_part_that_is_done_fails_in_vain() -> anyhow::Result<()> {
+async fn failed_copy_of_a_done_part_changes_nothing() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::ACopyEndsThePart, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Running, 0));
@@ -268,7 +268,7 @@ async fn a_copy_of_a_part_that_is_done_fails_in_vain() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_part_of_a_cancelled_run_makes_no_dead_letter() -> anyhow::Result<()> {
+async fn part_of_a_cancelled_run_makes_no_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::TheRunIsCancelled, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
@@ -277,7 +277,7 @@ async fn a_part_of_a_cancelled_run_makes_no_dead_letter() -> anyhow::Result<()> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_hangs_ends_with_its_run() -> anyhow::Result<()> {
+async fn hanging_handler_ends_with_its_run() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::TheRunIsCancelledAndItHangs, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
@@ -285,11 +285,11 @@ async fn a_handler_that_hangs_ends_with_its_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sync_that_is_answered_makes_no_dead_letter() -> anyhow::Result<()> {
+async fn answered_sync_makes_no_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     for is_answered in [false, true] {
         let (broker, runner) = runner();
-        let script = Script::new(&[Outcome::Fails(ErrorKind::Corrupt)]);
+        let script = Script::new(&[ScriptedResult::Fails(ErrorKind::Corrupt)]);
         script.is_answered.store(is_answered, Ordering::SeqCst);
         let working = tokio::spawn(runner.run(vec![script.worker()]));
         publish(&broker, 1).await?;
@@ -301,14 +301,15 @@ async fn a_sync_that_is_answered_makes_no_dead_letter() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sync_that_fails_as_it_did_before_makes_no_second_dead_letter() -> anyhow::Result<()> {
+async fn repeated_failure_of_a_sync_makes_one_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
-    // Permanent failures by schedule only: of others, what failed before may have been an attempt at the same job.
+    // This holds only for permanent failures of scheduled syncs. After other failures, the last outcome may
+    // belong to an earlier attempt at the same job.
     for (kind, failed_before, expect) in
         [(ErrorKind::NotFound, false, 1), (ErrorKind::NotFound, true, 0), (ErrorKind::Timeout, true, 1)]
     {
         let (broker, runner) = runner();
-        let script = Script::new(&[Outcome::Fails(kind); 6]);
+        let script = Script::new(&[ScriptedResult::Fails(kind); 6]);
         script.failed_before.store(failed_before, Ordering::SeqCst);
         let working = tokio::spawn(runner.run(vec![script.worker()]));
         publish(&broker, 1).await?;
@@ -320,7 +321,7 @@ async fn a_sync_that_fails_as_it_did_before_makes_no_second_dead_letter() -> any
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_stood_still_while_it_asked_how_things_stand_does_not_begin() -> anyhow::Result<()> {
+async fn handler_suspended_before_its_start_does_not_begin() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     assert_eq!(work(Meanwhile::Nothing, DEADLINE / 2).await?.num_begun, 1);
     assert_eq!(work(Meanwhile::Nothing, DEADLINE).await?.num_begun, 0);

@@ -1,4 +1,4 @@
-//! What follows a part, when the broker does not take it.
+//! The next jobs after a part, when the broker refuses them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,14 +30,14 @@ impl Stage for Done {
     }
 }
 
-/// One job fills the queue of those that publish.
+/// One job fills the queue of the publish stage.
 fn settings(stage: StageName) -> QueueSettings {
     let capacity = if stage == StageName::Publish { 1 } else { 256 };
     QueueSettings { capacity, ..QueueSettings::default() }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_queue_holds_no_hand_and_what_follows_stands_in_the_outbox() -> anyhow::Result<()> {
+async fn full_queue_leaves_the_next_jobs_in_the_outbox() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let broker = Arc::new(LocalBroker::new(settings));

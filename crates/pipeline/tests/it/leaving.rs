@@ -1,17 +1,17 @@
-//! Workers that must stop at once give back what they have.
+//! Workers that must stop at once give back their jobs.
 
 use cairn_domain::StageName;
 use cairn_ports::Broker;
 use tokio::sync::watch;
 
-use crate::worker::{ALONE, Outcome, Script, publish, runner};
+use crate::worker::{ALONE, Script, ScriptedResult, publish, runner};
 
-/// Whoever dies at work leaves the job to others.
+/// A worker that dies leaves its job to others.
 #[tokio::test(start_paused = true)]
-async fn a_job_stays_with_the_broker_until_its_work_is_done() -> anyhow::Result<()> {
+async fn job_stays_at_the_broker_until_it_is_done() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
-    let script = Script::new(&[Outcome::Hangs]);
+    let script = Script::new(&[ScriptedResult::Hangs]);
     let (leave, told) = watch::channel(false);
     let working = tokio::spawn(runner.run_until(vec![script.worker()], told));
     publish(&broker, 1).await?;
@@ -23,10 +23,10 @@ async fn a_job_stays_with_the_broker_until_its_work_is_done() -> anyhow::Result<
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_in_hand_goes_back_as_it_came() -> anyhow::Result<()> {
+async fn unfinished_job_goes_back_unchanged() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
-    let script = Script::new(&[Outcome::Hangs]);
+    let script = Script::new(&[ScriptedResult::Hangs]);
     let (leave, told) = watch::channel(false);
     let working = tokio::spawn(runner.run_until(vec![script.worker()], told));
     publish(&broker, 1).await?;

@@ -6,5 +6,6 @@ mod giving_up;
 mod handing_over;
 mod leaving;
 mod measures;
+mod postponed;
 mod suspects;
 mod worker;

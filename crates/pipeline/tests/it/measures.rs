@@ -1,4 +1,4 @@
-//! What is seen of jobs from outside: counts, and log lines that say whose they are.
+//! The metrics and log lines of jobs.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use cairn_telemetry::metrics::{JOB_SECONDS, JOBS, JOBS_IN_HAND};
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::worker::{ALONE, Outcome, Script, close_when_done, publish, repository, runner};
+use crate::worker::{ALONE, Script, ScriptedResult, close_when_done, publish, repository, runner};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -48,7 +48,7 @@ fn num_timed() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Result<()> {
+async fn answers_are_counted_and_log_lines_name_their_job() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (answers_before, timed_before) = (answers(), num_timed());
     let lines = Lines::default();
@@ -56,8 +56,11 @@ async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Re
     let _guard = tracing::subscriber::set_default(subscriber.finish());
     let (broker, runner) = runner();
     let away = ErrorKind::Unavailable;
-    let script =
-        Script::new(&[Outcome::Fails(ErrorKind::Timeout), Outcome::Fails(away), Outcome::Fails(ErrorKind::Corrupt)]);
+    let script = Script::new(&[
+        ScriptedResult::Fails(ErrorKind::Timeout),
+        ScriptedResult::Fails(away),
+        ScriptedResult::Fails(ErrorKind::Corrupt),
+    ]);
     let working = tokio::spawn(Arc::clone(&runner).run(vec![script.worker()]));
     publish(&broker, 1).await?;
     while runner.waits().is_empty() {
@@ -85,7 +88,7 @@ async fn every_answer_is_counted_and_every_line_says_whose_it_is() -> anyhow::Re
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_series_of_a_stage_are_there_before_its_first_job() -> anyhow::Result<()> {
+async fn series_of_a_stage_exist_before_its_first_job() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (broker, runner) = runner();
     let working = tokio::spawn(Arc::clone(&runner).run(vec![Script::new(&[]).worker()]));

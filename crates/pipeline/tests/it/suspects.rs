@@ -1,4 +1,4 @@
-//! Jobs that killed whoever worked on them.
+//! Suspects: jobs whose worker died more than once.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cairn_domain::{ArtifactRef, GenerationId, Lane, PartId, RunId, StageName, Tenant};
 use cairn_metastore::Metastore;
-use cairn_pipeline::{RetryLadder, Runner, RunnerConfig};
+use cairn_pipeline::{Isolated, Isolation, RetryLadder, Runner, RunnerConfig};
 use cairn_ports::{Broker, BrokerError, Delivery, Settlement};
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, PartJob, SyncJob};
 
 use crate::worker::{ALONE, Script, repository};
 
-/// Hands out one suspect, and keeps what becomes of it.
+/// A broker that delivers one suspect and records what happens to it.
 struct OneSuspect {
     job: Mutex<Option<Job>>,
     events: Mutex<Vec<String>>,
@@ -32,7 +32,7 @@ impl Broker for OneSuspect {
             job,
             lane: Lane::Bulk,
             num_failed_attempts: 0,
-            num_unanswered: 2,
+            num_unanswered: 99,
             is_suspect: true,
             traceparent: None,
         }))
@@ -55,7 +55,29 @@ impl Broker for OneSuspect {
     async fn close(&self) {}
 }
 
-async fn what_becomes_of(job: Job) -> Vec<String> {
+/// Children that die as often as given; then the attempt succeeds.
+struct Children {
+    num_deaths_left: Mutex<u32>,
+    num_attempts: Mutex<u32>,
+}
+
+#[async_trait]
+impl Isolation for Children {
+    async fn attempt(&self, _: Lane, _: &Job) -> Isolated {
+        *self.num_attempts.lock().expect("no panic") += 1;
+        let mut left = self.num_deaths_left.lock().expect("no panic");
+        match left.checked_sub(1) {
+            Some(fewer) => {
+                *left = fewer;
+                Isolated::Died("signal: 6".to_owned())
+            }
+            None => Isolated::Ended(Ok(())),
+        }
+    }
+}
+
+/// Runs one suspect. Returns the events at the broker, and the number of children that got the job.
+async fn run_suspect(job: Job, num_deaths: u32) -> (Vec<String>, u32) {
     let broker = Arc::new(OneSuspect { job: Mutex::new(Some(job)), events: Mutex::default() });
     let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
     let config = RunnerConfig {
@@ -65,26 +87,41 @@ async fn what_becomes_of(job: Job) -> Vec<String> {
         ladder: RetryLadder::local(),
     };
     let runner = Runner::new(broker.clone(), runs, None, Arc::new(ManualClock::new(0)), config);
+    let children = Arc::new(Children { num_deaths_left: Mutex::new(num_deaths), num_attempts: Mutex::default() });
+    runner.isolate(children.clone());
     runner.run(vec![Script::new(&[]).worker()]).await.expect("it runs until the broker has no more");
-    broker.events.lock().expect("no panic").clone()
+    let num_attempts = *children.num_attempts.lock().expect("no panic");
+    (broker.events.lock().expect("no panic").clone(), num_attempts)
+}
+
+fn sync_job() -> Job {
+    Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request: 1 })
 }
 
 #[tokio::test]
-async fn what_killed_its_worker_again_and_again_is_given_up() {
+async fn job_that_kills_three_children_is_given_up() {
     let _alone = ALONE.lock().await;
-    let job = Job::Sync(SyncJob { tenant: Tenant::local(), repository: repository(), request: 1 });
-    assert_eq!(what_becomes_of(job).await, ["dead letter: crash", "Ack"]);
+    let (events, num_attempts) = run_suspect(sync_job(), 3).await;
+    assert_eq!((events, num_attempts), (vec!["dead letter: crash".to_owned(), "Ack".to_owned()], 3));
+}
+
+/// However often its worker died with other jobs in hand, and with two children lost: nothing is proved.
+#[tokio::test]
+async fn job_that_survives_alone_is_innocent() {
+    let _alone = ALONE.lock().await;
+    assert_eq!(run_suspect(sync_job(), 2).await, (vec!["Ack".to_owned()], 3));
+    assert_eq!(run_suspect(sync_job(), 0).await, (vec!["Ack".to_owned()], 1));
 }
 
 #[tokio::test]
-async fn a_copy_of_what_was_given_up_is_no_second_letter() {
+async fn copy_of_a_job_that_was_given_up_makes_no_letter() {
     let _alone = ALONE.lock().await;
-    // Its run is over, and forgotten.
+    // The run of the part is over, and no store knows it any more.
     let job = Job::Part(PartJob {
         tenant: Tenant::local(),
         run: RunId { repository: repository(), generation: GenerationId(7) },
         part: PartId { stage: StageName::Parse, number: 0 },
         plan: ArtifactRef { key: "plan".to_owned(), size_bytes: 1, hash: [0; 32] },
     });
-    assert_eq!(what_becomes_of(job).await, ["Ack"]);
+    assert_eq!(run_suspect(job, 3).await.0, ["Ack"]);
 }

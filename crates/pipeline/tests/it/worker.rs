@@ -1,4 +1,4 @@
-//! A worker that does as told, and a runner for it.
+//! A worker with scripted results, and a runner for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,36 +9,36 @@ use cairn_domain::{Lane, RepositoryId, RepositoryName, RunId, StageName, Tenant}
 use cairn_local_broker::{LocalBroker, QueueSettings};
 use cairn_metastore::Metastore;
 use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, StageError, Syncer, Worker};
-use cairn_ports::{BlobStoreError, Broker, ErrorKind};
+use cairn_ports::{BlobStoreError, Broker, ErrorKind, FailureCode};
 use cairn_testkit::{ManualClock, MemoryRuns};
 use cairn_wire::{Job, SyncJob};
 use tokio::sync::Notify;
 
-/// Held by each test: metrics are shared by the whole process, and one of them counts.
+/// Held by each test: the whole process shares the metrics, and one test counts them.
 pub static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// What a sync comes to.
+/// The result of a sync.
 #[derive(Clone, Copy)]
-pub enum Outcome {
+pub enum ScriptedResult {
     Nothing,
     Fails(ErrorKind),
     /// It never ends.
     Hangs,
 }
 
-/// Syncs that come to these, one after the other; then to nothing.
+/// Syncs with these results, one after the other; later ones succeed without a run.
 pub struct Script {
-    outcomes: Mutex<Vec<Outcome>>,
+    outcomes: Mutex<Vec<ScriptedResult>>,
     /// A sync hangs.
     pub hanging: Notify,
-    /// Nobody waits for them any more.
+    /// The requests are answered.
     pub is_answered: AtomicBool,
-    /// The syncs before them failed as they do, and a schedule asks for them.
+    /// The syncs are scheduled, and the ones before them failed with the same code.
     pub failed_before: AtomicBool,
 }
 
 impl Script {
-    pub fn new(outcomes: &[Outcome]) -> Arc<Self> {
+    pub fn new(outcomes: &[ScriptedResult]) -> Arc<Self> {
         let outcomes = outcomes.iter().rev().copied().collect();
         let (is_answered, failed_before) = (AtomicBool::new(false), AtomicBool::new(false));
         Arc::new(Self { outcomes: Mutex::new(outcomes), hanging: Notify::new(), is_answered, failed_before })
@@ -53,10 +53,10 @@ impl Script {
 impl Syncer for Script {
     async fn sync(&self, _: &SyncJob) -> Result<Option<RunId>, StageError> {
         let outcome = self.outcomes.lock().expect("no panic").pop();
-        match outcome.unwrap_or(Outcome::Nothing) {
-            Outcome::Nothing => Ok(None),
-            Outcome::Fails(kind) => Err(BlobStoreError::new(kind, "get", "k").into()),
-            Outcome::Hangs => {
+        match outcome.unwrap_or(ScriptedResult::Nothing) {
+            ScriptedResult::Nothing => Ok(None),
+            ScriptedResult::Fails(kind) => Err(BlobStoreError::new(kind, "get", "k").into()),
+            ScriptedResult::Hangs => {
                 self.hanging.notify_one();
                 std::future::pending().await
             }
@@ -67,15 +67,15 @@ impl Syncer for Script {
         Ok(!self.is_answered.load(Ordering::SeqCst))
     }
 
-    async fn postponed(&self, _: &SyncJob, _: String, _: String, _: Duration) -> Result<(), StageError> {
+    async fn postponed(&self, _: &SyncJob, _: FailureCode, _: String, _: Duration) -> Result<(), StageError> {
         Ok(())
     }
 
-    async fn is_new_failure(&self, _: &SyncJob, _: &str) -> Result<bool, StageError> {
+    async fn is_new_failure(&self, _: &SyncJob, _: FailureCode) -> Result<bool, StageError> {
         Ok(!self.failed_before.load(Ordering::SeqCst))
     }
 
-    async fn failed(&self, _: &SyncJob, _: String, _: String) -> Result<(), StageError> {
+    async fn failed(&self, _: &SyncJob, _: FailureCode, _: String) -> Result<(), StageError> {
         Ok(())
     }
 }
@@ -98,7 +98,7 @@ pub async fn publish(broker: &LocalBroker, request: u64) -> anyhow::Result<()> {
     Ok(broker.publish(Lane::Bulk, vec![job]).await?)
 }
 
-/// Closes the broker when nothing waits or is in hand.
+/// Closes the broker when no job waits or is in progress.
 pub async fn close_when_done(broker: &LocalBroker) -> anyhow::Result<()> {
     while broker.depth(StageName::Sync).await? > 0 {
         tokio::task::yield_now().await;

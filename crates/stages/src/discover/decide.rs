@@ -182,6 +182,7 @@ impl Book {
             hosted: Some(hosted),
             last_sync: before.and_then(|before| before.last_sync.clone()),
             pending_sync: before.and_then(|before| before.pending_sync),
+            next_attempt_at_ms: before.and_then(|before| before.next_attempt_at_ms),
         }))
     }
 

@@ -306,6 +306,7 @@ async fn what_a_person_registered_stays_as_it_is() {
         hosted: None,
         last_sync: None,
         pending_sync: None,
+        next_attempt_at_ms: None,
     };
     world.runs.register(by_hand.clone()).await.expect("registered");
     world.put_named("acme", 1, "shop");

@@ -1,7 +1,7 @@
-//! What the previous run's linking left for this one, and what this one leaves.
+//! The link state: the links that the previous run left for this one, and those that this one leaves.
 //!
-//! Files are grouped by path; where a group ends depends on the path of its last file alone, so adding or removing a
-//! file changes one group or two. Groups in which nothing changed are named again and not written.
+//! Files are grouped by path. The end of a group depends only on the path of its last file, so adding or
+//! removing a file changes one or two groups. Groups without a change are named again and not written.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::artifacts::Artifacts;
 use crate::threads::{blocking, in_parallel};
 
-/// Files in a group, on average, as a power of two.
+/// Files in a group on average, as a power of two.
 const GROUP_BITS: u32 = 8;
 
-/// Links of files as an earlier run found them. Without them all files are linked again.
+/// The links of files that an earlier run found. Without them all files are linked again.
 pub(crate) struct KeptLinks {
     pub(crate) packages: Vec<PackageManifest>,
     groups: Vec<KeptGroup>,
@@ -58,7 +58,7 @@ impl KeptLinks {
         self.groups[*group as usize].group.files.get(*at as usize)
     }
 
-    /// The files that asked for one of the keys.
+    /// The files that asked for one of these keys.
     pub(crate) fn askers(&self, keys: &FxHashSet<u64>) -> FxHashSet<&RepoPath> {
         let mut askers = FxHashSet::default();
         for kept in &self.groups {
@@ -76,7 +76,7 @@ impl KeptGroup {
         Ok(Self { artifact, bytes, group })
     }
 
-    /// The unresolved references of the files that have a place.
+    /// The unresolved references of the files that have a position in the new group.
     fn unresolved_of(&self, places: &[Option<u32>]) -> Result<Vec<FileUnresolved>, StageError> {
         let summary: LinkSummary = read_record(&self.artifact, &self.bytes, 1)?;
         let taken = self.group.files.iter().zip(places).filter(|(_, place)| place.is_some());
@@ -90,10 +90,10 @@ fn read_record<T: cairn_wire::Decode>(artifact: &ArtifactRef, bytes: &Bytes, slo
     reader.and_then(|mut reader| reader.read(slot)).map_err(|error| StageError::corrupt(&artifact.key, &error))
 }
 
-/// A file of the snapshot: linked by this run, or as it was.
+/// A file of the snapshot: linked by this run, or taken over.
 pub(crate) struct FileState {
     pub(crate) file: LinkedFile,
-    /// What the file asked and could not resolve, if this run linked it.
+    /// The keys that the file asked for and the references that it could not resolve, if this run linked it.
     linked: Option<(Vec<u64>, Vec<UnresolvedReference>)>,
 }
 
@@ -102,7 +102,7 @@ impl FileState {
         Self { file, linked: None }
     }
 
-    /// With the edges, which go to the graph.
+    /// Returns the edges too, which go to the graph.
     pub(crate) fn linked(links: FileLinks) -> (Self, Vec<EdgeRecord>) {
         let mut counts = LinkCounts::default();
         counts.add(&links);
@@ -176,7 +176,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     }
     let mut asked = Vec::new();
     let mut summary = LinkSummary::default();
-    // Where files of earlier groups stand in this one.
+    // The positions of earlier groups' files in this group.
     let mut taken: FxHashMap<u32, Vec<Option<u32>>> = FxHashMap::default();
     for (at, state) in (0..).zip(files) {
         let path = &state.file.path;
@@ -207,7 +207,7 @@ fn encode_group(kept: Option<&KeptLinks>, files: &[FileState]) -> Result<Encoded
     Ok(EncodedGroup::New(writer.finish()))
 }
 
-/// The earlier group of exactly these files, if none of them was linked again.
+/// The earlier group, if it consists of exactly these files and none of them was linked again.
 fn same_group(kept: &KeptLinks, files: &[FileState]) -> Option<ArtifactRef> {
     let (number, _) = kept.places.get(&files.first()?.file.path)?;
     let earlier = &kept.groups[*number as usize];

@@ -1,4 +1,5 @@
-//! Links the files that must be linked: pack by pack, so that the facts of few are in memory at a time.
+//! Links the files that must be linked, pack by pack, so that only the facts of few files are in memory at a
+//! time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use cairn_linking::{
     file_nodes, link_file,
 };
 use cairn_pipeline::StageError;
-use cairn_ports::StagedNames;
+use cairn_ports::{FailureCode, StagedNames};
 use cairn_records::{Placement, symbol_names};
 use cairn_wire::PackReader;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +22,7 @@ use crate::artifacts::Artifacts;
 use crate::snapshot::{Snapshot, SnapshotFile};
 use crate::threads::{blocking, in_parallel};
 
-/// What linking looks at.
+/// The input of linking.
 pub(crate) struct Linker {
     pub(crate) now: Arc<Snapshot>,
     pub(crate) before: Before,
@@ -45,32 +46,32 @@ impl Records {
     }
 }
 
-/// What linking the files came to.
+/// The result of linking the files.
 pub(crate) struct LinkedFiles {
     /// Every file of the snapshot, in its order.
     pub(crate) files: Vec<FileState>,
     /// Records of the changed and affected files, now and as they were.
     pub(crate) now: Records,
     pub(crate) before: Records,
-    /// Of those files as they were: names of the other modules that their edges reached, by path.
+    /// The earlier state of those files: names of the other modules that their edges reached, by path.
     pub(crate) modules_before: FxHashMap<String, Vec<String>>,
-    /// Of the changed files.
+    /// The names in the changed files.
     pub(crate) names: StagedNames,
 }
 
-/// What can be found, now and before.
+/// The names that can be found, now and before.
 struct Contributions {
-    /// Of the files that did not change.
+    /// From files that did not change.
     shared: Vec<Contribution>,
     now: Vec<Contribution>,
     before: Vec<Contribution>,
-    /// Keys under which something else is found than before.
+    /// Keys under which something else is found now.
     changed_keys: FxHashSet<u64>,
 }
 
 /// A file to be linked, by its index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Target {
+enum LinkTarget {
     Now(usize),
     Before(usize),
 }
@@ -78,23 +79,23 @@ enum Target {
 /// The files to be linked whose facts lie in one pack, with their slots.
 struct Work {
     pack: ArtifactRef,
-    targets: Vec<(u32, Target)>,
+    targets: Vec<(u32, LinkTarget)>,
 }
 
 /// One linked file.
 struct Linked {
-    target: Target,
+    target: LinkTarget,
     links: FileLinks,
     nodes: Vec<NodeRecord>,
-    /// Its links as they were, if it did not change but is affected.
+    /// Its earlier links, if it is affected but did not change.
     links_before: Option<FileLinks>,
     /// Its records may differ from what is stored.
     is_touched: bool,
     names: StagedNames,
 }
 
-/// Links what must be linked, and takes over the rest. Where `begun` is given, the nodes of files go there as soon as
-/// their pack is linked, and not into the result.
+/// Links the files that must be linked, and takes over the rest. If `begun` is given, the nodes of a pack's
+/// files are sent there as soon as the pack is linked, instead of being part of the result.
 pub(crate) async fn run(
     linker: &Arc<Linker>,
     artifacts: &Artifacts,
@@ -113,13 +114,14 @@ pub(crate) async fn run(
     blocking(move || of.collect(linked)).await
 }
 
-/// Opens the packs of facts as they are wanted.
+/// Opens the packs of facts one after the other, as the linking threads need them.
 async fn feed(artifacts: &Artifacts, work: Vec<Work>, sender: Sender<(PackReader, Work)>) -> Result<(), StageError> {
     for work in work {
         let facts = artifacts.facts_pack(&work.pack).await?;
-        let reader = facts.ok_or_else(|| StageError::permanent("corrupt", format!("no facts of {}", work.pack.key)))?;
+        let reader = facts
+            .ok_or_else(|| StageError::permanent(FailureCode::Corrupt, format!("no facts of {}", work.pack.key)))?;
         if sender.send((reader, work)).await.is_err() {
-            // Linking has failed, and says why.
+            // Linking has failed and reports the reason.
             return Ok(());
         }
     }
@@ -131,17 +133,17 @@ impl Linker {
         self.changed.contains_key(self.now.path(file).as_str())
     }
 
-    /// What each file contributes, and which files are to be linked.
-    fn prepare(&self) -> (Contributions, Vec<Target>) {
+    /// The contributions of each file, and the files to be linked.
+    fn prepare(&self) -> (Contributions, Vec<LinkTarget>) {
         let contributions = self.contributions();
-        let mut targets: Vec<Target> = (0..self.before.snapshot.files.len()).map(Target::Before).collect();
+        let mut targets: Vec<LinkTarget> = (0..self.before.snapshot.files.len()).map(LinkTarget::Before).collect();
         let askers = self.before.kept.as_ref().map(|kept| kept.askers(&contributions.changed_keys));
         for (index, file) in self.now.files.iter().enumerate() {
             let path = self.now.path(file);
             let is_kept = self.before.kept.as_ref().is_some_and(|kept| kept.file(path).is_some());
             let is_affected = askers.as_ref().is_none_or(|askers| askers.contains(path));
             if !is_kept || is_affected || self.is_changed(file) {
-                targets.push(Target::Now(index));
+                targets.push(LinkTarget::Now(index));
             }
         }
         (contributions, targets)
@@ -164,7 +166,7 @@ impl Linker {
     }
 
     /// The targets by the pack that holds their facts.
-    fn work(&self, targets: &[Target]) -> Vec<Work> {
+    fn work(&self, targets: &[LinkTarget]) -> Vec<Work> {
         let mut by_pack: BTreeMap<&str, Work> = BTreeMap::new();
         for target in targets {
             let Some(slot) = self.slot(*target) else { continue };
@@ -175,20 +177,20 @@ impl Linker {
         }
         let mut work: Vec<Work> = by_pack.into_values().collect();
         work.iter_mut().for_each(|work| work.targets.sort_unstable());
-        // In the order of paths, so that neighbours are stored beside each other.
+        // In the order of paths, so that neighbours are stored together.
         work.sort_by_key(|work| work.targets.first().map(|(_, target)| *target));
         work
     }
 
-    fn slot(&self, target: Target) -> Option<&Slot> {
+    fn slot(&self, target: LinkTarget) -> Option<&Slot> {
         let (snapshot, file) = self.file(target);
         snapshot.entry(file).source.as_ref()
     }
 
-    fn file(&self, target: Target) -> (&Snapshot, &SnapshotFile) {
+    fn file(&self, target: LinkTarget) -> (&Snapshot, &SnapshotFile) {
         match target {
-            Target::Now(index) => (&self.now, &self.now.files[index]),
-            Target::Before(index) => (&self.before.snapshot, &self.before.snapshot.files[index]),
+            LinkTarget::Now(index) => (&self.now, &self.now.files[index]),
+            LinkTarget::Before(index) => (&self.before.snapshot, &self.before.snapshot.files[index]),
         }
     }
 
@@ -217,7 +219,7 @@ impl Linker {
                 }
                 if let Some(begun) = begun {
                     let nodes = linked[start..].iter_mut().flat_map(|linked| std::mem::take(&mut linked.nodes));
-                    // If nobody receives them, staging has failed, and says why.
+                    // If the receiver is dropped, staging has failed and reports the reason.
                     let _ = begun.blocking_send(nodes.collect());
                 }
             }
@@ -241,7 +243,7 @@ impl Linker {
         &self,
         [now, before]: &[Environment<'_>; 2],
         changed_keys: &FxHashSet<u64>,
-        target: Target,
+        target: LinkTarget,
         facts: &FileFacts,
     ) -> Linked {
         let (snapshot, file) = self.file(target);
@@ -256,8 +258,8 @@ impl Linker {
             names: StagedNames::default(),
         };
         match target {
-            Target::Before(_) => Linked { nodes: nodes(), ..linked(link_file(before, &link_input), true) },
-            Target::Now(_) if self.before.is_none || self.is_changed(file) => {
+            LinkTarget::Before(_) => Linked { nodes: nodes(), ..linked(link_file(before, &link_input), true) },
+            LinkTarget::Now(_) if self.before.is_none || self.is_changed(file) => {
                 let placement = Placement { repository: snapshot.repository, entry: snapshot.entry(file) };
                 let names = StagedNames {
                     files: vec![snapshot.path(file).clone()],
@@ -266,7 +268,7 @@ impl Linker {
                 };
                 Linked { nodes: nodes(), names, ..linked(link_file(now, &link_input), true) }
             }
-            Target::Now(_) => {
+            LinkTarget::Now(_) => {
                 let links = link_file(now, &link_input);
                 let is_touched = affected(&links.asked, changed_keys);
                 let links_before = is_touched.then(|| link_file(before, &link_input));
@@ -275,7 +277,7 @@ impl Linker {
         }
     }
 
-    /// Sorts out what was linked.
+    /// Collects the linked files.
     fn collect(&self, linked: Vec<Linked>) -> Result<LinkedFiles, StageError> {
         let mut all = LinkedFiles {
             files: Vec::with_capacity(self.now.files.len()),
@@ -287,8 +289,8 @@ impl Linker {
         let mut linked_now: FxHashMap<usize, FileState> = FxHashMap::default();
         for linked in linked {
             match linked.target {
-                Target::Before(_) => all.add_before(linked.links, linked.nodes),
-                Target::Now(index) => {
+                LinkTarget::Before(_) => all.add_before(linked.links, linked.nodes),
+                LinkTarget::Now(index) => {
                     let (state, edges) = FileState::linked(linked.links);
                     linked_now.insert(index, state);
                     if linked.is_touched {
@@ -306,7 +308,8 @@ impl Linker {
             let path = self.now.path(file);
             let kept = || Some(FileState::kept(self.before.kept.as_ref()?.file(path)?.clone()));
             let state = linked_now.remove(&index).or_else(kept);
-            all.files.push(state.ok_or_else(|| StageError::permanent("corrupt", format!("no links of {path}")))?);
+            all.files
+                .push(state.ok_or_else(|| StageError::permanent(FailureCode::Corrupt, format!("no links of {path}")))?);
         }
         Ok(all)
     }
@@ -320,7 +323,7 @@ impl LinkedFiles {
 }
 
 impl Contributions {
-    /// Keys under which something else is found.
+    /// The keys under which something else is found now.
     fn changed(&self) -> FxHashSet<u64> {
         let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
         let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();

@@ -1,8 +1,9 @@
-//! link: references become edges.
+//! link: turns references into edges.
 //!
-//! The outlines of all files make the environment. Files that changed are linked against it, and those that asked for
-//! what is found differently now; what the others came to is taken over from the run before. Only the records of the
-//! former are compared with what they were, so a run reads the facts of few files and writes what changed.
+//! The outlines of all files make the environment. A run links the files that changed, and the files that
+//! asked for a key under which something else is found now. The links of the others are taken over from the
+//! run before. Only records of the former are compared with their earlier state, so a run reads the facts of
+//! few files and writes only the changes.
 
 mod before;
 mod kept;
@@ -18,7 +19,7 @@ use cairn_domain::{
 };
 use cairn_linking::{FilePlace, ModuleInfo, repository_graph};
 use cairn_pipeline::{Stage, StageError, Task};
-use cairn_ports::{Catalogue, GraphStore, Names, StagedGraph, StagedNames};
+use cairn_ports::{Catalogue, FailureCode, GraphStore, Names, StagedGraph, StagedNames};
 use cairn_wire::{Manifest, PartReport, Plan};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::Receiver;
@@ -33,8 +34,8 @@ use crate::differences::{Difference, difference};
 use crate::snapshot::{Snapshot, Snapshots, memory_of};
 use crate::threads::blocking;
 
-/// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only what is
-/// not there.
+/// May be run twice and stopped anywhere: the edges are a function of the snapshot, and staging inserts only
+/// missing records.
 pub struct LinkStage {
     pub artifacts: Arc<Artifacts>,
     pub snapshots: Arc<Snapshots>,
@@ -53,8 +54,10 @@ impl Stage for LinkStage {
     async fn run(&self, task: &Task) -> Result<PartReport, StageError> {
         let repository = task.run.repository;
         let plan = self.artifacts.plan(&task.plan).await?;
-        let planned =
-            plan.manifest.as_ref().ok_or_else(|| StageError::permanent("invalid", "a plan without manifest"))?;
+        let planned = plan
+            .manifest
+            .as_ref()
+            .ok_or_else(|| StageError::permanent(FailureCode::Invalid, "a plan without manifest"))?;
         let changed = changed_paths(&plan);
         let previous = plan.previous_manifest.as_ref().filter(|_| !plan.rebuild);
         let previous = self.artifacts.manifest_or_empty(previous).await?;
@@ -111,7 +114,7 @@ impl LinkStage {
         Ok(Before { snapshot, kept, packages, is_none })
     }
 
-    /// The packages that the snapshot declares: those of unchanged manifests as they were.
+    /// The packages that the snapshot declares. Packages of unchanged manifests are taken over.
     async fn packages(
         &self,
         now: &Snapshot,
@@ -127,7 +130,7 @@ impl LinkStage {
         Ok(packages)
     }
 
-    /// Stages nodes while the next files are linked, so that a first run never holds all of them.
+    /// Stages nodes while the next files are linked, so that a first run never holds all nodes at once.
     async fn stage_nodes(&self, task: &Task, mut nodes: Receiver<Vec<NodeRecord>>) -> Result<(), StageError> {
         while let Some(nodes) = nodes.recv().await {
             let staged = StagedGraph { nodes, ..StagedGraph::default() };
@@ -141,7 +144,7 @@ impl LinkStage {
         Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
     }
 
-    /// What is stored was made by other tools: all of it ends.
+    /// The stored records were made by other tools: all of them end.
     async fn retire_everything(&self, task: &Task, staged: &mut StagedGraph) -> Result<(), StageError> {
         let (view, scope) = (self.catalogue.view().await?, Scope::only(task.tenant.clone(), [task.run.repository]));
         let mut from = Some(0);
@@ -168,7 +171,7 @@ fn staged_names(changed: &ChangedPaths, names: StagedNames) -> StagedNames {
     StagedNames { replaced, ..names }
 }
 
-/// What linking means for the stores.
+/// The effects of linking on the stores.
 struct Compared {
     graph: StagedGraph,
     names: StagedNames,
@@ -176,7 +179,7 @@ struct Compared {
     report: PartReport,
 }
 
-/// Adds what belongs to no single file, and finds the difference to what is stored.
+/// Adds the records that belong to no single file, and computes the difference to the stored records.
 fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: LinkedFiles) -> Compared {
     let Linker { now, before, changed, packages, .. } = linker;
     let LinkedFiles { files, now: mut records, before: mut records_before, modules_before, names } = linked;
@@ -194,7 +197,8 @@ fn compared(name: &str, settings: &RepositorySettings, linker: &Linker, linked: 
     Compared { graph: changes(&records_before, records), names, files, report }
 }
 
-/// The files of the previous generation, each with the other modules that its edges reached, in the order of paths.
+/// The files of the previous generation in the order of paths, each with the other modules that its edges
+/// reached.
 fn files_before<'a>(
     now: &'a Snapshot,
     before: &'a Before,

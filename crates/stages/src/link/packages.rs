@@ -25,7 +25,7 @@ fn may_declare(name: &str) -> bool {
     )
 }
 
-/// Of the manifests that `is_read` selects.
+/// The packages in the manifests that `is_read` selects.
 pub(crate) async fn read_packages(
     artifacts: &Artifacts,
     manifest: &Manifest,

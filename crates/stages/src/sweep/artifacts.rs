@@ -12,12 +12,12 @@ use super::{Sweep, is_manifest};
 use crate::artifacts::{FACTS, FOLDERS, facts_key_of, outlines_key_of};
 
 impl Sweep {
-    /// Mark and sweep: deletes the artifacts that no live manifest names and that are older than the grace period.
-    /// Returns the number of deleted artifacts.
+    /// Mark and sweep: deletes the artifacts that no live manifest names and that are older than the grace
+    /// period. Returns the number of deleted artifacts.
     ///
-    /// It reads every live manifest. Two kinds of repositories keep all artifacts: those with a manifest that cannot be
-    /// read, and those with a sync or run in progress. The packs of a long sync are named only when its run begins, and
-    /// the link state of a run only when it is published.
+    /// It reads every live manifest. Two kinds of repositories keep all artifacts: those with a manifest that
+    /// cannot be read, and those with a sync or run in progress. The packs of a long sync are named only when
+    /// its run begins, and the link state of a run only when it is published.
     pub async fn artifacts(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         // Read before the manifests: if a run ends in between, its manifest is among them.

@@ -10,8 +10,8 @@ use rustc_hash::FxHashSet;
 use super::{Deleted, Sweep};
 
 impl Sweep {
-    /// Removes the dead letters that are older than the deletion of their repository. No operator will decide about
-    /// them, and their messages are traces of deleted data.
+    /// Removes the dead letters that are older than the deletion of their repository. No operator will decide
+    /// about them, and their messages are traces of deleted data.
     pub(super) async fn dead_letters(&self, deleted: &[Deleted]) -> Result<(), StageError> {
         let Some(kept) = self.letters.as_ref().filter(|_| !deleted.is_empty()) else { return Ok(()) };
         let mut dead = Vec::new();
@@ -23,7 +23,8 @@ impl Sweep {
             };
             let is_dead = match job {
                 Job::Part(job) => job.run.generation < *before,
-                // A sync names no generation. If the repository was registered again, its age is unknown, and it stays.
+                // A sync names no generation. If the repository was registered again, its age is unknown, and
+                // it stays.
                 Job::Sync(_) => {
                     let scope = Scope::only(tenant.clone(), [*repository]);
                     self.catalogue.repositories(&scope).await?.is_empty()
@@ -39,8 +40,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the dead letters of repositories that do not exist. An operator who reads dead letters holds them for a
-    /// moment; letters that were held when their deletion was swept are found here.
+    /// Removes the dead letters of repositories that do not exist. An operator who reads dead letters holds
+    /// them for a moment; letters that were held when their deletion was swept are found here.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

@@ -18,7 +18,7 @@ impl Failures {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                tracing::warn!(what = %what, code = error.code, "not swept: {}", error.chain());
+                tracing::warn!(what = %what, code = %error.code, "not swept: {}", error.chain());
                 self.is_unavailable |= matches!(error.class, ErrorClass::Pause { .. });
                 self.first.get_or_insert(error);
                 None

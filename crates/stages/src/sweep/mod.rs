@@ -1,8 +1,8 @@
 //! sweep: removes data that no view can see any more, from every store.
 //!
-//! It takes no input: the catalogue knows what must be swept. A sweep that was stopped is simply repeated. The cost of
-//! sweeping generations grows with the data that is removed. The cost of sweeping artifacts grows with the number of
-//! live manifests, and artifacts younger than the grace period are never deleted.
+//! It takes no input: the catalogue knows what must be swept. A sweep that was stopped is simply repeated.
+//! The cost of sweeping generations grows with the data that is removed. The cost of sweeping artifacts grows
+//! with the number of live manifests, and artifacts younger than the grace period are never deleted.
 
 mod artifacts;
 mod dead_letters;
@@ -33,15 +33,16 @@ pub struct Sweep {
     pub stores: Vec<Arc<dyn Generations>>,
     /// The store of dead letters, if the wiring has one.
     pub letters: Option<Arc<dyn DeadLetters>>,
-    /// How long data stays after a newer generation is published. `GRACE_MS`, except where no reader can exist.
+    /// How long data stays after a newer generation is published. `GRACE_MS`, except where no reader can
+    /// exist.
     pub grace_ms: i64,
 }
 
 /// A deleted repository: its tenant, its id, and the first generation that is not deleted.
 type Deleted = (Tenant, RepositoryId, GenerationId);
 
-/// The list of live artifacts contains the plans of unfinished runs beside their manifests. A plan names no artifact
-/// that its manifest does not name.
+/// The list of live artifacts contains the plans of unfinished runs beside their manifests. A plan names no
+/// artifact that its manifest does not name.
 fn is_manifest(reference: &ArtifactRef) -> bool {
     reference.key.starts_with("manifests/")
 }

@@ -10,7 +10,7 @@ use cairn_domain::{
 };
 use cairn_ports::{
     BlobMeta, BlobStore, BlobStoreError, BrokerError, CatalogueError, CatalogueSweep, DeadLetter, DeadLetters,
-    ErrorKind, Generations, MaintenanceError, Put, Sought, SweepList, VectorCache, VectorCacheError,
+    ErrorKind, FailureCode, Generations, MaintenanceError, Put, Sought, SweepList, VectorCache, VectorCacheError,
 };
 use cairn_testkit::{FakeContent, FakeIndex, ManualClock, MemoryBlobs};
 use cairn_wire::{Job, Manifest, PartJob, SyncJob};
@@ -161,7 +161,7 @@ fn listed() -> Listed {
 async fn damaged_generation_does_not_delay_others() {
     let (sweep, catalogue, vectors) = sweep(listed(), ErrorKind::Corrupt);
     let error = sweep.generations().await.expect_err("one is damaged");
-    assert_eq!(error.code, "corrupt");
+    assert_eq!(error.code, FailureCode::Corrupt);
     let swept = catalogue.swept.lock().expect("no panic");
     assert_eq!((swept.retired.as_slice(), swept.aborted.as_slice()), (&[run(1), run(3)][..], &[run(4)][..]));
     assert_eq!(swept.deleted, [catalogue.list.deleted[1].clone()]);
@@ -186,7 +186,7 @@ fn letter(job: Option<Job>) -> DeadLetter {
     let id = job.as_ref().map_or(MessageId(Key128([9; 16])), Job::id);
     let (code, message, body) = ("poison".to_owned(), String::new(), String::new());
     let (stage, lane) = (StageName::Parse, Lane::Bulk);
-    DeadLetter { id, stage, lane, job, body, code, message, num_failed_attempts: 6 }
+    DeadLetter { id, stage, lane, job, body, code, message, num_failed_attempts: 6, num_unanswered: 0 }
 }
 
 fn part(name: &str, generation: u64) -> Option<Job> {
@@ -228,7 +228,7 @@ async fn orphaned_dead_letters_are_removed_with_artifacts() {
 #[tokio::test]
 async fn unavailable_store_ends_the_sweep_and_keeps_its_progress() {
     let (sweep, catalogue, _) = sweep(listed(), ErrorKind::Unavailable);
-    assert_eq!(sweep.generations().await.expect_err("the store is unavailable").code, "unavailable");
+    assert_eq!(sweep.generations().await.expect_err("the store is unavailable").code, FailureCode::Unavailable);
     assert_eq!(catalogue.swept.lock().expect("no panic").retired, [run(1)]);
 }
 
@@ -242,13 +242,14 @@ async fn damaged_manifest_keeps_all_artifacts_of_its_repository() {
     for key in [&kept, &dead, &format!("manifests/{damaged}/m")] {
         sweep.artifacts.blobs.put(key, Bytes::from_static(b"...")).await.expect("written");
     }
-    assert_eq!(sweep.artifacts().await.expect_err("it is damaged").code, "corrupt");
+    assert_eq!(sweep.artifacts().await.expect_err("it is damaged").code, FailureCode::Corrupt);
     let left: Vec<String> =
         sweep.artifacts.blobs.list("packs/").await.expect("listed").into_iter().map(|blob| blob.key).collect();
     assert_eq!(left, [kept]);
 }
 
-/// A sync that takes longer than the grace period has packs that no manifest names yet. A run has such a link state.
+/// A sync that takes longer than the grace period has packs that no manifest names yet. A run has such a link
+/// state.
 #[tokio::test]
 async fn sync_in_progress_keeps_all_artifacts_of_its_repository() {
     let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };

@@ -12,9 +12,9 @@ use crate::pattern_chunk::pattern_chunk;
 use crate::threads::blocking;
 
 impl Sweep {
-    /// Removes the cached vectors of contents that neither a live manifest nor a published pattern of the tenant refers
-    /// to. Returns the number of removed vectors. It reads the facts of all files; if some are damaged or missing, the
-    /// contents of their files are unknown, and all vectors stay.
+    /// Removes the cached vectors of contents that neither a live manifest nor a published pattern of the
+    /// tenant refers to. Returns the number of removed vectors. It reads the facts of all files; if some are
+    /// damaged or missing, the contents of their files are unknown, and all vectors stay.
     pub async fn vectors(&self, tenant: &Tenant) -> Result<u64, StageError> {
         let contents = match self.contents(tenant).await {
             Err(error) if error.class == ErrorClass::Permanent => {
@@ -29,7 +29,8 @@ impl Sweep {
     /// The contents that the live manifests and the patterns of a tenant refer to.
     async fn contents(&self, tenant: &Tenant) -> Result<FxHashSet<ContentHash>, StageError> {
         let (mut contents, mut read) = (FxHashSet::default(), FxHashSet::default());
-        // The facts of a large tenant take minutes to read. The second turn reads those that were written meanwhile.
+        // The facts of a large tenant take minutes to read. The second turn reads those that were written
+        // meanwhile.
         for _ in 0..2 {
             let manifests = self.sweeping.live_manifests(self.clock.now_ms(), self.grace_ms).await?;
             for (_, reference) in manifests.iter().filter(|(owner, live)| owner == tenant && is_manifest(live)) {
@@ -46,7 +47,8 @@ impl Sweep {
         Ok(contents)
     }
 
-    /// Returns false if some packs of the manifest have no facts: an unfinished run may not have parsed them yet.
+    /// Returns false if some packs of the manifest have no facts: an unfinished run may not have parsed them
+    /// yet.
     async fn contents_of(
         &self,
         manifest: &ArtifactRef,

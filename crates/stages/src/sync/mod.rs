@@ -22,14 +22,13 @@ use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageNam
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    Catalogue, Clock, ErrorKind, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions, RepositoryRecord,
-    SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
+    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions,
+    RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
 };
 use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
-pub(crate) use settings::INVALID;
 pub use settings::path_rules;
 pub use worker::SyncWorker;
 
@@ -100,7 +99,7 @@ impl Sync {
     ) -> Result<Synced, StageError> {
         let asked_at = Instant::now();
         let lease = self.ledger.lease(request.repository.id, self.clock.now_ms(), self.lease_ms).await?;
-        fail_point!("sync::leased", |said| Err(StageError::occupied(said)));
+        fail_point!("sync::leased", |said| Err(StageError::injected(said)));
         let synced = {
             let meter = Arc::new(SyncMeter::default());
             let heartbeat = self.heartbeat(lease, asked_at, &meter);
@@ -172,8 +171,8 @@ impl Sync {
         loop {
             let snapshot = self.read(&request, &previous, meter).await;
             match snapshot {
-                Err(error) if error.code == ErrorKind::Conflict.code() && attempt < ATTEMPTS => attempt += 1,
-                Err(error) if error.code == settings::INVALID => {
+                Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
+                Err(error) if error.code == FailureCode::InvalidSettings => {
                     return self.refuse(lease, &request, published, error).await;
                 }
                 Err(error) => return Err(error),
@@ -224,8 +223,9 @@ impl Sync {
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
         let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
-        let request_settings = RequestSettings::from_json(&request.repository.settings)
-            .map_err(|error| StageError::permanent(settings::INVALID, format!("stored settings: {error}")))?;
+        let request_settings = RequestSettings::from_json(&request.repository.settings).map_err(|error| {
+            StageError::permanent(FailureCode::InvalidSettings, format!("stored settings: {error}"))
+        })?;
         let (operator, settings_tree) = (Arc::clone(&self.operator), Arc::clone(&tree));
         let effective = blocking(move || settings::read(settings_tree.as_ref(), &operator, &request_settings)).await?;
         let inventory = inventory::Inventory {
@@ -332,7 +332,7 @@ impl Sync {
             started_at_ms: self.clock.now_ms(),
         };
         let run = self.ledger.begin(lease, run).await?;
-        let message = format!("{}: {}", settings::INVALID, error.chain());
+        let message = format!("{}: {}", FailureCode::InvalidSettings, error.chain());
         self.ledger.abort(run, RunState::Failed, &message, self.clock.now_ms()).await?;
         Err(error)
     }

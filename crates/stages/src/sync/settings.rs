@@ -5,14 +5,11 @@ use cairn_config::{Operator, RepositorySettings, SETTINGS_FILE, TagRules};
 use cairn_domain::{Digest, Digester, EntryKind, RepoPath};
 use cairn_inventory::{Patterns, RuleFile, RuleSettings, Rules};
 use cairn_pipeline::StageError;
-use cairn_ports::{SnapshotTree, TreeEntry};
+use cairn_ports::{FailureCode, SnapshotTree, TreeEntry};
 use cairn_redaction::{Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
 use cairn_wire::RequestSettings;
 
 use super::of_source;
-
-/// The code of a run that failed because of its settings.
-pub(crate) const INVALID: &str = "invalid_settings";
 
 const IGNORE_FILE: &str = ".cairnignore";
 const ATTRIBUTE_FILE: &str = ".gitattributes";
@@ -180,7 +177,7 @@ fn read_text(
 }
 
 fn invalid(error: impl std::fmt::Display) -> StageError {
-    StageError::permanent(INVALID, error.to_string())
+    StageError::permanent(FailureCode::InvalidSettings, error.to_string())
 }
 
 fn all_invalid(errors: Vec<cairn_inventory::InvalidPattern>) -> StageError {

@@ -15,7 +15,7 @@ use cairn_domain::{
 use cairn_metastore::Metastore;
 use cairn_pipeline::{Stage, Syncer, Task};
 use cairn_ports::{
-    Catalogue, ContentReader, ErrorClass, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, NewRun,
+    Catalogue, ContentReader, ErrorClass, ErrorKind, FailureCode, Lease, Ledger, LedgerError, LedgerRead, NewRun,
     PublishedGeneration, ReadOptions, RepositoryRecord, Requests, SnapshotTree, SourceCache, SourceError, SourceReader,
     SyncMeter, TreeEntry,
 };
@@ -23,7 +23,8 @@ use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 use cairn_wire::SyncJob;
 
 use super::{Sync, SyncRequest, SyncWorker, Synced};
-use crate::{Artifacts, PublishStage, Toolchain};
+use crate::publish::PublishStage;
+use crate::{Artifacts, Toolchain};
 
 /// A remote with one file, whose content is the number of its commit.
 #[derive(Default)]
@@ -141,6 +142,7 @@ impl World {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         };
         runs.register(record.clone()).await.expect("registered");
         let sync = Sync {
@@ -262,7 +264,7 @@ async fn a_host_that_is_away_is_a_matter_of_its_repository() {
     let record = world.record.clone();
     let request = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
     let error = world.sync.run(request).await.err().expect("the host is away");
-    assert_eq!((error.code, error.class), ("unavailable", ErrorClass::Transient));
+    assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Transient));
 }
 
 /// Facts that are there although their part failed: what was staged of them is unknown.
@@ -318,7 +320,7 @@ impl Ledger for Renewals {
 #[tokio::test(start_paused = true)]
 async fn the_heartbeat_ends_when_the_lease_does() {
     let away = Some(ErrorKind::Unavailable);
-    let check = async |renewals: &[Option<ErrorKind>], code: &str, seconds: u64| {
+    let check = async |renewals: &[Option<ErrorKind>], code: FailureCode, seconds: u64| {
         let mut world = World::new().await;
         world.sync.ledger = Arc::new(Renewals(Mutex::new(renewals.iter().copied().collect())));
         let lease = Lease { repository: world.record.id, epoch: 1 };
@@ -327,10 +329,10 @@ async fn the_heartbeat_ends_when_the_lease_does() {
         assert_eq!((error.code, began.elapsed()), (code, Duration::from_secs(seconds)), "{renewals:?}");
     };
     // Renewed each 15 s, tried again each second, until 60 s after the last renewal.
-    check(&[Some(ErrorKind::Conflict)], "conflict", 15).await;
-    check(&[], "unavailable", 60).await;
-    check(&[away, away, None, Some(ErrorKind::NotFound)], "not_found", 15 + 2 + 15).await;
-    check(&[None, away], "unavailable", 15 + 60).await;
+    check(&[Some(ErrorKind::Conflict)], FailureCode::Conflict, 15).await;
+    check(&[], FailureCode::Unavailable, 60).await;
+    check(&[away, away, None, Some(ErrorKind::NotFound)], FailureCode::NotFound, 15 + 2 + 15).await;
+    check(&[None, away], FailureCode::Unavailable, 15 + 60).await;
 }
 
 #[tokio::test]
@@ -394,7 +396,7 @@ async fn a_sync_that_lost_its_lease_begins_nothing() {
     *world.remote.meanwhile.lock().expect("no panic") = Some(meanwhile);
     let synced = world.sync.run(world.request(false)).await;
     let code = synced.err().map(|error| error.code);
-    assert_eq!(code, Some("conflict"), "it began a run of what it had read under a lease that it lost");
+    assert_eq!(code, Some(FailureCode::Conflict), "it began a run of what it had read under a lease that it lost");
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }
 
@@ -433,20 +435,38 @@ async fn a_failure_that_the_schedule_met_before_is_no_news() {
     let clock = Arc::clone(&sync.clock);
     let (catalogue, requests, ledger) = (runs.clone(), runs.clone(), runs.clone());
     let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
-    let fails = async |request: u64, code: &str| {
+    let fails = async |request: u64, code: FailureCode| {
         let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
         let is_new_failure = worker.is_new_failure(&job, code).await.expect("asked");
-        worker.failed(&job, code.to_owned(), "there is none".to_owned()).await.expect("answered");
+        worker.failed(&job, code, "there is none".to_owned()).await.expect("answered");
         is_new_failure
     };
     let due = async || runs.schedule(record.id, 1).await.expect("asked");
     let asked = async || runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
-    assert!(fails(due().await, "not_found").await);
-    assert!(!fails(due().await, "not_found").await);
-    assert!(fails(asked().await, "not_found").await, "a person asked");
-    assert!(fails(due().await, "forbidden").await, "another failure");
+    assert!(fails(due().await, FailureCode::NotFound).await);
+    assert!(!fails(due().await, FailureCode::NotFound).await);
+    assert!(fails(asked().await, FailureCode::NotFound).await, "a person asked");
+    assert!(fails(due().await, FailureCode::Forbidden).await, "another failure");
     runs.answer(record.id, due().await, None, 2).await.expect("answered");
-    assert!(fails(due().await, "forbidden").await, "it was well in between");
+    assert!(fails(due().await, FailureCode::Forbidden).await, "it was well in between");
+}
+
+/// Every failed attempt is recorded with its code and the time of the next one.
+#[tokio::test]
+async fn lost_transaction_is_recorded_as_postponed() {
+    let World { runs, sync, record, .. } = World::new().await;
+    let clock = Arc::clone(&sync.clock);
+    let (catalogue, requests, ledger) = (runs.clone(), runs.clone(), runs.clone());
+    let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
+    let request = runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
+    runs.dispatch(1, 1, 1000).await.expect("dispatched");
+    let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
+    let after = Duration::from_secs(600);
+    worker.postponed(&job, FailureCode::TransactionConflict, "lost".to_owned(), after).await.expect("recorded");
+    let scope = Scope::only(record.tenant.clone(), [record.id]);
+    let stored = runs.repositories(&scope).await.expect("the catalogue").pop().expect("the repository");
+    let failure = stored.last_sync.and_then(|last| last.failure).map(|(code, _)| code);
+    assert_eq!(failure.as_deref(), Some("transaction_conflict"));
 }
 
 /// A process that dies when it is to say that a run failed.
@@ -492,7 +512,7 @@ async fn settings_that_cannot_be_used_are_never_published() {
     world.record.settings = "no settings".to_owned();
     world.sync.ledger = Arc::new(DiesBeforeAbort(world.runs.clone()));
     let error = world.sync.run(world.request(false)).await.err().expect("invalid settings");
-    assert_eq!(error.code, "unavailable");
+    assert_eq!(error.code, FailureCode::Unavailable);
     let run = world.runs.unfinished().await.expect("runs").pop().expect("it was begun");
     let [part] = world.runs.ready(run.id).await.expect("parts")[..] else { panic!("one part ends the run") };
     let stage = PublishStage {
@@ -505,7 +525,7 @@ async fn settings_that_cannot_be_used_are_never_published() {
     let tenant = world.record.tenant.clone();
     let task = Task { tenant, run: run.id, part, plan: run.plan, aborted: BTreeSet::new() };
     let error = stage.run(&task).await.expect_err("nothing can be published");
-    assert_eq!((error.code, error.class), ("invalid_settings", ErrorClass::Permanent));
+    assert_eq!((error.code, error.class), (FailureCode::InvalidSettings, ErrorClass::Permanent));
     let view = world.runs.view().await.expect("a view");
     assert_eq!(world.runs.published(&view, world.record.id).await.expect("the catalogue"), None);
 }

@@ -6,10 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cairn_domain::{RunId, RunState, Scope};
 use cairn_pipeline::{StageError, Syncer};
-use cairn_ports::{Catalogue, Clock, ErrorKind, LedgerRead, Requests, SourceCache};
+use cairn_ports::{Catalogue, Clock, FailureCode, LedgerRead, Requests, SourceCache};
 use cairn_wire::SyncJob;
 
-use super::settings::INVALID;
 use super::{Sync, SyncRequest, Synced};
 
 /// May be run twice and stopped anywhere: a request that was answered is not met again, and a sync whose run has begun
@@ -33,18 +32,18 @@ impl Syncer for SyncWorker {
         let run = match self.sync.run_if(request, self.is_awaited(job)).await {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
-            Err(error) if error.code == INVALID => {
+            Err(error) if error.code == FailureCode::InvalidSettings => {
                 // A run that failed says so already; asking again without a change would say the same.
-                self.answer(job, Some((error.code.to_owned(), error.chain()))).await?;
+                self.answer(job, Some((error.code.to_string(), error.chain()))).await?;
                 return Ok(None);
             }
             // A request is handed out only while no run is unfinished: this one was begun for it, by somebody who died
             // before they could say so.
-            Err(error) if error.code == ErrorKind::Conflict.code() => match self.unfinished(job).await? {
+            Err(error) if error.code == FailureCode::Conflict => match self.unfinished(job).await? {
                 Some(run) => Some(run),
                 // It was cancelled, and its lease taken away.
                 None if !self.is_awaited(job).await? => return Ok(None),
-                None => return Err(StageError::occupied(error.chain())),
+                None => return Err(StageError::busy(error.chain())),
             },
             Err(error) => return Err(error),
         };
@@ -56,32 +55,34 @@ impl Syncer for SyncWorker {
         Ok(self.requests.asked(job.repository, job.request).await?.is_some())
     }
 
-    async fn postponed(&self, job: &SyncJob, code: String, message: String, after: Duration) -> Result<(), StageError> {
-        // Somebody else is at it: nothing has failed.
-        if code == ErrorKind::TransactionConflict.code() {
-            return Ok(());
-        }
+    async fn postponed(
+        &self,
+        job: &SyncJob,
+        code: FailureCode,
+        message: String,
+        after: Duration,
+    ) -> Result<(), StageError> {
         let now_ms = self.clock.now_ms();
         let until_ms = now_ms.saturating_add(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
-        Ok(self.requests.postpone(job.repository, job.request, (code, message), now_ms, until_ms).await?)
+        Ok(self.requests.postpone(job.repository, job.request, (code.to_string(), message), now_ms, until_ms).await?)
     }
 
-    async fn is_new_failure(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
+    async fn is_new_failure(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let asked = self.requests.asked(job.repository, job.request).await?;
         Ok(!asked.is_some_and(|asked| asked.is_scheduled) || !self.has_failed_so(job, code).await?)
     }
 
-    async fn failed(&self, job: &SyncJob, code: String, message: String) -> Result<(), StageError> {
-        self.answer(job, Some((code, message))).await
+    async fn failed(&self, job: &SyncJob, code: FailureCode, message: String) -> Result<(), StageError> {
+        self.answer(job, Some((code.to_string(), message))).await
     }
 }
 
 impl SyncWorker {
     /// Whether that is the code which the last outcome of a sync of the repository has.
-    async fn has_failed_so(&self, job: &SyncJob, code: &str) -> Result<bool, StageError> {
+    async fn has_failed_so(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);
-        Ok(last.and_then(|last| last.failure).is_some_and(|(last_code, _)| last_code == code))
+        Ok(last.and_then(|last| last.failure).is_some_and(|(last_code, _)| last_code == code.as_str()))
     }
 
     async fn unfinished(&self, job: &SyncJob) -> Result<Option<RunId>, StageError> {

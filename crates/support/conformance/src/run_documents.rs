@@ -8,8 +8,8 @@ use cairn_domain::{
 };
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{
-    Answer, Beginning, Command, EndedPart, Publishing, Registry, RepositoryDetails, RepositoryDocument, RunDetails,
-    RunDocument, SyncOutcome,
+    Beginning, Command, CommandReply, EndedPart, Publishing, Registry, RepositoryDetails, RepositoryDocument,
+    RunDetails, RunDocument, SyncOutcome,
 };
 use futures::future::try_join_all;
 
@@ -93,12 +93,12 @@ impl<'a> Subject<'a> {
     async fn begin(&self, name: &str, parts: Vec<PartId>) -> Result<RunId> {
         let repository = self.case.repository(name);
         let lease = Command::Lease { repository, now_ms: 0, ttl_ms: 0 };
-        let Answer::Epoch(epoch) = self.store.change(lease).await? else { anyhow::bail!("no epoch") };
+        let CommandReply::Epoch(epoch) = self.store.change(lease).await? else { anyhow::bail!("no epoch") };
         let previous = self.repository(name).await?.state.published;
         let beginning = Box::new(Beginning { epoch, previous, parts, lane: Lane::Bulk, window: 1000, now_ms: 5 });
         let begin = Command::Begin { repository, beginning, details: Box::new(self.run_details()) };
         match self.store.change(begin).await? {
-            Answer::Begun(run) => Ok(run),
+            CommandReply::Begun(run) => Ok(run),
             other => anyhow::bail!("{other:?} instead of a run"),
         }
     }
@@ -108,7 +108,7 @@ impl<'a> Subject<'a> {
         let (state, model) = (RunState::Published, "model-1".to_owned());
         let publishing = Publishing { state, manifest, revision, branch, model, result, now_ms };
         match self.store.change(Command::Publish { run, publishing: Box::new(publishing) }).await? {
-            Answer::Published(seq) => Ok(seq),
+            CommandReply::Published(seq) => Ok(seq),
             other => anyhow::bail!("{other:?} instead of a seq"),
         }
     }
@@ -199,9 +199,9 @@ async fn exactly_one_command_sees_the_last_part(store: &dyn RunDocuments) -> Res
     // Each end is reported twice, all at once.
     let ends = parts[..16].iter().chain(&parts[..16]).map(|part| store.change(end(run, *part)));
     let answers = try_join_all(ends).await?;
-    let released = Answer::Released(vec![part(StageName::Publish, 0)]);
+    let released = CommandReply::Released(vec![part(StageName::Publish, 0)]);
     expect_eq!(answers.iter().filter(|answer| **answer == released).count(), 1);
-    expect_eq!(answers.iter().filter(|answer| **answer == Answer::Released(Vec::new())).count(), 31);
+    expect_eq!(answers.iter().filter(|answer| **answer == CommandReply::Released(Vec::new())).count(), 31);
     expect_eq!(store.parts(run).await?.len(), 16);
     expect_eq!(subject.run(run).await?.ledger.counts(), (17, 16, 0));
     Ok(())
@@ -265,7 +265,7 @@ async fn retries_are_dispatched_after_other_requests(store: &dyn RunDocuments) -
     expect_eq!(line().await?, ["passes", "first", "second", "third"]);
     let repository = subject.case.repository("first");
     let dispatched = store.change(Command::Dispatch { repository, now_ms: 3, again_after_ms: 1000 }).await?;
-    let Answer::Dispatched(Some(request)) = dispatched else { anyhow::bail!("{dispatched:?}") };
+    let CommandReply::Dispatched(Some(request)) = dispatched else { anyhow::bail!("{dispatched:?}") };
     expect_eq!(line().await?, ["passes", "first", "second", "third"]);
     let failure = Some(("unavailable".to_owned(), "its host is away".to_owned()));
     let outcome = SyncOutcome { at_ms: 4, failure };
@@ -321,9 +321,9 @@ pub fn faults() -> Vec<PlantedFault<dyn RunDocuments>> {
 
 #[async_trait]
 impl RunDocuments for Faulty<dyn RunDocuments, Fault> {
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
         match self.fault {
-            Fault::LosesCommands if command.name() == "sent" => Ok(Answer::Done),
+            Fault::LosesCommands if command.name() == "sent" => Ok(CommandReply::Done),
             Fault::AppliesTwice => {
                 self.inner.change(command.clone()).await?;
                 self.inner.change(command).await

@@ -76,6 +76,10 @@ pub const POINTS: &[(&str, &[&str])] = &[
     ("crates/adapters/vectors", &["vectors::written"]),
 ];
 
+/// Variables of faults that hit one process. A child of that process must not inherit them. `CAIRN_POISON`
+/// belongs to the work, so a child that does the work inherits it.
+pub const OF_ONE_PROCESS: [&str; 2] = ["CAIRN_KILL_AT", "CAIRN_FAIL_AT"];
+
 /// A point: `fail_point!("name")`, or `fail_point!("name", |message| Err(…))`. The second form returns the
 /// closure's value from the enclosing function when the point fails.
 #[cfg(feature = "failpoints")]

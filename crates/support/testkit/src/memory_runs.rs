@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cairn_domain::{GenerationId, Lane, PartId, PublishedSeq, RepositoryId, RunId, RunState, View};
 use cairn_ports::{ErrorKind, RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
 use cairn_runs::{
-    Answer, Command, Documents, EndedPart, Publication, Reach, Refusal, Registry, RepositoryDocument, RunDocument,
+    Command, CommandReply, Documents, EndedPart, Publication, Reach, Refusal, Registry, RepositoryDocument, RunDocument,
 };
 
 /// A store of run documents for tests. Keeps the port's contract except durability; no operation ever waits.
@@ -31,7 +31,7 @@ impl MemoryRuns {
     }
 
     /// `RunDocuments::change` without `async`.
-    pub fn apply(&self, command: &Command) -> Result<Answer, Refusal> {
+    pub fn apply(&self, command: &Command) -> Result<CommandReply, Refusal> {
         let mut tables = self.lock();
         let mut documents = tables.load(command.reach());
         let answer = command.apply(&mut documents)?;
@@ -99,7 +99,7 @@ impl Tables {
         if let Some(until) = documents.forgotten_until {
             self.forget_runs(repository.id, until);
         }
-        if documents.is_gone {
+        if documents.is_removed {
             self.repositories.remove(&repository.id);
         } else {
             self.repositories.insert(repository.id, repository);
@@ -150,7 +150,7 @@ impl Tables {
 
 #[async_trait]
 impl RunDocuments for MemoryRuns {
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
         self.apply(&command).map_err(|refusal| {
             let kind = match refusal {
                 Refusal::NotFound => ErrorKind::NotFound,

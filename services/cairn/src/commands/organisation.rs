@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use cairn_domain::{Scope, Tenant};
 use cairn_pipeline::StageError;
-use cairn_ports::Catalogue;
+use cairn_ports::{Catalogue, FailureCode};
 use cairn_stages::{Changes, Discovered};
 use cairn_wiring::OrganisationConfig;
 use serde_json::json;
@@ -64,7 +64,7 @@ fn config(arguments: &OrganisationArguments) -> anyhow::Result<OrganisationConfi
     if faults.is_empty() {
         Ok(config)
     } else {
-        Err(StageError::permanent("invalid_settings", faults.join("; ")).into())
+        Err(StageError::permanent(FailureCode::InvalidSettings, faults.join("; ")).into())
     }
 }
 

@@ -9,7 +9,7 @@ use cairn_domain::{RepositoryId, RepositoryName, RunId, RunState, Tenant};
 use cairn_gateway::{Agent, IndexCall, IndexStatus};
 use cairn_git::{locate, repository_name};
 use cairn_pipeline::StageError;
-use cairn_ports::{Catalogue, ErrorKind, LedgerRead, RepositoryRecord, RunRecord, SourceError};
+use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
 use cairn_search::{QueryError, QueryErrorCode, Searcher};
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
@@ -169,8 +169,8 @@ fn directory_bytes(directory: &Path) -> u64 {
 /// Unusable settings and sources are errors of the caller; all others are internal.
 fn failed(error: &anyhow::Error) -> QueryError {
     let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
-        Some("invalid_settings" | "invalid") => QueryErrorCode::ValidationError,
-        Some("not_found") => QueryErrorCode::NotFound,
+        Some(FailureCode::InvalidSettings | FailureCode::Invalid) => QueryErrorCode::ValidationError,
+        Some(FailureCode::NotFound) => QueryErrorCode::NotFound,
         _ => QueryErrorCode::InternalError,
     };
     let message = match error.downcast_ref::<StageError>() {

@@ -9,7 +9,7 @@ use cairn_domain::{
 };
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
-use cairn_ports::{Broker, Catalogue, ErrorKind, Ledger, LedgerRead, RepositoryRecord, RunRecord};
+use cairn_ports::{Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, RunRecord};
 use cairn_stages::{SyncRequest, Synced};
 use cairn_wire::{RequestSettings, RunResult};
 
@@ -118,10 +118,10 @@ impl Local {
         let give_up = self.clock.monotonic() + Duration::from_millis(2 * super::LEASE_MS as u64);
         loop {
             match self.sync.run(request.clone()).await {
-                Err(error) if error.code == ErrorKind::Conflict.code() && self.clock.monotonic() < give_up => {
+                Err(error) if error.code == FailureCode::Conflict && self.clock.monotonic() < give_up => {
                     tokio::time::sleep(LEASE_POLL).await;
                 }
-                Err(error) if error.code == ErrorKind::Conflict.code() => {
+                Err(error) if error.code == FailureCode::Conflict => {
                     let name = &request.repository.name;
                     return Err(anyhow::Error::new(error).context(format!("another process is indexing {name}")));
                 }

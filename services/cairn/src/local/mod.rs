@@ -20,12 +20,11 @@ use cairn_local_segments::SegmentStore;
 use cairn_local_store::LocalStore;
 use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
-use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Stage, Worker};
+use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
 use cairn_ports::{Broker, Clock, Embedder, Generations};
-use cairn_search::{Caller, Searcher};
+use cairn_search::{Caller, SearchStores, Searcher};
 use cairn_stages::{
-    AggregateStage, Artifacts, EmbedPatternsStage, EmbedStage, Embedding, LinkStage, ParseStage, PublishStage,
-    RetireStage, SNAPSHOT_MEMORY_BYTES, Snapshots, Sweep, Sync, Toolchain,
+    Artifacts, Embedding, SNAPSHOT_MEMORY_BYTES, Snapshots, StageSet, Sweep, SweepStores, Sync, Toolchain,
 };
 
 pub use agent::LocalAgent;
@@ -93,68 +92,35 @@ impl Local {
             // The broker of one process bounds the waiting jobs.
             window: u32::MAX,
         };
-        let embedding = Arc::new(Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone()));
-        let snapshots = Arc::new(Snapshots::new(SNAPSHOT_MEMORY_BYTES));
-        let program = std::env::current_exe().context("finding this program's own path")?;
-        let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
-        let stages: Vec<Arc<dyn Stage>> = vec![
-            Arc::new(ParseStage { artifacts: Arc::clone(&artifacts), parser }),
-            Arc::new(EmbedStage { artifacts: Arc::clone(&artifacts), embedding: Arc::clone(&embedding) }),
-            Arc::new(RetireStage { artifacts: Arc::clone(&artifacts), vectors: vectors.clone() }),
-            Arc::new(LinkStage {
-                artifacts: Arc::clone(&artifacts),
-                snapshots: Arc::clone(&snapshots),
-                catalogue: runs.clone(),
-                graph: store.clone(),
-                names: names.clone(),
-                num_threads: num_workers,
-            }),
-            Arc::new(AggregateStage {
-                artifacts: Arc::clone(&artifacts),
-                snapshots: Arc::clone(&snapshots),
-                catalogue: runs.clone(),
-                graph: store.clone(),
-            }),
-            Arc::new(EmbedPatternsStage {
-                artifacts: Arc::clone(&artifacts),
-                snapshots,
-                catalogue: runs.clone(),
-                ledger: runs.clone(),
-                graph: store.clone(),
-                embedding,
-            }),
-            Arc::new(PublishStage {
-                artifacts: Arc::clone(&artifacts),
-                catalogue: runs.clone(),
-                ledger: runs.clone(),
-                clock: Arc::clone(&clock),
-                model: embedder.model().name.clone(),
-            }),
-        ];
-        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
-        let sweep = Sweep {
+        let set = StageSet {
             artifacts: Arc::clone(&artifacts),
-            catalogue: runs.clone(),
-            sweeping: runs.clone(),
-            graph: store.clone(),
-            clock: Arc::clone(&clock),
-            cache: store.clone(),
-            stores: stores.clone(),
-            letters: None,
-            grace_ms: sweep_grace_ms(),
-        };
-        let searcher = Searcher {
-            caller: Caller::local(),
+            snapshots: Arc::new(Snapshots::new(SNAPSHOT_MEMORY_BYTES)),
             catalogue: runs.clone(),
             ledger: runs.clone(),
-            blobs,
-            vectors,
             graph: store.clone(),
-            names,
-            embedder,
             clock: Arc::clone(&clock),
-            cursor_key: home.cursor_key,
+            num_threads: num_workers,
         };
+        let program = std::env::current_exe().context("finding this program's own path")?;
+        let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));
+        let embedding = Embedding::new(store.clone(), Arc::clone(&embedder), vectors.clone());
+        let [embed, embed_patterns] = set.embed(embedding);
+        let stages = [
+            set.parse(parser),
+            embed,
+            set.retire(vectors.clone()),
+            set.link(names.clone()),
+            set.aggregate(),
+            embed_patterns,
+            set.publish(&embedder.model().name),
+        ];
+        let stores: Vec<Arc<dyn Generations>> = vec![store.clone(), vectors.clone(), names.clone()];
+        let sweep_stores =
+            SweepStores { sweeping: runs.clone(), cache: store.clone(), generations: stores.clone(), letters: None };
+        let sweep = set.sweep(sweep_stores, sweep_grace_ms());
+        let search_stores =
+            SearchStores { catalogue: runs.clone(), ledger: runs.clone(), blobs, vectors, graph: store.clone(), names };
+        let searcher = Searcher::new(Caller::local(), search_stores, embedder, Arc::clone(&clock), home.cursor_key);
         Ok(Self {
             home,
             operator,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cairn_domain::{RepositoryId, Scope};
+use cairn_gateway::time::rfc3339;
 use cairn_names::NameIndex;
 use cairn_neo4j::Neo4jGraph;
-use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead};
+use cairn_ports::{BlobStore, Catalogue, DeadLetters, Generations, LedgerRead, PostponedPart};
 use cairn_stages::Artifacts;
 
 use super::installation::Installation;
@@ -38,8 +39,15 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
 }
 
 /// Runs without progress, dead letters, and repositories with another model; of all tenants.
-async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
+async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
+    let now_ms = clock.now_ms();
+    let mut waiting: Vec<String> = Vec::new();
+    for run in runs.unfinished().await? {
+        let repository = &run.result.repository;
+        let retry = |part: &PostponedPart| retry(repository, &part.part.to_string(), part.until_ms, &part.code);
+        waiting.extend(run.postponed.iter().filter(|part| part.until_ms > now_ms).map(retry));
+    }
     let still_since_ms = clock.now_ms().saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
     let mut still = runs.unfinished().await?;
     still.retain(|run| run.progressed_at_ms < still_since_ms);
@@ -53,6 +61,12 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
     let view = runs.view().await?;
     for tenant in runs.tenants().await? {
         let records = runs.repositories(&Scope::all(tenant)).await?;
+        for record in &records {
+            let code = record.last_sync.as_ref().and_then(|last| last.failure.as_ref()).map(|(code, _)| code.as_str());
+            if let Some(until_ms) = record.next_attempt_at_ms.filter(|until_ms| *until_ms > now_ms) {
+                waiting.push(retry(record.name.as_str(), "sync", until_ms, code.unwrap_or_default()));
+            }
+        }
         let ids: Vec<RepositoryId> = records.iter().map(|record| record.id).collect();
         let published = runs.published_of(&view, &ids).await?;
         let ids: BTreeSet<RepositoryId> =
@@ -69,7 +83,14 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 3]> {
         format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
-    Ok([check("runs", still), check("embedding models", other), check("dead letters", letters)])
+    // Waiting for a retry is no fault: it ends by itself.
+    let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
+    Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
+}
+
+/// Work that waits for its next attempt: until when, and why.
+fn retry(repository: &str, work: &str, until_ms: i64, code: &str) -> String {
+    format!("{work} of {repository} failed ({code}), next attempt at {}", rfc3339(until_ms))
 }
 
 /// Some of the names and the number of further ones; None if the list is empty.

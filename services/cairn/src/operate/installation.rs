@@ -15,11 +15,11 @@ use cairn_metastore::Metastore;
 use cairn_names::NameIndex;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
 use cairn_pipeline::StageError;
-use cairn_ports::{Clock, Embedder};
+use cairn_ports::{Clock, Embedder, FailureCode};
 use cairn_qdrant::{QdrantStore, QdrantVectorCache};
 use cairn_rabbitmq::{RabbitMqBroker, RabbitMqConfig};
 use cairn_s3::S3BlobStore;
-use cairn_search::{Allowed, Caller, CursorKey, Searcher};
+use cairn_search::{Allowed, Caller, CursorKey, SearchStores, Searcher};
 use cairn_wiring::{ClusterConfig, DEFAULT_PROCESSES};
 use tokio::time::{Instant, sleep};
 
@@ -39,7 +39,7 @@ pub(super) struct Installation {
 impl Installation {
     /// Reads and checks the settings without connecting to a server.
     pub fn load(file: &Path, tenant: Option<&str>) -> anyhow::Result<Self> {
-        let invalid = |error: anyhow::Error| StageError::permanent("invalid_settings", format!("{error:#}"));
+        let invalid = |error: anyhow::Error| StageError::permanent(FailureCode::InvalidSettings, format!("{error:#}"));
         let config = ClusterConfig::load(Some(file)).map_err(invalid)?;
         config.validate().map_err(|error| invalid(error.into()))?;
         let operator = Operator::load(config.operator.as_deref(), Path::new("config.toml"));
@@ -111,22 +111,20 @@ impl Installation {
     pub async fn searcher(&self, runs: &Arc<Metastore>, clock: &Arc<dyn Clock>) -> anyhow::Result<Searcher> {
         let blobs = Arc::new(self.blobs()?);
         let caller = Caller { tenant: self.tenant.clone(), allowed: Allowed::All, name: "operator".to_owned() };
-        Ok(Searcher {
-            caller,
+        let stores = SearchStores {
             catalogue: runs.clone(),
             ledger: runs.clone(),
             vectors: Arc::new(self.vectors()?.0),
             graph: Arc::new(Neo4jGraph::new(self.neo4j()?)),
             names: Arc::new(NameIndex::new(blobs.clone())),
             blobs,
-            embedder: self.embedder()?,
-            clock: Arc::clone(clock),
-            cursor_key: self.cursor_key(),
-        })
+        };
+        Ok(Searcher::new(caller, stores, self.embedder()?, Arc::clone(clock), self.cursor_key()))
     }
 }
 
 fn section<'a, T>(section: Option<&'a T>, name: &str) -> anyhow::Result<&'a T> {
-    let missing = || StageError::permanent("invalid_settings", format!("the settings have no section [{name}]"));
+    let missing =
+        || StageError::permanent(FailureCode::InvalidSettings, format!("the settings have no section [{name}]"));
     Ok(section.ok_or_else(missing)?)
 }

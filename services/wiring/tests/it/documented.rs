@@ -1,4 +1,4 @@
-//! `docs/cluster.toml` has every setting that there is, with its default, and nothing else.
+//! `docs/cluster.toml` contains every setting with its default, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use toml::{Table, Value};
 
 const FILE: &str = include_str!("../../../../docs/cluster.toml");
 const VARIANT: &str = "# Variant: ";
-/// No setting is called so.
+/// A name that no setting has.
 const STRANGER: &str = "stranger";
-/// Says which variant a section is, and is none of its fields.
+/// Selects the variant of a section, and is none of its fields.
 const KIND: &str = "kind";
 /// The only key of a reference to a secret, which has no fields.
 const REFERENCES: [&str; 3] = ["env", "file", "value"];
-/// Their values are examples: by default there is nothing, or something that depends on the rest.
+/// Settings whose values are examples: the default is empty, or depends on other settings.
 const EXAMPLES: &[&str] = &[
     "operator",
     "cache_directory",
@@ -51,7 +51,7 @@ const EXAMPLES: &[&str] = &[
     "organisations.hosting.clone_host",
 ];
 
-/// A part of the file, with everything in it that is left out by `#` and no blank.
+/// A part of the file, with all lines that start with `#` and no blank taken in.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => setting.to_owned(),
@@ -78,7 +78,7 @@ fn table(text: &str) -> Result<Table> {
     text.parse().with_context(|| text.to_owned())
 }
 
-/// Everything, with the model that ships and with each of the other variants.
+/// All settings, with the shipped model and with each other variant.
 fn complete() -> Result<Vec<(String, Table)>> {
     let (base, variants) = parts();
     let base = table(&uncommented(&base))?;
@@ -98,7 +98,7 @@ fn read(settings: &Table) -> Result<ClusterConfig> {
 }
 
 #[test]
-fn the_file_is_taken_as_it_stands_and_in_every_variant() -> Result<()> {
+fn file_is_valid_in_every_variant() -> Result<()> {
     read(&table(FILE)?)?.validate()?;
     let complete = complete()?;
     ensure!(complete.len() == 4, "{} variants", complete.len());
@@ -110,7 +110,7 @@ fn the_file_is_taken_as_it_stands_and_in_every_variant() -> Result<()> {
 }
 
 #[test]
-fn every_setting_stands_in_the_file() -> Result<()> {
+fn file_contains_every_setting() -> Result<()> {
     // The first variant has all settings of a provider; the others differ in values.
     let mut num_settings = 0;
     for (name, settings) in complete()?.into_iter().take(2) {
@@ -131,7 +131,7 @@ fn every_setting_stands_in_the_file() -> Result<()> {
 }
 
 #[test]
-fn what_is_no_example_is_the_default() -> Result<()> {
+fn values_are_defaults_or_examples() -> Result<()> {
     let (_, settings) = complete()?.into_iter().nth(1).context("a variant")?;
     let whole = format!("{:?}", read(&settings)?);
     let mut sections = Vec::new();
@@ -142,7 +142,7 @@ fn what_is_no_example_is_the_default() -> Result<()> {
             let name = path.join(".");
             let mut without = settings.clone();
             at_mut(&mut without, &section).remove(key);
-            // What is required has no default.
+            // A required setting has no default.
             let Ok(config) = read(&without) else { continue };
             let is_example = EXAMPLES.contains(&name.as_str()) || at(&settings, &section)[key].is_table();
             ensure!(is_example || format!("{config:?}") == whole, "`{name}` is not what it is by default");
@@ -151,7 +151,7 @@ fn what_is_no_example_is_the_default() -> Result<()> {
     Ok(())
 }
 
-/// Paths of all sections; of a list of sections, the first stands for all.
+/// The paths of all sections. In a list of sections, the first represents all.
 fn sections_of(table: &Table, path: &mut Vec<String>, sections: &mut Vec<Vec<String>>) {
     sections.push(path.clone());
     for (key, value) in table {
@@ -184,7 +184,8 @@ fn at_mut<'a>(settings: &'a mut Table, section: &[String]) -> &'a mut Table {
     })
 }
 
-/// The fields that a section may have, as the refusal of a stranger names them. None of a section that takes any key, or none.
+/// The fields of a section, as the refusal of an unknown field lists them; `None` for a section that accepts
+/// any key, or no key.
 fn fields_of(settings: &Table, section: &[String]) -> Result<Option<BTreeSet<String>>> {
     let mut with_stranger = settings.clone();
     at_mut(&mut with_stranger, section).insert(STRANGER.to_owned(), Value::from(0));

@@ -1,4 +1,4 @@
-//! Three embedders, one key: one of them works, and when it is cut off, the next one does.
+//! Three embedders share one key: one of them works, and when it is disconnected, the next one takes over.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::replica::{Cluster, Replica};
 const PARTS: u32 = 120;
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// What was seen of the consumers while the parts were worked on.
+/// The consumers that were observed while the parts were in progress.
 #[derive(Default)]
 struct Seen {
-    /// Of one queue at one moment.
+    /// The consumers of one queue at one time.
     most: u64,
     owners: Vec<usize>,
 }
@@ -35,7 +35,7 @@ impl Seen {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_embedder_calls_at_a_time_and_the_next_takes_over() -> Result<()> {
+async fn one_embedder_calls_at_a_time() -> Result<()> {
     let Some(cluster) = Cluster::given().await? else { return Ok(()) };
     let mut replicas = Vec::new();
     for _ in 0..3 {
@@ -52,11 +52,11 @@ async fn one_embedder_calls_at_a_time_and_the_next_takes_over() -> Result<()> {
             break;
         }
         let owner = seen.owners.last().copied();
-        // Who was cut off comes back when another works, and stands by.
+        // The disconnected embedder reconnects while another one works, and waits for the key.
         if let Some(before) = cut_off.take_if(|before| owner != Some(*before)) {
             replicas[before].proxy.set(Rules::PASS);
         }
-        // The owner is cut off when it has done its third of the work.
+        // The owner is disconnected when it has done its third of the work.
         if let (true, Some(owner)) = (cut_off.is_none() && num_ended >= 40 * (num_killed + 1), owner) {
             replicas[owner].proxy.set(Rules::RESET);
             cut_off = Some(owner);

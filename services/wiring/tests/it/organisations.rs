@@ -1,4 +1,4 @@
-//! Organisations of which some cannot even be asked for.
+//! Organisations, some of which cannot be queried.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -33,11 +33,11 @@ fn organisation(owner: &str, hosting: &str) -> Result<OrganisationConfig> {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_asked_for_keeps_no_other_from_being_listed() -> Result<()> {
+async fn unreachable_organisation_does_not_stop_others() -> Result<()> {
     let address = empty_service()?;
     let good = format!("url = \"http://{address}\"");
     let organisations = [
-        organisation("unset", &format!("{good}\ntoken = {{ env = \"CAIRN_TEST_TOKEN_THAT_NOBODY_SETS\" }}"))?,
+        organisation("unset", &format!("{good}\ntoken = {{ env = \"CAIRN_TEST_TOKEN_THAT_IS_NEVER_SET\" }}"))?,
         organisation("lost", &format!("{good}\ntoken = {{ file = \"/nowhere/token\" }}"))?,
         organisation("good", &good)?,
     ];
@@ -50,8 +50,11 @@ async fn one_that_cannot_be_asked_for_keeps_no_other_from_being_listed() -> Resu
         of_outcome.map(|found| found.organisation.name.as_str()).collect::<Vec<_>>()
     };
     ensure!(names(true) == ["good"] && names(false) == ["unset", "lost"], "{discovered:?}");
-    let told = format!("{:?}", discovered[0].outcome);
-    ensure!(told.contains("CAIRN_TEST_TOKEN_THAT_NOBODY_SETS"), "the failure does not say what is missing: {told}");
+    let failure = format!("{:?}", discovered[0].outcome);
+    ensure!(
+        failure.contains("CAIRN_TEST_TOKEN_THAT_IS_NEVER_SET"),
+        "the failure does not say what is missing: {failure}"
+    );
     // An address that the operator's rules refuse.
     let discovered = cairn_wiring::discover(&organisations[2..], &Sources::default(), runs, clock).await?;
     ensure!(discovered.len() == 1 && discovered[0].outcome.is_err(), "{discovered:?}");

@@ -1,4 +1,4 @@
-//! Who may register what by asking for it, and what they are told of what is not theirs.
+//! Registering by a call to index: permissions, and replies about repositories of others.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct Service {
 }
 
 impl Service {
-    /// As a key of the tenant asks that may see these names.
+    /// The caller is a key of the tenant that may see these names.
     async fn of(names: &[&str]) -> Result<Self> {
         let runs = Arc::new(Metastore::new(Arc::new(MemoryRuns::new())));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(1_000));
@@ -73,7 +73,7 @@ impl Service {
         Ok(self.indexing.progress(&self.searcher, asked).await?)
     }
 
-    /// What a cloner does with the request: a run begins.
+    /// Begins a run for the request, like a cloner.
     async fn begin(&self, record: &RepositoryRecord, request: u64, previous: Option<RunId>) -> Result<RunId> {
         let artifact = |key: &str| ArtifactRef { key: key.to_owned(), size_bytes: 1, hash: [0; 32] };
         let lease = self.runs.lease(record.id, 0, 1_000).await?;
@@ -114,15 +114,15 @@ impl Service {
 }
 
 #[tokio::test]
-async fn an_unknown_address_is_registered_and_asked_for() -> Result<()> {
+async fn unknown_address_is_registered_and_synced() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let asked = service.index(SHOP).await?;
     ensure!(asked.repository == "github.com/acme/shop" && asked.run.is_none(), "{asked:?}");
     let registered = service.registered().await?;
     ensure!(registered.len() == 1 && registered[0].source.location() == SHOP, "{registered:?}");
     let request = asked.request.context("no request")?;
-    ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "nobody was asked");
-    // Neither the name nor the address registers it again, and what waits is one request.
+    ensure!(service.runs.asked(registered[0].id, request).await?.is_some(), "no request exists");
+    // Neither its name nor its address registers it again, and both calls are one request.
     for target in [SHOP, "github.com/acme/shop", "shop"] {
         ensure!(service.index(target).await?.request == Some(request), "{target} is another request");
     }
@@ -131,7 +131,7 @@ async fn an_unknown_address_is_registered_and_asked_for() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_taken_back_stands_as_cancelled() -> Result<()> {
+async fn withdrawn_request_is_cancelled() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let asked = service.index(SHOP).await?;
     let ids = [service.registered().await?[0].id];
@@ -140,15 +140,15 @@ async fn what_is_taken_back_stands_as_cancelled() -> Result<()> {
     ensure!((stands.state, stands.request) == (RunState::Cancelled, None), "{stands:?}");
     ensure!(service.indexing.cancel_requests(&ids).await?.is_empty(), "it is cancelled twice");
     let again = service.index(SHOP).await?;
-    ensure!(service.progress(&again).await?.state == RunState::Running, "it cannot be asked for again");
+    ensure!(service.progress(&again).await?.state == RunState::Running, "it cannot be requested again");
     Ok(())
 }
 
 #[tokio::test]
-async fn an_old_run_is_found_if_its_repository_is_named() -> Result<()> {
+async fn old_run_is_found_by_repository() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     let record = service.register("github.com/acme/shop", SHOP).await?;
-    // Of a key that may see one repository, that is meant.
+    // For a key that may see only one repository, that repository is meant.
     service.register("github.com/acme/other", "https://github.com/acme/other.git").await?;
     let mut runs = Vec::new();
     for _ in 0..51 {
@@ -167,15 +167,15 @@ async fn an_old_run_is_found_if_its_repository_is_named() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_not_theirs_is_as_if_it_were_not_there() -> Result<()> {
+async fn hidden_repository_looks_unknown() -> Result<()> {
     let service = Service::of(&["github.com/acme/*"]).await?;
     const THEIRS: &str = "https://github.com/rival/app.git";
-    let unknown = service.index(THEIRS).await.expect_err("it is registered for somebody else");
+    let unknown = service.index(THEIRS).await.expect_err("it is registered for another caller");
     ensure!(unknown.code == QueryErrorCode::NotFound && service.registered().await?.is_empty(), "{unknown:?}");
     service.register("github.com/rival/app", THEIRS).await?;
     let forbidden = service.index(THEIRS).await.expect_err("a forbidden one is indexed");
     ensure!(forbidden == unknown, "{forbidden:?}\n{unknown:?}");
-    // It had a name of theirs once, and has its identity still.
+    // It once had a name that the caller may see, and it still has the same identity.
     let renamed = service.register("github.com/acme/old", "https://github.com/acme/old.git").await?;
     let source = Source::Url { url: "https://github.com/rival/new.git".to_owned() };
     let name = RepositoryName::new("github.com/rival/new");
@@ -189,12 +189,12 @@ async fn what_is_not_theirs_is_as_if_it_were_not_there() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_key_to_a_repository_leads_it_nowhere_else() -> Result<()> {
+async fn key_cannot_change_the_address() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
     let error = service.index(SHOP).await.expect_err("its address was changed");
     ensure!(error.code == QueryErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
-    // By its own address it is found, whatever it is called.
+    // It is found by its own address, whatever its name is.
     let asked = service.index("https://git.internal.example/shop.git").await?;
     ensure!(asked.repository == "github.com/acme/shop");
     let registered = service.registered().await?;
@@ -203,7 +203,7 @@ async fn a_key_to_a_repository_leads_it_nowhere_else() -> Result<()> {
 }
 
 #[tokio::test]
-async fn rules_for_cloning_hold_before_anything_is_written() -> Result<()> {
+async fn cloning_rules_are_checked_before_writing() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     for refused in [
         "http://github.com/acme/shop.git",
@@ -220,7 +220,7 @@ async fn rules_for_cloning_hold_before_anything_is_written() -> Result<()> {
         ensure!(error.code == QueryErrorCode::ValidationError, "{refused}: {error:?}");
         ensure!(!error.message.contains("hunter2"), "{error:?}");
     }
-    // A path of the server's machine is a name that nothing has.
+    // A path of the server's machine is treated as an unknown name.
     let path = service.index("/etc").await.expect_err("a path");
     ensure!(path.code == QueryErrorCode::NotFound, "{path:?}");
     ensure!(service.registered().await?.is_empty());
@@ -228,7 +228,7 @@ async fn rules_for_cloning_hold_before_anything_is_written() -> Result<()> {
 }
 
 #[tokio::test]
-async fn settings_are_given_with_the_first_call_and_changed_by_none() -> Result<()> {
+async fn only_the_first_call_sets_settings() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let call = |include: &str, max_file_size| IndexCall {
         target: SHOP.to_owned(),
@@ -252,7 +252,7 @@ async fn settings_are_given_with_the_first_call_and_changed_by_none() -> Result<
 }
 
 #[tokio::test]
-async fn a_request_is_followed_to_its_own_end() -> Result<()> {
+async fn request_is_followed_to_its_end() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let asked = service.index(SHOP).await?;
     let record = service.registered().await?.remove(0);
@@ -268,7 +268,7 @@ async fn a_request_is_followed_to_its_own_end() -> Result<()> {
         "{ended:?}"
     );
 
-    // Nothing has changed: there is no run of its own.
+    // Nothing has changed: no run begins for it.
     let asked = service.index(SHOP).await?;
     ensure!(asked.previous_run == ended.run, "{asked:?}");
     ensure!(service.progress(&asked).await?.request.is_some());
@@ -277,7 +277,7 @@ async fn a_request_is_followed_to_its_own_end() -> Result<()> {
     ensure!(unchanged.state == RunState::Published && unchanged.run.is_none(), "{unchanged:?}");
     ensure!(unchanged.result.files_indexed == 5, "{unchanged:?}");
 
-    // It failed: causes that are not the repository's own are told by their code.
+    // It failed. A cause outside the repository is reported only by its code.
     for (code, chain, expect) in [
         ("not_found", "source: there is none", "not_found: source: there is none"),
         ("timeout", "blob store: http://10.0.0.7", "timeout"),
@@ -292,9 +292,10 @@ async fn a_request_is_followed_to_its_own_end() -> Result<()> {
     Ok(())
 }
 
-/// Whoever runs the cluster means by an address the repository that is there now, whatever it was called when it was first listed.
+/// The operator names by an address the repository that has it now, whatever its name was when it was first
+/// listed.
 #[tokio::test]
-async fn what_a_list_renamed_keeps_its_identity_when_it_is_enqueued() -> Result<()> {
+async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let hosted = Hosted {
         host: "github.com".to_owned(),
@@ -327,10 +328,10 @@ async fn what_a_list_renamed_keeps_its_identity_when_it_is_enqueued() -> Result<
     enqueue(SHOP, Some("stable"), &mut known).await?;
     let [registered] = &service.registered().await?[..] else { anyhow::bail!("one repository became several") };
     let expect = RepositoryRecord { branch: Some("stable".to_owned()), ..renamed };
-    let told = RepositoryRecord { pending_sync: None, ..registered.clone() };
-    ensure!(told == expect && known == [expect], "{told:?} {known:?}");
+    let reply = RepositoryRecord { pending_sync: None, ..registered.clone() };
+    ensure!(reply == expect && known == [expect], "{reply:?} {known:?}");
 
-    // What nobody listed is registered once, also if a list names it again without its branch.
+    // A repository outside the list is registered once, also if the list names it again without its branch.
     enqueue("https://github.com/acme/new", Some("next"), &mut known).await?;
     enqueue("https://github.com/acme/new", None, &mut known).await?;
     let branches: Vec<_> = service.registered().await?.into_iter().map(|record| record.branch).collect();

@@ -24,11 +24,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub const KEY: &str = "voyage-1";
-/// In a window of three seconds.
+/// The number of calls in three seconds.
 const REQUESTS: u64 = 30;
 const WINDOW: Duration = Duration::from_secs(3);
 
-/// Embeds one text of its own for each part.
+/// Embeds a different text for each part.
 struct EmbedText(Arc<HttpEmbedder>);
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Stage for EmbedText {
     }
 }
 
-/// What all replicas share.
+/// The servers and the run that all replicas share.
 pub struct Cluster {
     pub vhost: Vhost,
     pub provider: FakeServer,
@@ -53,7 +53,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// On the server that the tests were given; none if they run without.
+    /// Uses the server of the tests; `None` if they run without one.
     pub async fn given() -> Result<Option<Self>> {
         let (Some(url), Some(management_url)) = (given::rabbitmq_url(), given::rabbitmq_management_url()) else {
             return Ok(None);
@@ -73,7 +73,7 @@ impl Cluster {
         Ok(Some(Self { vhost, provider, runs, config }))
     }
 
-    /// A run of so many parts to embed, all of them published.
+    /// Begins a run with this number of `embed` parts, and publishes all of them.
     pub async fn begin(&self, num_parts: u32) -> Result<RunId> {
         let (tenant, name) = (Tenant::local(), RepositoryName::new("r"));
         let id = RepositoryId::derive(&tenant, &name);
@@ -122,7 +122,7 @@ impl Cluster {
     }
 }
 
-/// One embedder of the cluster, reached through a proxy of its own.
+/// One embedder of the cluster, connected through a proxy of its own.
 pub struct Replica {
     pub proxy: FaultProxy,
     pub embedder: Arc<HttpEmbedder>,
@@ -153,7 +153,7 @@ impl Replica {
         self.embedder.counters().num_calls
     }
 
-    /// Ends it as SIGTERM does.
+    /// Stops it like SIGTERM.
     pub async fn drain(self) -> Result<()> {
         self.drain.send_replace(true);
         self.broker.close().await;

@@ -10,6 +10,7 @@ mod broker_state;
 mod flood;
 mod generations;
 mod hangs;
+mod interrupted;
 mod kills;
 mod leaders;
 mod poison;

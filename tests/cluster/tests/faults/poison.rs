@@ -11,8 +11,8 @@ use crate::bench::{Bench, PATIENCE, POLL, seed, without_reconciler};
 
 /// Jobs of one worker: a poisoned job and its neighbours.
 const NUM_JOBS: usize = 16;
-/// Twice among others, then twice alone.
-const NUM_DEATHS: usize = 4;
+/// Deaths of the worker itself. After them, the job runs in a child.
+const NUM_DEATHS: usize = 2;
 
 /// Case 11: one of sixteen jobs of a worker overflows its stack each time. Only this job is abandoned; its
 /// files are missing until its dead letter is replayed without the poison.

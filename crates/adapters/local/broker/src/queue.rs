@@ -80,7 +80,7 @@ impl StageQueue {
             job: message.job.clone(),
             lane: message.lane,
             num_failed_attempts: message.num_failed_attempts,
-            num_unanswered: if is_suspect { message.num_unanswered - SUSPECT_AFTER } else { message.num_unanswered },
+            num_unanswered: message.num_unanswered,
             is_suspect,
             traceparent: None,
         };
@@ -123,7 +123,7 @@ impl StageQueue {
 
     /// The dead letter of an outstanding delivery.
     pub(crate) fn dead_letter(&self, tag: u64, code: &str, chain: &str) -> Option<DeadLetter> {
-        let Message { job, lane, num_failed_attempts, .. } = &self.outstanding.get(&tag)?.message;
+        let Message { job, lane, num_failed_attempts, num_unanswered } = &self.outstanding.get(&tag)?.message;
         Some(DeadLetter {
             id: job.id(),
             stage: job.stage(),
@@ -133,6 +133,7 @@ impl StageQueue {
             code: code.to_owned(),
             message: chain.to_owned(),
             num_failed_attempts: *num_failed_attempts,
+            num_unanswered: *num_unanswered,
         })
     }
 

@@ -64,6 +64,7 @@ impl Scenario {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         }
     }
 

@@ -45,6 +45,7 @@ impl Fixture {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         };
         runs(&store).register(record).await?;
         Ok(Self { store, directory, repository })
@@ -305,6 +306,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
     let record = RepositoryRecord {
         last_sync: None,
         pending_sync: None,
+        next_attempt_at_ms: None,
         id: fixture.repository,
         tenant: Tenant::local(),
         name: RepositoryName::new("one"),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RunId};
-use cairn_runs::{Answer, Command, Dispatched, Documents, Reach, Refusal, RunDocument};
+use cairn_runs::{Command, CommandReply, Dispatched, Documents, Reach, Refusal, RunDocument};
 use neo4rs::Query;
 
 use crate::connection::Neo4j;
@@ -123,9 +123,9 @@ impl<'a> Change<'a> {
 
 #[async_trait]
 impl Work for Change<'_> {
-    type Output = Answer;
+    type Output = CommandReply;
 
-    async fn run(&self, transaction: &mut Transaction) -> Result<Answer, Fault> {
+    async fn run(&self, transaction: &mut Transaction) -> Result<CommandReply, Fault> {
         let Loaded { documents: before, mut changes } = self.load(transaction).await?;
         if changes.contains(&self.token) {
             if let Some(answer) = answered(self.command, &before) {
@@ -147,32 +147,36 @@ impl Work for Change<'_> {
 }
 
 /// The reply to a command that was saved already. `None` if applying the command again gives the same reply.
-fn answered(command: &Command, documents: &Documents) -> Option<Answer> {
+fn answered(command: &Command, documents: &Documents) -> Option<CommandReply> {
     let state = documents.repository.as_ref().map(|document| &document.state);
     match command {
-        Command::Lease { .. } => state.map(|state| Answer::Epoch(state.lease.epoch)),
+        Command::Lease { .. } => state.map(|state| CommandReply::Epoch(state.lease.epoch)),
         Command::Begin { repository, .. } => {
-            let begun = |generation| Answer::Begun(RunId { repository: *repository, generation });
+            let begun = |generation| CommandReply::Begun(RunId { repository: *repository, generation });
             state.and_then(|state| state.unfinished).map(begun)
         }
         // A second reply sends a job twice, which every stage allows.
-        Command::EndPart { .. } => documents.run.as_ref().map(|run| Answer::Released(run.ledger.unsent())),
-        Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| Answer::Asked(state.requests.last)),
+        Command::EndPart { .. } => documents.run.as_ref().map(|run| CommandReply::Released(run.ledger.unsent())),
+        Command::Ask { .. } | Command::Schedule { .. } => state.map(|state| CommandReply::Asked(state.requests.last)),
         Command::Dispatch { .. } => state.map(|state| {
             let is_in_progress = |dispatched: Dispatched| {
                 state.requests.wanted.map(|wanted| wanted.number) == Some(dispatched.request.number)
             };
-            Answer::Dispatched(state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_in_progress)))
+            CommandReply::Dispatched(
+                state.requests.wanted.filter(|_| state.requests.dispatched.is_some_and(is_in_progress)),
+            )
         }),
-        Command::ForgetAborted { .. } | Command::ForgetDeletion { .. } => Some(Answer::Forgotten(true)),
+        Command::ForgetAborted { .. } | Command::ForgetDeletion { .. } => Some(CommandReply::Forgotten(true)),
         Command::Cancel { outcome, .. } => documents
             .repository
             .as_ref()
-            .map(|repository| Answer::Cancelled(repository.last_sync.as_ref() == Some(outcome))),
-        Command::Renew { .. } | Command::Abort { .. } => Some(Answer::Done),
+            .map(|repository| CommandReply::Cancelled(repository.last_sync.as_ref() == Some(outcome))),
+        Command::Renew { .. } | Command::Abort { .. } => Some(CommandReply::Done),
         Command::Register { .. }
         | Command::Sent { .. }
         | Command::SendAgain { .. }
+        | Command::PostponePart { .. }
+        | Command::Resume { .. }
         | Command::Publish { .. }
         | Command::Delete { .. }
         | Command::Dispatched { .. }

@@ -138,7 +138,7 @@ async fn forget(neo4j: &Neo4j, transaction: &mut Transaction, after: &Documents)
             transaction.run(query.param("until", generation_number(until))).await?;
         }
     }
-    if after.is_gone { transaction.run(forget_repository(neo4j, document.id)).await } else { Ok(()) }
+    if after.is_removed { transaction.run(forget_repository(neo4j, document.id)).await } else { Ok(()) }
 }
 
 fn forget_repository(neo4j: &Neo4j, id: RepositoryId) -> Query {

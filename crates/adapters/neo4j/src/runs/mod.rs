@@ -18,7 +18,7 @@ mod words;
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RunId, View};
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
-use cairn_runs::{Answer, Command, EndedPart, Registry, RepositoryDocument, RunDocument};
+use cairn_runs::{Command, CommandReply, EndedPart, Registry, RepositoryDocument, RunDocument};
 
 use crate::connection::Neo4j;
 use crate::fault;
@@ -38,7 +38,7 @@ impl Neo4jRuns {
 
 #[async_trait]
 impl RunDocuments for Neo4jRuns {
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
         let key = format!("{:?}", command.reach());
         let change = Change::new(&self.neo4j, &command);
         self.neo4j.transact(&change).await.map_err(fault::of(command.name(), &key))

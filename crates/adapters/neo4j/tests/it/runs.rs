@@ -6,7 +6,7 @@ use cairn_domain::{
 };
 use cairn_neo4j::{Neo4j, Neo4jConfig, Neo4jGraph, Neo4jRuns};
 use cairn_ports::{ErrorKind, GraphStoreError, RepositoryQuery, RunDocuments, RunQuery};
-use cairn_runs::{Answer, Beginning, Command, RepositoryDetails, RunDetails};
+use cairn_runs::{Beginning, Command, CommandReply, RepositoryDetails, RunDetails};
 
 use crate::bolt_proxy::{BoltProxy, Cut};
 use crate::fixture::{chain, repository, stage, tenant};
@@ -54,9 +54,9 @@ fn end(run: RunId, part: PartId) -> Command {
 async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
     runs.change(register(repository)).await?;
     let lease = Command::Lease { repository, now_ms: 10, ttl_ms: 1000 };
-    let Answer::Epoch(epoch) = runs.change(lease).await? else { bail!("no epoch") };
+    let CommandReply::Epoch(epoch) = runs.change(lease).await? else { bail!("no epoch") };
     match runs.change(begin(repository, epoch)).await? {
-        Answer::Begun(run) => Ok(run),
+        CommandReply::Begun(run) => Ok(run),
         other => bail!("{other:?} instead of a run"),
     }
 }
@@ -71,31 +71,31 @@ async fn command_with_unknown_commit_result_happens_once() -> Result<()> {
     let runs = Neo4jRuns::new(Neo4j::new(&config)?);
     for (number, cut) in [Cut::AfterCommit, Cut::BeforeCommit].into_iter().enumerate() {
         let repository = repository(&format!("r{number}"));
-        let change = async |command: Command| -> Result<Answer> {
+        let change = async |command: Command| -> Result<CommandReply> {
             proxy.cut(&[cut]);
             let name = command.name();
             let answer = runs.change(command).await.with_context(|| format!("{name} after {cut:?}"))?;
             ensure!(proxy.cuts_left() == 0, "nothing was cut");
             Ok(answer)
         };
-        ensure!(change(register(repository)).await? == Answer::Done);
+        ensure!(change(register(repository)).await? == CommandReply::Done);
         let ask = Command::Ask { repository, lane: Lane::Bulk, rebuild: false, now_ms: 5 };
-        ensure!(change(ask).await? == Answer::Asked(5));
+        ensure!(change(ask).await? == CommandReply::Asked(5));
         let dispatched = change(Command::Dispatch { repository, now_ms: 6, again_after_ms: 100 }).await?;
-        ensure!(matches!(dispatched, Answer::Dispatched(Some(wanted)) if wanted.number == 5), "{dispatched:?}");
+        ensure!(matches!(dispatched, CommandReply::Dispatched(Some(wanted)) if wanted.number == 5), "{dispatched:?}");
         let lease = change(Command::Lease { repository, now_ms: 10, ttl_ms: 1000 }).await?;
-        let Answer::Epoch(epoch) = lease else { bail!("{lease:?}") };
-        let Answer::Begun(run) = change(begin(repository, epoch)).await? else { bail!("no run") };
+        let CommandReply::Epoch(epoch) = lease else { bail!("{lease:?}") };
+        let CommandReply::Begun(run) = change(begin(repository, epoch)).await? else { bail!("no run") };
         ensure!(
             change(Command::Renew { repository, epoch, now_ms: 11, ttl_ms: 0, progress: SyncProgress::default() })
                 .await?
-                == Answer::Done
+                == CommandReply::Done
         );
-        ensure!(change(end(run, PARSE)).await? == Answer::Released(vec![PUBLISH]));
+        ensure!(change(end(run, PARSE)).await? == CommandReply::Released(vec![PUBLISH]));
         let (state, message) = (RunState::Cancelled, String::new());
-        ensure!(change(Command::Abort { run, state, message, now_ms: 20 }).await? == Answer::Done);
-        ensure!(change(Command::ForgetAborted { run, until_ms: 20 }).await? == Answer::Forgotten(true));
-        let Answer::Deleted(generation) = change(Command::Delete { repository, now_ms: 30 }).await? else {
+        ensure!(change(Command::Abort { run, state, message, now_ms: 20 }).await? == CommandReply::Done);
+        ensure!(change(Command::ForgetAborted { run, until_ms: 20 }).await? == CommandReply::Forgotten(true));
+        let CommandReply::Deleted(generation) = change(Command::Delete { repository, now_ms: 30 }).await? else {
             bail!("not deleted")
         };
         ensure!(generation.0 == run.generation.0 + 1, "{generation} was allotted after {run}");
@@ -126,13 +126,13 @@ async fn forgotten_repository_leaves_no_record() -> Result<()> {
     let run = begun(&runs, repository("r")).await?;
     runs.change(end(run, PARSE)).await?;
     let repository = run.repository;
-    let Answer::Deleted(generation) = runs.change(Command::Delete { repository, now_ms: 50 }).await? else {
+    let CommandReply::Deleted(generation) = runs.change(Command::Delete { repository, now_ms: 50 }).await? else {
         bail!("not deleted")
     };
     let forget = |until_ms| runs.change(Command::ForgetDeletion { repository, generation, until_ms });
-    ensure!(forget(49).await? == Answer::Forgotten(false));
+    ensure!(forget(49).await? == CommandReply::Forgotten(false));
     ensure!(namespace.count("MATCH (part:Part~) RETURN count(part) AS count").await? == 1);
-    ensure!(forget(50).await? == Answer::Forgotten(true));
+    ensure!(forget(50).await? == CommandReply::Forgotten(true));
     ensure!(runs.repositories(RepositoryQuery::OfTenant(None)).await?.is_empty());
     for label in ["Run", "Part", "Repository"] {
         ensure!(namespace.count(&format!("MATCH (n:{label}~) RETURN count(n) AS count")).await? == 0, "{label}");

@@ -9,7 +9,8 @@ use cairn_domain::{
 };
 use cairn_ports::{
     Catalogue, CatalogueError, CatalogueSweep, ErrorKind, Lease, Ledger, LedgerError, LedgerRead, MaySee, NewRun,
-    Outbox, PartRecord, PartStatus, PublishedGeneration, RepositoryRecord, Requests, RunRecord, SweepList, SyncRequest,
+    Outbox, PartRecord, PartStatus, PostponedPart, PublishedGeneration, RepositoryRecord, Requests, RunRecord,
+    SweepList, SyncRequest,
 };
 
 use crate::faulty::{Faulty, planted};
@@ -301,6 +302,10 @@ impl Outbox for Faulty<dyn RunStore, Fault> {
 
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError> {
         if self.fault == Fault::SendsForEver { Ok(()) } else { self.inner.sent(run, parts).await }
+    }
+
+    async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError> {
+        self.inner.postponed(run, postponed).await
     }
 
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError> {

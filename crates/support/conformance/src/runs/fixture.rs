@@ -41,6 +41,7 @@ impl<'a> RunFixture<'a> {
             hosted: None,
             last_sync: None,
             pending_sync: None,
+            next_attempt_at_ms: None,
         }
     }
 

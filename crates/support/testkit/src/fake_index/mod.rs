@@ -308,6 +308,7 @@ impl FakeIndex {
             progressed_at_ms: INDEXED_AT_MS,
             ended_at_ms: Some(INDEXED_AT_MS),
             message: None,
+            postponed: Vec::new(),
         };
         let published = PublishedGeneration {
             run,
@@ -325,6 +326,7 @@ impl FakeIndex {
             settings: "{}".to_owned(),
             last_sync: content.unindexed.clone().flatten(),
             pending_sync: (content.unindexed == Some(None)).then(SyncProgress::default),
+            next_attempt_at_ms: None,
             ..RepositoryRecord::new(content.tenant.clone(), content.name.clone(), source)
         };
         let is_indexed = content.unindexed.is_none();

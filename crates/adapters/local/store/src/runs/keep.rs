@@ -116,7 +116,7 @@ fn forget(connection: &Connection, after: &Documents) -> Result<(), Fault> {
         connection.execute(parts, key)?;
         connection.execute("DELETE FROM run WHERE repository = ?1 AND generation <= ?2", key)?;
     }
-    if after.is_gone { forget_repository(connection, document.id) } else { Ok(()) }
+    if after.is_removed { forget_repository(connection, document.id) } else { Ok(()) }
 }
 
 fn forget_repository(connection: &Connection, id: RepositoryId) -> Result<(), Fault> {

@@ -9,7 +9,7 @@ pub(crate) use keep::state_number;
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RunId, View};
 use cairn_ports::{RepositoryQuery, RunDocuments, RunDocumentsError, RunQuery};
-use cairn_runs::{Answer, Command, EndedPart, Refusal, Registry, RepositoryDocument, RunDocument};
+use cairn_runs::{Command, CommandReply, EndedPart, Refusal, Registry, RepositoryDocument, RunDocument};
 use rusqlite::Connection;
 
 use crate::LocalStore;
@@ -18,7 +18,7 @@ use crate::fault::Fault;
 
 #[async_trait]
 impl RunDocuments for LocalStore {
-    async fn change(&self, command: Command) -> Result<Answer, RunDocumentsError> {
+    async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError> {
         let (name, key) = (command.name(), format!("{:?}", command.reach()));
         let apply = move |connection: &rusqlite::Transaction<'_>| change(connection, &command);
         self.write(name, key, durability(name), apply).await
@@ -64,7 +64,7 @@ fn durability(command: &str) -> Durability {
     }
 }
 
-fn change(connection: &Connection, command: &Command) -> Result<Answer, Fault> {
+fn change(connection: &Connection, command: &Command) -> Result<CommandReply, Fault> {
     let before = load::documents(connection, command.reach())?;
     let mut after = before.clone();
     let answer = command.apply(&mut after)?;

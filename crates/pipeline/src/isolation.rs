@@ -1,0 +1,49 @@
+//! Suspects: jobs whose worker has died more than once while it held them.
+//!
+//! A worker that dies takes all jobs that it holds with it, so most suspects are innocent. A suspect
+//! therefore runs in a child process that holds nothing else. If the job kills its worker, the child dies and
+//! this process survives, with all its other jobs: that is the proof. If this process is killed from outside,
+//! the child ends with it, and the job comes again without any proof against it.
+
+use async_trait::async_trait;
+use cairn_domain::Lane;
+use cairn_ports::Delivery;
+use cairn_wire::Job;
+
+use crate::StageError;
+
+/// Deaths of a child that prove that its job kills its worker.
+pub(crate) const DEATHS_OF_A_KILLER: u32 = 3;
+
+/// Runs jobs in a child process.
+#[async_trait]
+pub trait Isolation: Send + Sync {
+    /// Runs one attempt at the job in a child that holds no other job. Dropping the future ends the child.
+    async fn attempt(&self, lane: Lane, job: &Job) -> Isolated;
+}
+
+/// The result of an attempt in a child process.
+pub enum Isolated {
+    /// The child finished the attempt, or could not be started.
+    Ended(Result<(), StageError>),
+    /// The child died while it held the job; the text says how.
+    Died(String),
+}
+
+/// Runs a suspect until an attempt ends, or until its child has died often enough.
+pub(crate) async fn attempt_isolated(isolation: &dyn Isolation, delivery: &Delivery) -> Result<(), StageError> {
+    let mut num_deaths = 0;
+    loop {
+        let how = match isolation.attempt(delivery.lane, &delivery.job).await {
+            Isolated::Ended(result) => return result,
+            Isolated::Died(how) => how,
+        };
+        num_deaths += 1;
+        tracing::warn!(job = %delivery.job, num_deaths, "a child process died of it: {how}");
+        if num_deaths == DEATHS_OF_A_KILLER {
+            return Err(StageError::crashed(format!(
+                "its worker died {num_deaths} times while it held this job alone, and the other jobs survived: {how}"
+            )));
+        }
+    }
+}

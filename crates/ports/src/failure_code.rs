@@ -1,0 +1,101 @@
+//! The codes of failures.
+
+use std::fmt;
+
+/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results carry it as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailureCode {
+    Timeout,
+    ConnectionLost,
+    /// A transaction of a database lost against another one.
+    TransactionConflict,
+    Unavailable,
+    Throttled,
+    NotFound,
+    Forbidden,
+    Invalid,
+    Corrupt,
+    TooLarge,
+    Conflict,
+    AlreadyExists,
+    Cancelled,
+    Io,
+    /// Another worker holds the lease that the job needs.
+    Busy,
+    /// The job kills its worker.
+    Crash,
+    /// A task of Cairn panicked.
+    Panic,
+    /// The settings of the repository or of the operator cannot be used.
+    InvalidSettings,
+}
+
+impl FailureCode {
+    pub const ALL: [Self; 18] = [
+        Self::Timeout,
+        Self::ConnectionLost,
+        Self::TransactionConflict,
+        Self::Unavailable,
+        Self::Throttled,
+        Self::NotFound,
+        Self::Forbidden,
+        Self::Invalid,
+        Self::Corrupt,
+        Self::TooLarge,
+        Self::Conflict,
+        Self::AlreadyExists,
+        Self::Cancelled,
+        Self::Io,
+        Self::Busy,
+        Self::Crash,
+        Self::Panic,
+        Self::InvalidSettings,
+    ];
+
+    /// The text of the code. It never changes: stores, messages and scripts of operators contain it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::ConnectionLost => "connection_lost",
+            Self::TransactionConflict => "transaction_conflict",
+            Self::Unavailable => "unavailable",
+            Self::Throttled => "throttled",
+            Self::NotFound => "not_found",
+            Self::Forbidden => "forbidden",
+            Self::Invalid => "invalid",
+            Self::Corrupt => "corrupt",
+            Self::TooLarge => "too_large",
+            Self::Conflict => "conflict",
+            Self::AlreadyExists => "already_exists",
+            Self::Cancelled => "cancelled",
+            Self::Io => "io",
+            Self::Busy => "busy",
+            Self::Crash => "crash",
+            Self::Panic => "panic",
+            Self::InvalidSettings => "invalid_settings",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text)
+    }
+}
+
+impl fmt::Display for FailureCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_read_back_from_its_text() {
+        for code in FailureCode::ALL {
+            assert_eq!(FailureCode::parse(code.as_str()), Some(code));
+        }
+        assert_eq!(FailureCode::parse("no_code"), None);
+    }
+}

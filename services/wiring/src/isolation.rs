@@ -1,0 +1,308 @@
+//! Suspects run in a child: this program, with the same arguments and settings.
+//!
+//! The child connects its own stores, builds the same workers, and runs the jobs that it reads from its
+//! standard input, one line each. It answers each with a line on its standard output. The end of its input
+//! ends it at once, so it never outlives its parent.
+
+use std::io::Write;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use cairn_domain::Lane;
+use cairn_metastore::Metastore;
+use cairn_pipeline::{Isolated, Isolation, Runner, StageError, Worker};
+use cairn_ports::{ErrorClass, FailureCode};
+use cairn_wire::Job;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, mpsc};
+
+use crate::{OwnersWork, Owning};
+
+/// Set in the environment of a child.
+const CHILD: &str = "CAIRN_ISOLATED_WORKER";
+/// The kernel ends a child before its parent when memory runs out.
+const FIRST_TO_BE_KILLED: &str = "1000";
+/// How long a child may take to connect.
+const STARTS_WITHIN: Duration = Duration::from_secs(60);
+/// The first line of a child: it has connected.
+const READY: &str = "ready";
+
+/// Whether this process is the child of a worker.
+pub(crate) fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+#[derive(Serialize, Deserialize)]
+struct Order {
+    lane: String,
+    job: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Reply {
+    failure: Option<Failure>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Failure {
+    code: String,
+    class: Class,
+    message: String,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Class {
+    Transient,
+    Pause { retry_after_ms: Option<u64> },
+    Busy,
+    Permanent,
+    Decide,
+    Cancelled,
+}
+
+impl From<ErrorClass> for Class {
+    fn from(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::Transient => Self::Transient,
+            ErrorClass::Pause { retry_after } => {
+                Self::Pause { retry_after_ms: retry_after.map(|after| after.as_millis() as u64) }
+            }
+            ErrorClass::Busy => Self::Busy,
+            ErrorClass::Permanent => Self::Permanent,
+            ErrorClass::Decide => Self::Decide,
+            ErrorClass::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<Class> for ErrorClass {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Transient => Self::Transient,
+            Class::Pause { retry_after_ms } => Self::Pause { retry_after: retry_after_ms.map(Duration::from_millis) },
+            Class::Busy => Self::Busy,
+            Class::Permanent => Self::Permanent,
+            Class::Decide => Self::Decide,
+            Class::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<StageError> for Failure {
+    fn from(error: StageError) -> Self {
+        Self { code: error.code.to_string(), class: error.class.into(), message: error.chain() }
+    }
+}
+
+impl From<Failure> for StageError {
+    fn from(failure: Failure) -> Self {
+        let code = FailureCode::parse(&failure.code).unwrap_or(FailureCode::Invalid);
+        StageError::new(code, failure.class.into(), failure.message)
+    }
+}
+
+/// The child of this process. It is started for the first suspect and kept for the next ones.
+pub(crate) struct ChildProcess {
+    command: std::sync::Mutex<Command>,
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    child: Child,
+    orders: ChildStdin,
+    replies: Lines<BufReader<ChildStdout>>,
+}
+
+impl ChildProcess {
+    /// A child that runs this program with the arguments of this process.
+    pub(crate) fn of_this_program() -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("finding this program's own path")?;
+        let mut command = Command::new(program);
+        command.args(std::env::args_os().skip(1));
+        Ok(Self::new(command))
+    }
+
+    fn new(mut command: Command) -> Self {
+        command.env(CHILD, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        for fault in cairn_faults::OF_ONE_PROCESS {
+            command.env_remove(fault);
+        }
+        Self { command: std::sync::Mutex::new(command), running: Mutex::default() }
+    }
+
+    async fn start(&self) -> Result<Running, StageError> {
+        let spawned = self.command.lock().unwrap_or_else(std::sync::PoisonError::into_inner).spawn();
+        let mut child = spawned.map_err(|error| not_started(&error.to_string()))?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(orders), Some(output)) = pipes else { return Err(not_started("it has no pipes")) };
+        let mut running = Running { child, orders, replies: BufReader::new(output).lines() };
+        match tokio::time::timeout(STARTS_WITHIN, running.replies.next_line()).await {
+            Ok(Ok(Some(line))) if line == READY => Ok(running),
+            Ok(_) => Err(not_started("it ended before it was ready")),
+            Err(_) => Err(not_started("it was not ready in time")),
+        }
+    }
+}
+
+fn not_started(reason: &str) -> StageError {
+    // The class `Busy`: the other jobs of the stage need no child and do not wait for one.
+    let message = format!("no child process for a suspect: {reason}");
+    StageError::new(FailureCode::Unavailable, ErrorClass::Busy, message)
+}
+
+impl Running {
+    /// `None` if the child has died.
+    async fn ask(&mut self, order: &Order) -> Option<Result<(), StageError>> {
+        let line = serde_json::to_string(order).ok()? + "\n";
+        self.orders.write_all(line.as_bytes()).await.ok()?;
+        let reply = self.replies.next_line().await.ok()??;
+        let reply: Reply = serde_json::from_str(&reply).ok()?;
+        Some(reply.failure.map_or(Ok(()), |failure| Err(failure.into())))
+    }
+
+    async fn fate(mut self) -> String {
+        // Its output has ended, so it has too; if it has not, dropping it ends it.
+        match tokio::time::timeout(Duration::from_secs(1), self.child.wait()).await {
+            Ok(Ok(status)) => status.to_string(),
+            _ => "it closed its output".to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Isolation for ChildProcess {
+    async fn attempt(&self, lane: Lane, job: &Job) -> Isolated {
+        let mut kept = self.running.lock().await;
+        // Taken out while it works: if this future is dropped, so is the child.
+        let mut running = match kept.take() {
+            Some(running) => running,
+            None => match self.start().await {
+                Ok(running) => running,
+                Err(error) => return Isolated::Ended(Err(error)),
+            },
+        };
+        let order = Order { lane: lane.as_str().to_owned(), job: job.to_json() };
+        match running.ask(&order).await {
+            Some(result) => {
+                *kept = Some(running);
+                Isolated::Ended(result)
+            }
+            None => Isolated::Died(running.fate().await),
+        }
+    }
+}
+
+/// The child's side: runs the jobs of its input until that ends.
+pub(crate) async fn serve(
+    runner: &Arc<Runner<Metastore>>,
+    mut workers: Vec<Worker>,
+    owners: Option<OwnersWork>,
+) -> anyhow::Result<()> {
+    // Raising the own score needs no privilege. Without it, the kernel chooses by size.
+    let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
+    if let Some(owners) = owners {
+        if let Owning::Provider(embedder) = &owners.owning {
+            // The parent owns the key, and makes no call for this job meanwhile.
+            embedder.take_over(|| true);
+        }
+        workers.extend(owners.workers);
+    }
+    let mut orders = orders();
+    reply(READY)?;
+    while let Some(line) = orders.recv().await {
+        let order: Order = serde_json::from_str(&line).context("an order that cannot be read")?;
+        let job = Job::from_json(&order.job).map_err(anyhow::Error::msg)?;
+        let lane = Lane::parse(&order.lane).context("an unknown lane")?;
+        let worker = workers.iter().find(|worker| worker.stage() == job.stage()).context("no worker of its stage")?;
+        let result = runner.attempt_alone(worker, lane, &job).await;
+        reply(&serde_json::to_string(&Reply { failure: result.err().map(Failure::from) })?)?;
+    }
+    Ok(())
+}
+
+/// The lines of the input. Its end ends the process, whatever it is doing: the parent is gone.
+fn orders() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                break;
+            }
+        }
+        std::process::exit(0);
+    });
+    receiver
+}
+
+fn reply(line: &str) -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{line}").and_then(|()| output.flush()).context("the parent is gone")
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{RepositoryId, RepositoryName, Tenant};
+    use cairn_wire::SyncJob;
+
+    use super::*;
+
+    fn job() -> Job {
+        let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
+        Job::Sync(SyncJob { tenant: Tenant::local(), repository, request: 1 })
+    }
+
+    /// A child that runs a shell script.
+    fn child(script: &str) -> ChildProcess {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        ChildProcess::new(command)
+    }
+
+    #[tokio::test]
+    async fn child_that_replies_is_kept_for_the_next_job() {
+        let child = child(
+            r#"echo ready; n=0; while read line; do n=$((n+1)); echo '{"failure":{"code":"io","class":"transient","message":"'$n'"}}'; done"#,
+        );
+        for expected in ["1", "2"] {
+            let Isolated::Ended(Err(error)) = child.attempt(Lane::Bulk, &job()).await else { panic!("it failed") };
+            assert_eq!(
+                (error.code, error.class, error.chain().as_str()),
+                (FailureCode::Io, ErrorClass::Transient, expected)
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn death_with_a_job_in_hand_differs_from_a_failed_start() {
+        let dies = child("echo ready; read line; kill -9 $$");
+        let Isolated::Died(how) = dies.attempt(Lane::Bulk, &job()).await else { panic!("it died") };
+        assert!(how.contains("signal: 9"), "{how}");
+        let Isolated::Ended(Err(error)) = child("exit 1").attempt(Lane::Bulk, &job()).await else { panic!("no child") };
+        assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Busy));
+    }
+
+    #[test]
+    fn failures_survive_the_way_to_the_parent() {
+        let classes = [
+            ErrorClass::Transient,
+            ErrorClass::Pause { retry_after: Some(Duration::from_millis(5)) },
+            ErrorClass::Pause { retry_after: None },
+            ErrorClass::Busy,
+            ErrorClass::Permanent,
+            ErrorClass::Decide,
+            ErrorClass::Cancelled,
+        ];
+        for class in classes {
+            let failure = Failure::from(StageError::new(FailureCode::Corrupt, class, "m"));
+            let text = serde_json::to_string(&failure).expect("JSON");
+            let error = StageError::from(serde_json::from_str::<Failure>(&text).expect("a failure"));
+            assert_eq!((error.code, error.class), (FailureCode::Corrupt, class));
+        }
+    }
+}

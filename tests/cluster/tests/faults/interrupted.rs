@@ -1,0 +1,120 @@
+//! Interrupted jobs are not failed jobs: services are killed at random, with the retry delays of production.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use cairn_cluster::{STANDARD, Servers, Workload};
+use cairn_domain::{RepositoryId, RunState};
+use cairn_ports::LedgerRead;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+use toml::{Table, toml};
+
+use crate::bench::{Bench, POLL, is_long, seed};
+
+/// All work is published within this time after the last kill.
+const SETTLES_WITHIN: Duration = Duration::from_secs(60);
+/// A job that kills its worker is abandoned within this time, also while services are killed.
+const ISOLATED_WITHIN: Duration = Duration::from_secs(120);
+/// Between two kills, on average.
+const PAUSE_MS: u64 = 2_600;
+const NUM_SEEDS: usize = 5;
+
+/// Default retry delays and leases. Only lost connections are noticed sooner.
+fn production() -> Table {
+    toml! {
+        [rabbitmq]
+        heartbeat_seconds = 5
+        backoff_max_ms = 1000
+        [pipeline]
+        tick_ms = 100
+    }
+}
+
+/// Kills a random service.
+async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
+    sleep(Duration::from_millis(rng.random_range(PAUSE_MS / 2..PAUSE_MS * 3 / 2))).await;
+    let service = STANDARD[rng.random_range(0..STANDARD.len())];
+    bench.ground.cluster.process(service)?.kill().await?;
+    Ok(service)
+}
+
+/// Case 29: whatever service, at whatever moment; nothing waits afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
+    let Some(servers) = Servers::given() else { return Ok(()) };
+    let (num_seeds, num_repositories, lasts) = if is_long() { (NUM_SEEDS, 20, 180) } else { (1, 5, 25) };
+    for seed in (seed()?..).take(num_seeds) {
+        let workload = Workload::new(seed, num_repositories, 12);
+        let mut bench = Bench::prepare_with(servers.clone(), &production(), workload).await?;
+        bench.begin().await?;
+        let (mut rng, start, mut num_kills) = (StdRng::seed_from_u64(seed), Instant::now(), 0);
+        while start.elapsed() < Duration::from_secs(lasts) {
+            if bench.ground.inside.is_settled(&bench.asked).await? {
+                bench.change().await?;
+            }
+            let killed = kill_one(&mut bench, &mut rng).await?;
+            bench.start(killed, &[]).await?;
+            num_kills += 1;
+        }
+        let calm_since = Instant::now();
+        // A request by a person: it starts at once, whatever waits for its repository.
+        bench.ask().await?;
+        bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
+        println!("seed {seed}: {num_kills} kills, settled after {:?}", calm_since.elapsed());
+        bench.check("killed services leave no waiting jobs", 0).await?;
+    }
+    Ok(())
+}
+
+/// Case 30: one job kills its worker while services are killed from outside. It alone is abandoned, and soon.
+#[tokio::test(flavor = "multi_thread")]
+async fn killer_is_found_among_killed_services() -> Result<()> {
+    let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
+    for seed in (seed()?..).take(NUM_SEEDS) {
+        let mut bench = Bench::prepare_with(servers.clone(), &production(), Workload::new(seed, 8, 3)).await?;
+        bench.begin().await?;
+        bench.ground.cluster.stop("parser").await?;
+        bench.workload.grow();
+        bench.ask().await?;
+        let victim = bench.asked.first().context("a repository")?.0;
+        let poison = [("CAIRN_POISON", format!("parse/0 of run {}", run_of(&bench, victim).await?))];
+        let (mut rng, start, mut parser_runs) = (StdRng::seed_from_u64(seed), Instant::now(), false);
+        while bench.ground.inside.last_state(victim).await? != Some(RunState::Partial) {
+            ensure!(start.elapsed() < ISOLATED_WITHIN, "the killer is still at large");
+            if !parser_runs || bench.ground.cluster.process("parser")?.has_ended()? {
+                // The poison may kill it before it is ready.
+                parser_runs = bench.start("parser", &poison).await.is_ok();
+                continue;
+            }
+            match kill_one(&mut bench, &mut rng).await? {
+                "parser" => parser_runs = false,
+                killed => bench.start(killed, &[]).await?,
+            }
+        }
+        bench.start("parser", &[]).await?;
+        println!("seed {seed}: isolated after {:?}", start.elapsed());
+        bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
+        let printed = bench.ground.cluster.cairn(&["dead-letters", "list", "--json"])?;
+        let letters: Value = serde_json::from_str(&printed)?;
+        let codes: Vec<&Value> = letters["dead_letters"].as_array().into_iter().flatten().map(|l| &l["code"]).collect();
+        ensure!(codes == ["crash"], "these are dead: {letters:#}");
+        bench.ground.done();
+    }
+    Ok(())
+}
+
+/// The unfinished run of a repository, as logs name it.
+async fn run_of(bench: &Bench, repository: RepositoryId) -> Result<String> {
+    let deadline = Instant::now() + SETTLES_WITHIN;
+    loop {
+        let runs = bench.ground.inside.cluster.runs.unfinished().await?;
+        if let Some(run) = runs.iter().find(|run| run.id.repository == repository) {
+            return Ok(run.id.to_string());
+        }
+        ensure!(Instant::now() < deadline, "the repository has no run");
+        sleep(POLL).await;
+    }
+}
