@@ -3,26 +3,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use cairn_config::Operator;
 use cairn_metastore::Metastore;
 use cairn_neo4j::{Neo4j, Neo4jClock, Neo4jGraph, Neo4jRuns};
-use cairn_pipeline::{RetryLadder, Runner, RunnerConfig, Worker};
-use cairn_ports::{BlobStore, Broker, Catalogue, Clock, ErrorKind};
+use cairn_ports::{BlobStore, Catalogue, Clock, ErrorKind};
 use cairn_rabbitmq::RabbitMqBroker;
 use cairn_s3::S3BlobStore;
 use cairn_stages::{Artifacts, Snapshots, StageSet};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
-use crate::isolation::{self, ChildProcess};
-use crate::topology::TopologyGate;
-use crate::{ClusterConfig, Health, OwnersWork, PipelineConfig, Probes, Stop};
-
-/// The time in which stopped handlers give back their jobs.
-const GIVE_BACK: Duration = Duration::from_secs(5);
+use crate::{ClusterConfig, Probes};
 
 /// The connections of one process.
 pub struct Cluster {
@@ -97,76 +88,6 @@ impl Cluster {
         let config = self.config.rabbitmq.clone().context("the settings have no section [rabbitmq]")?;
         Ok(Arc::new(RabbitMqBroker::new(config)?.with_trace(cairn_pipeline::traceparent)))
     }
-
-    /// Works on jobs until the process is asked to stop. Then it takes no more jobs and finishes those in
-    /// progress.
-    pub async fn work(&self, broker: Arc<RabbitMqBroker>, workers: Vec<Worker>, stop: Stop) -> anyhow::Result<()> {
-        self.work_and_own(broker, workers, None, stop).await
-    }
-
-    /// Like `work`. The work of a key's owner is done while this process owns the key.
-    pub async fn work_and_own(
-        &self,
-        broker: Arc<RabbitMqBroker>,
-        workers: Vec<Worker>,
-        owners: Option<OwnersWork>,
-        mut stop: Stop,
-    ) -> anyhow::Result<()> {
-        let config = runner_config(&self.config.pipeline);
-        let outbox = self.runs.clone();
-        let runner = Runner::new(broker.clone(), Arc::clone(&self.runs), Some(outbox), Arc::clone(&self.clock), config);
-        if isolation::is_child() {
-            return isolation::serve(&runner, workers, owners).await;
-        }
-        runner.isolate(Arc::new(ChildProcess::of_this_program()?));
-        let gate = TopologyGate::new();
-        let health = Health::of(&broker, &runner, &gate, &self.probes);
-        let mut serving = std::pin::pin!(health.clone().serve(self.config.http.listen));
-        let (drain, draining) = watch::channel(false);
-        let (leave, leaving) = watch::channel(false);
-        let mut working = tokio::spawn({
-            let (broker, runner, gate) = (Arc::clone(&broker), Arc::clone(&runner), gate.clone());
-            async move {
-                gate.until_complete(&broker).await;
-                everything(broker, runner, workers, owners, Signals { draining, leaving }).await
-            }
-        });
-        tokio::select! {
-            ended = &mut working => return ended?,
-            served = &mut serving => return served,
-            () = stop.asked() => tracing::info!("draining"),
-        }
-        health.drain();
-        drain.send_replace(true);
-        let drained = async {
-            broker.close().await;
-            runner.stop_waiting();
-            if gate.reasons().is_empty() { self.ended(working, leave).await } else { Ok(()) }
-        };
-        tokio::select! {
-            ended = drained => ended,
-            served = serving => served,
-        }
-    }
-
-    /// Waits for the jobs in progress, for a limited time.
-    async fn ended(
-        &self,
-        mut working: JoinHandle<anyhow::Result<()>>,
-        leave: watch::Sender<bool>,
-    ) -> anyhow::Result<()> {
-        let patience = Duration::from_secs(self.config.pipeline.drain_seconds);
-        if let Ok(ended) = tokio::time::timeout(patience, &mut working).await {
-            return ended?;
-        }
-        tracing::warn!("not all jobs ended within {} s: they go back to the queue", patience.as_secs());
-        leave.send_replace(true);
-        match tokio::time::timeout(GIVE_BACK, working).await {
-            Ok(ended) => ended?,
-            // Jobs without an answer come back to the queue and count as unanswered.
-            Err(_) => Ok(()),
-        }
-    }
 }
 
 /// A small read of the data with which every question and every job begins.
@@ -190,35 +111,4 @@ fn watch_artifacts(probes: &Probes, blobs: &Arc<dyn BlobStore>) {
             }
         }
     });
-}
-
-/// The signals to a stopping process: first to take no more jobs, then to stop at once.
-pub struct Signals {
-    pub draining: watch::Receiver<bool>,
-    pub leaving: watch::Receiver<bool>,
-}
-
-async fn everything(
-    broker: Arc<RabbitMqBroker>,
-    runner: Arc<Runner<Metastore>>,
-    workers: Vec<Worker>,
-    owners: Option<OwnersWork>,
-    signals: Signals,
-) -> anyhow::Result<()> {
-    let working = Arc::clone(&runner).run_until(workers, signals.leaving.clone());
-    let working = async { Ok(working.await?) };
-    match owners {
-        Some(owners) => tokio::try_join!(working, owners.run(broker, runner, signals)).map(drop),
-        None => working.await,
-    }
-}
-
-fn runner_config(config: &PipelineConfig) -> RunnerConfig {
-    let delays = config.retry_delays_ms.iter().copied().map(Duration::from_millis).collect();
-    RunnerConfig {
-        concurrency: config.concurrency,
-        deadline: Duration::from_secs(config.deadline_seconds),
-        longest: Duration::from_secs(config.longest_seconds),
-        ladder: RetryLadder { delays, ..RetryLadder::cluster() },
-    }
 }

@@ -13,7 +13,8 @@ use cairn_stages::{Sweep, SweepStores};
 use cairn_telemetry::metrics::COORDINATED;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{Cluster, ClusterConfig, Stores, organisations};
+use crate::organisations::{discover, log_discovered};
+use crate::{Cluster, ClusterConfig, Stores};
 
 /// While a run makes progress, its workers publish the next jobs themselves.
 const QUIET_MS: i64 = 2_000;
@@ -147,7 +148,7 @@ where
 /// ticks at once make one request. An organisation that cannot be listed stops no request.
 pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     let cluster = Cluster::connect(config).await?;
-    let discovered = organisations::discover_all(&cluster).await;
+    let discovered = discover_all(&cluster).await;
     let (mut num_asked, now_ms) = (0_u64, cluster.clock.now_ms());
     for repository in cluster.runs.all_repositories().await? {
         match cluster.runs.schedule(repository, now_ms).await {
@@ -161,4 +162,14 @@ pub async fn tick(config: ClusterConfig) -> anyhow::Result<()> {
     }
     tracing::info!(num_asked, "repositories are to be synced");
     discovered
+}
+
+/// The organisations of a cluster. A failed one stops no other, and is reported at the end.
+async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
+    let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
+    let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;
+    discovered.iter().for_each(log_discovered);
+    let num_failed = discovered.iter().filter(|discovered| discovered.outcome.is_err()).count();
+    anyhow::ensure!(num_failed == 0, "{num_failed} of {} organisations could not be listed", discovered.len());
+    Ok(())
 }

@@ -10,8 +10,6 @@ use cairn_ports::Embedder;
 use cairn_telemetry::metrics::{Kind, Reading, export};
 use serde::Deserialize;
 
-use crate::Owning;
-
 /// All services of a cluster use the same model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -61,7 +59,7 @@ pub fn embedder(config: &EmbeddingConfig, share: Share) -> anyhow::Result<Arc<dy
     })
 }
 
-fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow::Result<Arc<HttpEmbedder>> {
+pub(crate) fn over_http(provider: &EmbeddingHttpConfig, share: Share) -> anyhow::Result<Arc<HttpEmbedder>> {
     let embedder = Arc::new(HttpEmbedder::new(provider.clone(), share)?);
     export_counters(&embedder);
     Ok(embedder)
@@ -110,16 +108,4 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
             milliseconds(counters.throttled_for),
         ]
     });
-}
-
-/// The name of a key, and the work of its owner.
-type OwnedKey = (String, Owning);
-
-/// The embedder of passages, and the key that its process must own.
-pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
-    let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
-        return Ok((embedder(config, Share::Passages)?, None));
-    };
-    let embedder = over_http(provider, Share::Passages)?;
-    Ok((embedder.clone(), Some((name.clone(), Owning::Provider(embedder)))))
 }

@@ -10,14 +10,16 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use cairn_embedding_http::HttpEmbedder;
+use cairn_embedding_http::{HttpEmbedder, Share};
 use cairn_metastore::Metastore;
 use cairn_pipeline::{Runner, Worker};
+use cairn_ports::Embedder;
 use cairn_rabbitmq::{Ownership, RabbitMqBroker};
 use cairn_telemetry::metrics::OWNED_KEYS;
 use tokio::sync::watch;
 
-use crate::{Coordinator, Signals};
+use crate::embedding::over_http;
+use crate::{Coordinator, EmbeddingConfig, Signals, embedder};
 
 /// The work of the owner beside its workers.
 #[derive(Clone)]
@@ -139,4 +141,16 @@ impl Drop for Owned<'_> {
         OWNED_KEYS.dec();
         tracing::info!(key = self.0, "no longer owns the key");
     }
+}
+
+/// The name of a key, and the work of its owner.
+type OwnedKey = (String, Owning);
+
+/// The embedder of passages, and the key that its process must own.
+pub fn passages(config: &EmbeddingConfig) -> anyhow::Result<(Arc<dyn Embedder>, Option<OwnedKey>)> {
+    let EmbeddingConfig::Http { provider, key_name: Some(name) } = config else {
+        return Ok((embedder(config, Share::Passages)?, None));
+    };
+    let embedder = over_http(provider, Share::Passages)?;
+    Ok((embedder.clone(), Some((name.clone(), Owning::Provider(embedder)))))
 }

@@ -11,7 +11,7 @@ use cairn_ports::{Catalogue, Clock, ErrorKind, Hosting, HostingError, Listing, O
 use cairn_stages::{Changes, Discover, Discovered, OrganisationRules, Watched};
 use serde::Deserialize;
 
-use crate::{Cluster, remote};
+use crate::remote;
 
 /// Log lines of one kind in one tick; the rest is counted.
 const LOGGED: usize = 20;
@@ -121,17 +121,7 @@ pub async fn discover(
     Ok(discover.run(&watched?).await?)
 }
 
-/// The organisations of a cluster. A failed one stops no other, and is reported at the end.
-pub(crate) async fn discover_all(cluster: &Cluster) -> anyhow::Result<()> {
-    let (organisations, sources) = (&cluster.config.organisations, &cluster.operator.sources);
-    let discovered = discover(organisations, sources, cluster.runs.clone(), Arc::clone(&cluster.clock)).await?;
-    discovered.iter().for_each(tell);
-    let num_failed = discovered.iter().filter(|discovered| discovered.outcome.is_err()).count();
-    anyhow::ensure!(num_failed == 0, "{num_failed} of {} organisations could not be listed", discovered.len());
-    Ok(())
-}
-
-fn tell(discovered: &Discovered) {
+pub(crate) fn log_discovered(discovered: &Discovered) {
     let (tenant, organisation) = (discovered.tenant.as_str(), &discovered.organisation);
     let organisation = format!("{}/{}", organisation.host, organisation.name);
     match &discovered.outcome {

@@ -12,6 +12,8 @@
 //! - `Command`: each change as data, with the documents that it reaches.
 
 mod command;
+mod deletion;
+mod dispatch;
 mod documents;
 mod lease;
 mod parts;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cairn_domain::{GenerationId, RepositoryId, RunState};
+use cairn_domain::{GenerationId, RepositoryId};
 
-use crate::{Deletion, LeaseState, Refusal, Registry, Requests, RunLedger};
+use crate::{LeaseState, Registry, Requests};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RepositoryState {
@@ -30,38 +30,6 @@ impl RepositoryState {
 
     pub fn aborted_generations(&self) -> BTreeSet<GenerationId> {
         self.aborted.keys().copied().collect()
-    }
-
-    /// Hides the repository and returns the generation of the deletion. A second deletion changes nothing.
-    /// `unfinished` is the ledger of its unfinished run, if it has one; that run is cancelled.
-    pub fn delete(
-        &mut self,
-        registry: &mut Registry,
-        repository: RepositoryId,
-        unfinished: Option<&mut RunLedger>,
-        now_ms: i64,
-    ) -> Result<GenerationId, Refusal> {
-        if self.is_deleted {
-            return self.deletion.ok_or(Refusal::NotFound);
-        }
-        if let Some(run) = unfinished {
-            run.abort(self, RunState::Cancelled, now_ms)?;
-        }
-        let generation = registry.allot();
-        registry.seq.0 += 1;
-        registry.deletions.insert(repository, Deletion { generation, indexed_again: None });
-        self.is_deleted = true;
-        self.deletion = Some(generation);
-        // A job may be delivered twice, and the slower handler may still write after the publication. So the
-        // published generation ends now, and its removal waits for late handlers, as for an aborted one.
-        if let Some(published) = self.published.take() {
-            self.aborted.insert(published, now_ms);
-        }
-        self.requests = Requests { last: self.requests.last, ..Requests::default() };
-        // A sync in progress read the source and the settings of the deleted repository. It begins no run,
-        // even if the repository is registered again.
-        self.lease.revoke(now_ms);
-        Ok(generation)
     }
 
     /// Forgets an aborted generation that was swept from every store. False while a late writer may still add
