@@ -1,7 +1,8 @@
 //! Directories that only their owner may enter.
 //!
-//! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So the
-//! directory has mode 0700. A directory of another user is refused: its owner could replace every file in it.
+//! The clones contain texts that are redacted everywhere else, and Cairn trusts the files of the index. So
+//! the directory has mode 0700. A directory of another user is refused: its owner could replace every file in
+//! it.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
