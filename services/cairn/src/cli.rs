@@ -303,7 +303,8 @@ pub struct SearchArguments {
     pub repositories: Vec<String>,
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
-    /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder. Repeatable.
+    /// File, folder (all files below it) or glob. A file name or glob without `/` matches in any folder.
+    /// Repeatable.
     #[arg(long, value_name = "GLOB")]
     pub path: Vec<String>,
     /// Module prefix, e.g. `fisio.imports`. Repeatable.

@@ -117,8 +117,8 @@ pub(super) fn plain_output_schema<T: JsonSchema>() -> JsonObject {
 /// The counts of a run have the most fields of all. The OpenAPI document describes them.
 const RUN_RESULT: &str = "/$defs/RunResult";
 
-/// Clients may put the schemas of all tools into a context, so they contain only names and types. Required fields are left
-/// out for the same reason: their names would be listed twice.
+/// Clients may put the schemas of all tools into a context, so they contain only names and types. Required
+/// fields are left out for the same reason: their names would be listed twice.
 fn short_schema<T: JsonSchema>() -> JsonObject {
     let mut schema = bare(schema_of::<T>().to_value());
     if let Some(definition) = schema.pointer_mut(RUN_RESULT) {

@@ -21,12 +21,12 @@ pub(super) struct Finding {
 pub(super) enum State {
     /// Why it cannot be used, and what to do about it.
     Fault(String),
-    Answers(Answer),
+    Answers(ServerAnswer),
 }
 
 /// The answer of a server.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct ServerAnswer {
     /// If its protocol reports it.
     pub version: Option<String>,
     /// Everything that `cairn topology apply` would create.
@@ -50,7 +50,11 @@ pub(super) async fn of_model(installation: &Installation) -> Finding {
     finding("embedding model", model(installation), "mend [embedding], or ask who runs the provider").await
 }
 
-async fn finding(name: &'static str, asked: impl Future<Output = anyhow::Result<Answer>>, remedy: &str) -> Finding {
+async fn finding(
+    name: &'static str,
+    asked: impl Future<Output = anyhow::Result<ServerAnswer>>,
+    remedy: &str,
+) -> Finding {
     let state = match timeout(PATIENCE, asked).await {
         Ok(Ok(answer)) => State::Answers(answer),
         Ok(Err(error)) => State::Fault(format!("{error:#}; {remedy}")),
@@ -59,47 +63,50 @@ async fn finding(name: &'static str, asked: impl Future<Output = anyhow::Result<
     Finding { name, state }
 }
 
-async fn rabbitmq(installation: &Installation) -> anyhow::Result<Answer> {
+async fn rabbitmq(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = installation.rabbitmq()?;
     let found = inspect(config, &Topology::new(&config.topology)).await?;
     let remark = "`management_url` is not set, so policies and bindings are not looked at";
     let remarks = found.version.is_none().then_some(remark).into_iter().collect();
-    Ok(Answer { version: found.version, missing: found.missing, remarks })
+    Ok(ServerAnswer { version: found.version, missing: found.missing, remarks })
 }
 
 /// The protocol does not report the version of a server.
-async fn s3(installation: &Installation) -> anyhow::Result<Answer> {
+async fn s3(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let blobs = installation.blobs()?;
     if !blobs.has_bucket().await? {
         let bucket = installation.config.s3.as_ref().map(|config| config.bucket.as_str()).unwrap_or_default();
-        return Ok(Answer { missing: vec![format!("bucket `{bucket}`")], ..Answer::default() });
+        return Ok(ServerAnswer { missing: vec![format!("bucket `{bucket}`")], ..ServerAnswer::default() });
     }
     blobs.self_test().await?;
-    Ok(Answer::default())
+    Ok(ServerAnswer::default())
 }
 
-async fn neo4j(installation: &Installation) -> anyhow::Result<Answer> {
+async fn neo4j(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let neo4j = installation.neo4j()?;
     let version = Some(neo4j.version().await?);
     let missing = neo4j.missing().await?.into_iter().map(|name| format!("constraint or index `{name}`"));
     // A user without permission to read the settings gets no remarks.
     let remarks = neo4j.unset_timeouts().await.unwrap_or_default();
-    Ok(Answer { version, missing: missing.collect(), remarks })
+    Ok(ServerAnswer { version, missing: missing.collect(), remarks })
 }
 
-async fn qdrant(installation: &Installation) -> anyhow::Result<Answer> {
+async fn qdrant(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let (store, cache) = installation.vectors()?;
     let version = Some(store.version().await?);
     let missing = [store.missing().await?, cache.missing().await?].concat();
-    Ok(Answer { version, missing, ..Answer::default() })
+    Ok(ServerAnswer { version, missing, ..ServerAnswer::default() })
 }
 
 /// A provider is asked for one vector.
-async fn model(installation: &Installation) -> anyhow::Result<Answer> {
+async fn model(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = &installation.config.embedding;
     let model = config.model_id()?;
     if let EmbeddingConfig::Http { .. } = config {
         installation.embedder()?.embed(InputType::Query, &["cairn doctor"]).await?;
     }
-    Ok(Answer { version: Some(format!("{}, {} dimensions", model.name, model.dimensions)), ..Answer::default() })
+    Ok(ServerAnswer {
+        version: Some(format!("{}, {} dimensions", model.name, model.dimensions)),
+        ..ServerAnswer::default()
+    })
 }
