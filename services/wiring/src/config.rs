@@ -15,6 +15,7 @@ use toml::{Table, Value};
 
 use crate::OrganisationConfig;
 use crate::QueryConfig;
+use crate::config_secrets::Secrets;
 use crate::embedding::EmbeddingConfig;
 
 /// A published time may be older by one handler's time, and a cursor reads that generation for its whole
@@ -23,6 +24,9 @@ const CURSOR_LIFE_MS: i64 = 600_000;
 
 /// The prefix of the variables.
 const VARIABLE: &str = "CAIRN__";
+
+/// May be given as one text.
+const ADDRESSES: &str = "urls";
 
 /// Always texts. A password of digits is not a number, and a type error would print it.
 const SECRETS: [&str; 3] = ["password", "api_key", "value"];
@@ -153,12 +157,16 @@ impl ClusterConfig {
         for (name, value) in variables {
             if let Some(path) = name.strip_prefix(VARIABLE) {
                 let keys: Vec<String> = path.split("__").map(str::to_lowercase).collect();
-                let is_text = keys.last().is_some_and(|key| SECRETS.contains(&key.as_str()));
-                let value = if is_text { Value::String(value) } else { scalar(value) };
+                let value = match keys.last().map(String::as_str) {
+                    Some(key) if SECRETS.contains(&key) => Value::String(value),
+                    Some(ADDRESSES) => addresses(value),
+                    _ => scalar(value),
+                };
                 set(&mut table, &keys, value).map_err(|fault| anyhow::anyhow!("the variable `{name}` {fault}"))?;
             }
         }
-        Ok(table.try_into()?)
+        let secrets = Secrets::of(&Value::Table(table.clone()));
+        table.try_into().map_err(|error: toml::de::Error| anyhow::anyhow!(secrets.removed_from(&error.to_string())))
     }
 
     /// Reports all faults of all sections at once, before any connection is opened.
@@ -244,6 +252,14 @@ fn not_toml(text: &str, error: &toml::de::Error) -> anyhow::Error {
     anyhow::anyhow!("the settings are not TOML: line {line}: {}", error.message())
 }
 
+/// Addresses of the broker: a list, or addresses with commas between them.
+fn addresses(text: String) -> Value {
+    match scalar(text) {
+        Value::String(text) => Value::Array(text.split(',').map(|address| Value::from(address.trim())).collect()),
+        other => other,
+    }
+}
+
 fn scalar(text: String) -> Value {
     // Only a complete value counts: a URL that begins like a number is a text.
     format!("value = {text}")
@@ -291,6 +307,72 @@ mod tests {
     fn password_of_digits_is_a_text() {
         let config = read("[neo4j]\nurl = \"bolt://h\"", &[("CAIRN__NEO4J__PASSWORD", "12345")]);
         config.expect("a text").validate().expect("sound");
+    }
+
+    #[test]
+    fn broker_addresses_are_read_from_a_variable() {
+        let addresses = |value: &str| {
+            let config = read("", &[("CAIRN__RABBITMQ__URLS", value)]).expect("addresses");
+            config.rabbitmq.expect("a section").urls.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(addresses("amqp://u:hunter2@a/v"), ["amqp://a/v"]);
+        assert_eq!(addresses("amqp://u:hunter2@a/v, amqp://u:hunter2@b/v"), ["amqp://a/v", "amqp://b/v"]);
+        assert_eq!(addresses("['amqp://u:hunter2@a/v']"), ["amqp://a/v"]);
+    }
+
+    #[test]
+    fn no_form_of_a_secret_is_shown_in_an_error() {
+        const SECRET: &str = "hunter2hunter2";
+        let fields = [
+            ("rabbitmq", "urls"),
+            ("rabbitmq", "management_url"),
+            ("s3", "access_key_id"),
+            ("s3", "secret_access_key"),
+            ("s3", "session_token"),
+            ("neo4j", "password"),
+            ("qdrant", "api_key"),
+            ("embedding.provider", "api_key"),
+            ("organisations.hosting", "token"),
+        ];
+        let forms = [
+            "'SECRET'",
+            "'amqp://u:SECRET@h/v'",
+            "['SECRET', 7]",
+            "[['SECRET']]",
+            "[{ SECRET = 'x' }]",
+            "{ SECRET = 'SECRET' }",
+            "{ value = ['SECRET'] }",
+            "{ env = { SECRET = 1 } }",
+            "{ env = 'A', file = 'SECRET' }",
+            "'SECRET",
+            "20242024202420",
+            "2024.202420242",
+        ];
+        let is_shown = |error: &anyhow::Error| {
+            let shown = format!("{error:#} {error:?}");
+            [SECRET, "20242024202420", "2024.202420242"].iter().any(|secret| shown.contains(secret))
+        };
+        let mut num_errors = 0;
+        for (section, field) in fields {
+            for form in forms.map(|form| form.replace("SECRET", SECRET)) {
+                let header = if section == "organisations.hosting" { "[[organisations]]\ntenant = 'a'\n" } else { "" };
+                let kind = if field == "token" { "kind = 'github'\nowner = 'a'\n" } else { "" };
+                let in_file = read(&format!("{header}[{section}]\n{kind}{field} = {form}\n"), &[]);
+                let in_place_of_section = read(&format!("{} = {form}\n", section.replace('.', "_")), &[]);
+                let variable = format!("CAIRN__{}__{}", section.replace('.', "__"), field).to_uppercase();
+                let in_variable = read("", &[(&variable, &form)]);
+                for result in [in_file, in_place_of_section, in_variable] {
+                    let Err(error) = result else { continue };
+                    num_errors += 1;
+                    assert!(!is_shown(&error), "[{section}] {field} = {form}: {error:#}");
+                }
+            }
+        }
+        assert!(num_errors > 200, "only {num_errors} forms are refused");
+        for (section, text) in [("RABBITMQ", "amqp://u:hunter2hunter2@h/v"), ("NEO4J", SECRET), ("QDRANT", SECRET)] {
+            let error = read("", &[(&format!("CAIRN__{section}"), text)]).expect_err("no section");
+            assert!(!is_shown(&error), "{error:#}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod cluster;
 mod config;
+mod config_secrets;
 mod coordinator;
 mod embedding;
 mod git;

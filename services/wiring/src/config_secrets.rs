@@ -1,0 +1,82 @@
+//! Keeps the values of settings out of errors about them.
+//!
+//! An error about a wrong type quotes the value. Any value may be a secret: a password with a wrong type, or
+//! one that is given in the place of a section. So no value of the settings is shown, apart from an unknown
+//! word of a list of words.
+
+use std::collections::BTreeSet;
+
+use toml::Value;
+
+const REPLACEMENT: &str = "(not shown)";
+
+/// Fields that contain secrets, and everything below them.
+const SECRET_FIELDS: [&str; 9] = [
+    "urls",
+    "management_url",
+    "password",
+    "api_key",
+    "value",
+    "access_key_id",
+    "secret_access_key",
+    "session_token",
+    "token",
+];
+
+/// The values of all settings.
+#[derive(Default)]
+pub(crate) struct Secrets {
+    values: BTreeSet<String>,
+    /// Values and keys below the secret fields.
+    secret: BTreeSet<String>,
+}
+
+impl Secrets {
+    pub(crate) fn of(settings: &Value) -> Self {
+        let mut secrets = Self::default();
+        secrets.add(settings, false);
+        secrets
+    }
+
+    fn add(&mut self, value: &Value, is_secret: bool) {
+        match value {
+            Value::Table(table) => {
+                for (key, value) in table {
+                    if is_secret {
+                        self.secret.insert(key.clone());
+                    }
+                    self.add(value, is_secret || SECRET_FIELDS.contains(&key.as_str()));
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.add(item, is_secret)),
+            Value::String(text) => self.add_text(text.clone(), is_secret),
+            other => self.add_text(other.to_string(), is_secret),
+        }
+    }
+
+    fn add_text(&mut self, text: String, is_secret: bool) {
+        if is_secret {
+            self.secret.insert(text.clone());
+        }
+        self.values.insert(text);
+    }
+
+    /// The message without the values that it quotes.
+    pub(crate) fn removed_from(&self, message: &str) -> String {
+        let names_word = message.contains("unknown variant");
+        let quoted = if names_word { &self.secret } else { &self.values };
+        let mut shown = message.to_owned();
+        for value in quoted.iter().rev().filter(|value| !value.is_empty()) {
+            for form in [format!("{value:?}"), format!("`{value}`")] {
+                shown = shown.replace(&form, REPLACEMENT);
+            }
+        }
+        // Not quoted, for example after a prefix of the library.
+        let long = self.secret.iter().rev().filter(|value| value.len() >= 8 && !is_field(value));
+        long.fold(shown, |shown, value| shown.replace(value.as_str(), REPLACEMENT))
+    }
+}
+
+fn is_field(word: &str) -> bool {
+    SECRET_FIELDS.contains(&word)
+}
