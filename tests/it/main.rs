@@ -4,6 +4,7 @@
 //! `CAIRN_SOAK=1` runs the long forms. Every random test prints its seed; `CAIRN_SEED` repeats one.
 
 mod answers;
+mod budget;
 mod coverage;
 mod equality;
 #[cfg(feature = "failpoints")]

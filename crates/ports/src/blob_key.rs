@@ -1,9 +1,9 @@
-//! Which keys of artifacts there are: `/`-separated parts of letters, digits, `.`, `_` and `-`, none empty or starting
-//! with a dot. Every blob store refuses the others, whatever its back end could hold.
+//! The rule for keys of artifacts: parts of letters, digits, `.`, `_` and `-` with `/` between them. No part
+//! is empty or begins with a dot. Every blob store refuses other keys, even if its back end accepts them.
 
 use std::fmt;
 
-/// A text that is no key.
+/// A text that is not a valid key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BadBlobKey {
     Part,

@@ -15,11 +15,11 @@ port_error!(
     "blob store"
 );
 
-/// Whether a create-only write wrote.
+/// Whether a create-only write stored the object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Put {
     Created,
-    /// An object of that key was there; it is untouched.
+    /// An object with this key exists; it is unchanged.
     AlreadyThere,
 }
 
@@ -31,31 +31,31 @@ pub struct BlobMeta {
     pub modified_at: i64,
 }
 
-/// Keys are `/`-separated parts of letters, digits, `.`, `_` and `-`; no part is empty or starts with a dot
-/// (`check_blob_key`). No key is the folder of another (`a` and `a/b`): file systems cannot have both, and such a `put`
-/// is `Invalid` there.
+/// Keys are parts of letters, digits, `.`, `_` and `-` with `/` between them; no part is empty or begins with
+/// a dot (`check_blob_key`). No key may be the folder of another (`a` and `a/b`): a file system cannot store
+/// both, and such a `put` returns `Invalid` there.
 #[async_trait]
 pub trait BlobStore: Send + Sync {
     /// Writes the object whole or not at all; the first writer of a key wins. Durable when it returns.
     async fn put(&self, key: &str, bytes: Bytes) -> Result<Put, BlobStoreError>;
 
-    /// `NotFound` if there is no such key.
+    /// `NotFound` if the key does not exist.
     async fn get(&self, key: &str) -> Result<Bytes, BlobStoreError>;
 
-    /// The bytes of `range`; `Invalid` if it reaches past the end.
+    /// The bytes of `range`. `Invalid` if the range ends after the object.
     async fn get_range(&self, key: &str, range: Range<u64>) -> Result<Bytes, BlobStoreError>;
 
     /// All objects whose key starts with `prefix`, sorted by key.
     async fn list(&self, prefix: &str) -> Result<Vec<BlobMeta>, BlobStoreError>;
 
-    /// Removes the object; a key that is not there is success.
+    /// Removes the object. A key that does not exist is success.
     async fn delete(&self, key: &str) -> Result<(), BlobStoreError>;
 }
 
 /// Claim checks over any blob store.
 #[async_trait]
 pub trait BlobStoreExt: BlobStore {
-    /// Writes an artifact and returns its claim check. If the key is taken by other bytes, it is `Conflict`.
+    /// Writes an artifact and returns its claim check. `Conflict` if the key exists with other bytes.
     async fn put_artifact(&self, key: &str, bytes: Bytes) -> Result<ArtifactRef, BlobStoreError> {
         let reference =
             ArtifactRef { key: key.to_owned(), size_bytes: bytes.len() as u64, hash: *blake3::hash(&bytes).as_bytes() };
@@ -77,7 +77,8 @@ pub trait BlobStoreExt: BlobStore {
         Ok(bytes)
     }
 
-    /// Removes an object that was listed, unless somebody has put it again since: they rely on it. Returns whether it is gone.
+    /// Removes an object that a list returned, unless it was written again since: the later writer relies on
+    /// it. Returns whether the object was removed.
     async fn delete_listed(&self, listed: &BlobMeta) -> Result<bool, BlobStoreError> {
         let found = self.list(&listed.key).await?;
         if found.iter().any(|now| now.key == listed.key && now.modified_at > listed.modified_at) {

@@ -15,10 +15,11 @@ port_error!(
     "broker"
 );
 
-/// A job in the hands of a consumer. It must be settled; if the consumer goes away first, it comes back.
+/// A job that a consumer has received. It must be settled. If the consumer disappears first, the job is
+/// delivered again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// Names the delivery to the broker.
+    /// The broker's name of the delivery.
     pub tag: u64,
     pub job: Job,
     pub lane: Lane,
@@ -29,37 +30,39 @@ pub struct Delivery {
     pub num_unanswered: u32,
     /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects one at a time.
     pub is_suspect: bool,
-    /// The trace that published it, in W3C's form, if the broker carries that. Text of whoever published: it may be anything.
+    /// The trace of the publisher in W3C's form, if the broker carries it. It is text of the publisher and
+    /// not trusted.
     pub traceparent: Option<String>,
 }
 
-/// Deliveries without an answer after which a job is a suspect.
+/// A job is a suspect after this many deliveries without an answer.
 pub const SUSPECT_AFTER: u32 = 2;
 
 /// The consumer's answer to a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settlement {
-    /// The effects are durable and what follows is published; or its failure is.
+    /// The effects are durable, and the next jobs, or the failure, are recorded.
     Ack,
-    /// Again after the delay; counts as an attempt. A broker with a ladder of fixed delays takes the next longer one.
+    /// Deliver again after the delay; counts as an attempt. A broker with fixed delays uses the next longer
+    /// one.
     Retry { after: Duration },
-    /// Again after the delay; counts no attempt.
+    /// Deliver again after the delay; does not count as an attempt.
     Requeue { after: Duration },
 }
 
-/// A job that was given up, or a message that is none.
+/// An abandoned job, or a message that is not a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadLetter {
-    /// Of the message; the same for each of its deliveries.
+    /// The id of the message, the same for each of its deliveries.
     pub id: MessageId,
-    /// The queue that it came from.
+    /// The queue of the message.
     pub stage: StageName,
     pub lane: Lane,
     /// None if the body cannot be read.
     pub job: Option<Job>,
-    /// As it came.
+    /// The body as it was received.
     pub body: String,
-    /// What `runbooks/` has a page for.
+    /// The code, which has a page in `runbooks/`.
     pub code: String,
     /// The chain of causes.
     pub message: String,
@@ -70,29 +73,31 @@ pub struct DeadLetter {
 
 #[async_trait]
 pub trait Broker: Send + Sync {
-    /// Hands the jobs over. When it returns, the broker has them all (as durable as it is); on an error, some may be
-    /// there. Waits while the queue is full.
+    /// Publishes the jobs. When it returns, the broker has stored them all, as durably as it can. After an
+    /// error, some may be stored. Waits while the queue is full.
     async fn publish(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), BrokerError>;
 
-    /// The next job of the stage, interactive ones first; waits for one. `None` after `close`. At most the queue's prefetch are
-    /// unsettled at a time: beyond that it waits.
+    /// Waits for the next job of the stage, interactive jobs first. `None` after `close`. Returns no job
+    /// while the queue's prefetch is unsettled.
     async fn receive(&self, stage: StageName) -> Result<Option<Delivery>, BrokerError>;
 
-    /// Puts a copy of a delivery among the dead letters. The delivery stays in hand: whoever gives a job up records that next,
-    /// and settles it then. Each stop in between leaves a letter more, never none. A tag that is not outstanding is `NotFound`.
+    /// Copies a delivery to the dead letters. The delivery stays unsettled: the caller records the abandoned
+    /// job next, and then settles it. A stop between these steps leaves one more dead letter, never none.
+    /// `NotFound` if the tag is not outstanding.
     async fn dead_letter(&self, tag: u64, code: &str, message: &str) -> Result<(), BrokerError>;
 
-    /// Answers a delivery. A tag that is not outstanding is `NotFound`: the job comes back, or has come back already.
+    /// Answers a delivery. `NotFound` if the tag is not outstanding: the job is delivered again, or was
+    /// already.
     async fn settle(&self, tag: u64, settlement: Settlement) -> Result<(), BrokerError>;
 
     /// Jobs of the stage that are waiting or delivered.
     async fn depth(&self, stage: StageName) -> Result<u64, BrokerError>;
 
-    /// No further deliveries: every `receive` returns `None`. Outstanding ones may still be settled.
+    /// Ends deliveries: every `receive` returns `None`. Outstanding deliveries may still be settled.
     async fn close(&self);
 }
 
-/// Which letters are still to be found, and how many of each id.
+/// The ids of the letters that are still to be found, with the number of letters for each id.
 pub struct Sought(BTreeMap<MessageId, usize>);
 
 impl Sought {
@@ -108,7 +113,7 @@ impl Sought {
         self.0.is_empty()
     }
 
-    /// Whether a letter of that id was still sought; now it is one less.
+    /// Whether a letter with this id was still wanted; its number is then reduced by one.
     pub fn found(&mut self, id: MessageId) -> bool {
         let Some(left) = self.0.get_mut(&id) else { return false };
         *left -= 1;
@@ -119,13 +124,14 @@ impl Sought {
     }
 }
 
-/// What was given up, kept until somebody decides about it.
+/// The dead letters. They are kept until an operator decides.
 #[async_trait]
 pub trait DeadLetters: Send + Sync {
-    /// At most `limit`, oldest first; they stay where they are.
+    /// At most `limit` letters, oldest first. They are not removed.
     async fn dead_letters(&self, limit: usize) -> Result<Vec<DeadLetter>, BrokerError>;
 
-    /// Takes these out, for good, and returns them, oldest first: as many of an id as it is named. An id that no letter has is passed
-    /// over. What was taken is returned even if the rest could not be.
+    /// Removes the letters with these ids and returns them, oldest first. An id that is given n times removes
+    /// n letters. An id without a letter is ignored. Removed letters are returned even if a later removal
+    /// fails.
     async fn take(&self, ids: &[MessageId]) -> Result<Vec<DeadLetter>, BrokerError>;
 }

@@ -1,4 +1,4 @@
-//! The catalogue: which repositories there are, and which generation of each is published.
+//! The catalogue: the repositories, and the published generation of each.
 
 use std::collections::BTreeSet;
 
@@ -18,31 +18,32 @@ port_error!(
     "catalogue"
 );
 
-/// A repository as the catalogue knows it.
+/// A repository in the catalogue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RepositoryRecord {
     pub id: RepositoryId,
     pub tenant: Tenant,
     pub name: RepositoryName,
     pub source: Source,
-    /// Configured branch, if not the default one.
+    /// The configured branch; None for the default branch.
     pub branch: Option<String>,
-    /// Settings given at the command line or in the list file, as the JSON text of their wire form.
+    /// Settings from the command line, a call or a list file, as the JSON text of their wire form.
     pub settings: String,
     /// Former names.
     pub aliases: Vec<RepositoryName>,
-    /// Set if listing an organisation registered it. Who registers it again without takes it over.
+    /// Set if an organisation's list registered the repository. A later registration without this field
+    /// removes it.
     pub hosted: Option<Hosted>,
-    /// How the last sync went that came to an end. Kept by the catalogue, not by who registers.
+    /// The outcome of the last sync that ended. The catalogue sets it; `register` does not change it.
     pub last_sync: Option<SyncOutcome>,
-    /// How far a sync is that was asked for and has come to no end yet. Kept by the catalogue as well.
+    /// The progress of a requested sync that has not ended. The catalogue sets it too.
     pub pending_sync: Option<SyncProgress>,
     /// When the pending sync is attempted again, if an attempt has failed; `last_sync` says why. Kept by the catalogue.
     pub next_attempt_at_ms: Option<i64>,
 }
 
 impl RepositoryRecord {
-    /// A repository that nobody has said anything of but where it is: its default branch, no settings.
+    /// A repository with its default branch and without settings.
     pub fn new(tenant: Tenant, name: RepositoryName, source: Source) -> Self {
         Self {
             id: RepositoryId::derive(&tenant, &name),
@@ -60,7 +61,7 @@ impl RepositoryRecord {
     }
 }
 
-/// A generation that was published.
+/// A published generation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublishedGeneration {
     pub run: RunId,
@@ -75,40 +76,42 @@ pub struct PublishedGeneration {
     /// `Published` or `Partial`.
     pub state: RunState,
     pub result: RunResult,
-    /// Name of the embedding model that its vectors are of.
+    /// Name of the embedding model of its vectors.
     pub model: String,
 }
 
-/// Whether a caller may see what a repository of that name holds.
+/// Whether a caller may see the contents of the repository with this name.
 pub type MaySee<'a> = dyn Fn(&RepositoryName) -> bool + Send + Sync + 'a;
 
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// Adds the repository, or updates name, source, branch, settings and what its host says of the one of the same id;
+    /// Adds the repository. If the id exists, updates name, source, branch, settings and the host's data;
     /// aliases are added.
     async fn register(&self, repository: RepositoryRecord) -> Result<(), CatalogueError>;
 
-    /// The repositories in scope that are not deleted, sorted by name.
+    /// The repositories in scope, without deleted ones, sorted by name.
     async fn repositories(&self, scope: &Scope) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
-    /// Those of the tenant's repositories whose names the caller may see, not deleted, sorted by name. No other leaves the store.
+    /// The tenant's repositories whose names the caller may see, without deleted ones, sorted by name. The
+    /// store returns no other repository.
     async fn visible(&self, tenant: &Tenant, may_see: &MaySee<'_>) -> Result<Vec<RepositoryRecord>, CatalogueError>;
 
-    /// What a question sees from now on. Both numbers are read in one go.
+    /// The view of a new question. Both numbers are read in one operation.
     async fn view(&self) -> Result<View, CatalogueError>;
 
-    /// What a question saw that was asked at that seq, without what was deleted since; `None` once it is too old.
+    /// The view of an earlier question, without repositories that were deleted since. `None` if it is too
+    /// old.
     async fn view_at(&self, seq: PublishedSeq) -> Result<Option<View>, CatalogueError>;
 
-    /// The generations of the repositories that the view sees, in one read, in no order: a question that looked at one
-    /// repository after the other would take as long as there are repositories.
+    /// The generations of these repositories in the view, in one read and in no order. One read for each
+    /// repository would make a question slower with every repository.
     async fn published_of(
         &self,
         view: &View,
         repositories: &[RepositoryId],
     ) -> Result<Vec<PublishedGeneration>, CatalogueError>;
 
-    /// The generation of the repository that the view sees.
+    /// The generation of the repository in the view.
     async fn published(
         &self,
         view: &View,
@@ -117,42 +120,45 @@ pub trait Catalogue: Send + Sync {
         Ok(self.published_of(view, &[repository]).await?.pop())
     }
 
-    /// Publishes the run's generation: one transaction, guarded by the run's state and by the repository's previous generation. A
-    /// run that is published already is success; one that was cancelled or failed is `Conflict`.
+    /// Publishes the run's generation in one transaction, which checks the run's state and the repository's
+    /// previous generation. Success if the run is already published; `Conflict` if it was cancelled or has
+    /// failed.
     async fn publish(&self, published: PublishedGeneration) -> Result<PublishedSeq, CatalogueError>;
 
-    /// Hides the repository from every view from now on and returns the generation of the deletion: records that began below it
-    /// are to be removed. An unfinished run is cancelled.
+    /// Hides the repository from every later view and returns the generation of the deletion: records that
+    /// began below it are to be removed. An unfinished run is cancelled.
     async fn delete(&self, repository: RepositoryId, now_ms: i64) -> Result<GenerationId, CatalogueError>;
 }
 
-/// What keeps a store clean: which generations may be swept.
+/// The generations that may be swept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SweepList {
-    /// Published, and old enough that no view can be older: what they retired may go.
+    /// Published, and so old that every view is newer: the records that they retired may be removed.
     pub retired: Vec<RunId>,
-    /// Failed or cancelled: to be undone, then forgotten.
+    /// Failed or cancelled: to be undone, and then removed from the catalogue.
     pub aborted: Vec<RunId>,
-    /// Deleted repositories and the generation of the deletion: to be removed, then forgotten.
+    /// Deleted repositories with the generation of the deletion: their records are to be removed, and then
+    /// they are.
     pub deleted: Vec<(Tenant, RepositoryId, GenerationId)>,
 }
 
-/// Sweeping, as the catalogue sees it.
+/// The catalogue's part of sweeping.
 #[async_trait]
 pub trait CatalogueSweep: Send + Sync {
-    /// What may be swept now; published generations only if they were published at least `grace_ms` ago.
+    /// The generations that may be swept now. A published generation must be at least `grace_ms` old.
     async fn sweep_list(&self, now_ms: i64, grace_ms: i64) -> Result<SweepList, CatalogueError>;
 
-    /// What was swept in every store before `now_ms`: never listed again, aborted generations are no longer hidden, deleted
-    /// repositories forgotten. Runs that were aborted less than `grace_ms` before stay hidden and listed, for a late
-    /// writer may still add to them; so do deletions that cancelled such a run.
+    /// Records that these generations were swept in every store before `now_ms`. They are not listed again,
+    /// aborted generations are no longer hidden, and deleted repositories are removed. Runs that were aborted
+    /// less than `grace_ms` before stay hidden and listed, because a late writer may still add records to
+    /// them. The same holds for deletions that cancelled such a run.
     async fn swept(&self, swept: &SweepList, now_ms: i64, grace_ms: i64) -> Result<(), CatalogueError>;
 
-    /// Repositories that somebody syncs, or that have an unfinished run: some of what is written for them is named by nothing
-    /// yet.
+    /// Repositories with a running sync or an unfinished run: nothing refers yet to some of the artifacts
+    /// that are written for them.
     async fn at_work(&self, now_ms: i64) -> Result<BTreeSet<RepositoryId>, CatalogueError>;
 
-    /// The manifests of the published generations that a view may still see, and those and the plans of unfinished runs, each
-    /// with the tenant of its repository.
+    /// The manifests of the published generations that a view may still see, and the manifests and plans of
+    /// unfinished runs, each with the tenant of its repository.
     async fn live_manifests(&self, now_ms: i64, grace_ms: i64) -> Result<Vec<(Tenant, ArtifactRef)>, CatalogueError>;
 }

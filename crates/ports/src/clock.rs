@@ -1,4 +1,4 @@
-//! Time. Stages and the pipeline ask this port, so that tests can say what time it is.
+//! Time. Stages and the pipeline use this port, so that tests can set the time.
 
 use std::time::Duration;
 

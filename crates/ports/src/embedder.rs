@@ -15,7 +15,7 @@ port_error!(
 pub trait Embedder: Send + Sync {
     fn model(&self) -> &ModelId;
 
-    /// One vector for each text, in order, each of the model's dimensions and not all zero. Anything else that a provider answers is
-    /// `Invalid`, never returned.
+    /// One vector for each text, in the same order, each with the model's dimensions and not all zero. Any
+    /// other answer of a provider is `Invalid` and is never returned.
     async fn embed(&self, input_type: InputType, texts: &[&str]) -> Result<Vec<DenseVector>, EmbedderError>;
 }

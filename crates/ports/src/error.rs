@@ -1,18 +1,18 @@
-//! Errors of ports: a kind, the operation, the key that it was about, and the source.
+//! Errors of ports: a kind, the operation, the key, and the source.
 //!
-//! What is to be done about an error is data on it (`class`), decided by one exhaustive match, never by callers.
+//! The reaction to an error is data on it (`class`): one exhaustive match decides, never the callers.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::FailureCode;
 
-/// What went wrong, in terms that every back end shares.
+/// The kind of an error, in terms that all back ends share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
     Timeout,
     ConnectionLost,
-    /// A transaction lost against another and may simply be run again.
+    /// A transaction lost against another one and may be run again.
     TransactionConflict,
     Unavailable,
     Throttled {
@@ -21,29 +21,29 @@ pub enum ErrorKind {
     NotFound,
     Forbidden,
     Invalid,
-    /// What was read does not match its checksum or format.
+    /// The data does not match its checksum or format.
     Corrupt,
     TooLarge,
-    /// The state that the write requires is not there.
+    /// The state that the write requires does not hold.
     Conflict,
     AlreadyExists,
     Cancelled,
-    /// Local input or output failed (disk full, permission).
+    /// Local input or output failed (full disk, permission).
     Io,
 }
 
-/// What is to be done about an error.
+/// The reaction to an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorClass {
     /// Try again later; counts as an attempt.
     Transient,
-    /// The dependency is not there or throttles: the consumer pauses; counts no attempt.
+    /// The dependency is down or throttles: the consumer pauses. Does not count as an attempt.
     Pause { retry_after: Option<Duration> },
-    /// Another worker has the work. The job comes again soon; counts no attempt.
+    /// Another worker has the work. The job is delivered again soon; does not count as an attempt.
     Busy,
-    /// Trying again cannot help: the part ends as failed.
+    /// A retry cannot help: the part ends as failed.
     Permanent,
-    /// Usually success of an idempotent write: the stage decides explicitly.
+    /// Usually the success of an idempotent write; the stage decides.
     Decide,
     /// Shutdown: back to the queue.
     Cancelled,
@@ -67,7 +67,7 @@ impl ErrorKind {
         }
     }
 
-    /// The code that dead letters, failed parts and `runbooks/` share.
+    /// The code that dead letters, failed parts and `runbooks/` use.
     pub fn code(self) -> FailureCode {
         match self {
             ErrorKind::Timeout => FailureCode::Timeout,
@@ -94,14 +94,14 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The cause of a port's error, as the adapter had it.
+/// The adapter's cause of a port's error.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What all errors of ports have in common.
+/// The common parts of all port errors.
 pub trait PortError: std::error::Error + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind;
 
-    /// For adapters of several ports, whose own failures know kind and cause.
+    /// For adapters that implement several ports and have one kind of failure.
     fn of(kind: ErrorKind, operation: &'static str, key: String, source: Option<Cause>) -> Self
     where
         Self: Sized;
@@ -117,9 +117,9 @@ macro_rules! port_error {
         #[derive(Debug)]
         pub struct $name {
             pub kind: $crate::ErrorKind,
-            /// What was tried, e.g. `put`.
+            /// The operation, e.g. `put`.
             pub operation: &'static str,
-            /// What it was about, e.g. an artifact's key. Never a credential.
+            /// The subject, e.g. an artifact's key. Never a credential.
             pub key: String,
             pub source: Option<$crate::Cause>,
         }

@@ -28,10 +28,12 @@ pub enum FailureCode {
     Panic,
     /// The settings of the repository or of the operator cannot be used.
     InvalidSettings,
+    /// A snapshot exceeds a ceiling.
+    OverBudget,
 }
 
 impl FailureCode {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Timeout,
         Self::ConnectionLost,
         Self::TransactionConflict,
@@ -50,6 +52,7 @@ impl FailureCode {
         Self::Crash,
         Self::Panic,
         Self::InvalidSettings,
+        Self::OverBudget,
     ];
 
     /// The text of the code. It never changes: stores, messages and scripts of operators contain it.
@@ -73,6 +76,7 @@ impl FailureCode {
             Self::Crash => "crash",
             Self::Panic => "panic",
             Self::InvalidSettings => "invalid_settings",
+            Self::OverBudget => "over_budget",
         }
     }
 

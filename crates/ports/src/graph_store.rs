@@ -15,7 +15,7 @@ port_error!(
     "graph store"
 );
 
-/// What a part of a run changes in the graph, all of it or nothing.
+/// The change that a part of a run makes in the graph. It is applied as a whole or not at all.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedGraph {
     pub nodes: Vec<NodeRecord>,
@@ -41,25 +41,26 @@ pub struct Neighbour {
     pub node: NodeRecord,
 }
 
-/// One page of a repository's records. The order is the store's own: it stays as it is between the pages of one view, but
-/// may depend on how the records came about. Whoever needs another sorts.
+/// One page of a repository's records. The order is the store's own. It is the same for all pages of one
+/// view, but may depend on the order of the writes. Callers that need another order sort.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// Where the next page starts; none after the last.
+    /// The start of the next page; none after the last.
     pub next: Option<u64>,
 }
 
 #[async_trait]
 pub trait GraphStore: Generations {
-    /// Stages what a part of a run found. Durable when it returns; running it again changes nothing.
+    /// Stages the records of a part of a run. Durable when it returns. Running it again changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedGraph) -> Result<(), GraphStoreError>;
 
-    /// The visible versions of the nodes, in the order of the keys, without those that are not visible.
+    /// The visible versions of the nodes, in the order of the keys, without nodes that are not visible.
     async fn nodes(&self, view: &View, scope: &Scope, keys: &[NodeKey]) -> Result<Vec<NodeRecord>, GraphStoreError>;
 
-    /// Visible edges of the node in one direction, of the given kinds (none: all), whose other end is visible and in
-    /// scope; sorted by kind, then path, line and name of the other end. At most `limit`, and how many there are.
+    /// Visible edges of the node in one direction and of the given kinds (none: all kinds). The other end
+    /// must be visible and in scope. Sorted by kind, then path, line and name of the other end. Returns at
+    /// most `limit` edges, and the total number.
     async fn neighbours(
         &self,
         view: &View,
@@ -70,7 +71,7 @@ pub trait GraphStore: Generations {
         limit: usize,
     ) -> Result<(Vec<Neighbour>, u64), GraphStoreError>;
 
-    /// All visible nodes of a repository, by pages; `from` is 0 or the last page's `next`.
+    /// All visible nodes of a repository, by pages. `from` is 0, or `next` of the last page.
     async fn scroll_nodes(
         &self,
         view: &View,
@@ -79,7 +80,7 @@ pub trait GraphStore: Generations {
         from: u64,
     ) -> Result<Page<NodeRecord>, GraphStoreError>;
 
-    /// All visible edges that the repository owns, by pages, of one resolution class or all.
+    /// All visible edges that the repository owns, by pages, of one resolution class or of all.
     async fn scroll_edges(
         &self,
         view: &View,

@@ -1,55 +1,57 @@
-//! Hosting services: which repositories an organisation has.
+//! Hosting services: the repositories of an organisation.
 
 use async_trait::async_trait;
 
 use crate::error::port_error;
 
 port_error!(
-    /// An error of a hosting service. Says nothing of credentials.
+    /// An error of a hosting service. Contains no credentials.
     HostingError,
     "hosting service"
 );
 
-/// Whose repositories are listed: an organisation, a group with all below it, or a user.
+/// The owner of the listed repositories: an organisation, a group with all its subgroups, or a user.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Organisation {
-    /// Host of the service's API, and its port if that is not the usual one. Ids of repositories are unique within it.
+    /// Host of the service's API, and its port if that is not the default. Ids of repositories are unique for
+    /// one host.
     pub host: String,
-    /// As the settings name it; for groups within groups the whole path.
+    /// The name from the settings; for nested groups the whole path.
     pub name: String,
 }
 
-/// A repository as the list shows it.
+/// A repository as the list describes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedRepository {
-    /// The service's own id: stays through renames and transfers.
+    /// The service's id. It does not change when the repository is renamed or transferred.
     pub id: String,
-    /// Name within the organisation; below a group its path, e.g. `tools/ci`.
+    /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
     pub name: String,
-    /// On the host that repositories of this service are cloned from. Whether it may be reached is for the source to say.
+    /// On the host that the repositories of this service are cloned from. The source decides whether it may
+    /// be reached.
     pub clone_url: String,
     pub default_branch: Option<String>,
-    /// A text of somebody else's, on one line and bounded.
+    /// Untrusted text of the service, bounded and on one line.
     pub description: Option<String>,
     pub topics: Vec<String>,
     pub is_archived: bool,
     pub is_fork: bool,
-    /// There is no commit yet, as far as the service says.
+    /// The service reports that the repository has no commit yet.
     pub is_empty: bool,
-    /// It cannot be cloned: switched off, or about to be deleted.
+    /// It cannot be cloned: it is disabled, or is being deleted.
     pub is_disabled: bool,
 }
 
 /// Part of a list that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RefusedEntry {
-    /// Of the repository, if that much can be read.
+    /// The id of the repository, if it can be read.
     pub id: Option<String>,
-    /// Says what is wrong with it. Holds texts of somebody else's, on one line and bounded.
+    /// The fault. Contains untrusted text of the service, bounded and on one line.
     pub reason: String,
 }
 
-/// All that an organisation has.
+/// The whole list of an organisation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
     /// Each id once, in the order of the list.
@@ -62,11 +64,12 @@ pub struct Listing {
 pub trait Hosting: Send + Sync {
     fn organisation(&self) -> &Organisation;
 
-    /// All pages of the list, or an error: never a part of it as if it were the whole. While repositories come and go, one that was
-    /// there all the time may still be missing: who draws a conclusion from that asks `whereabouts` first.
+    /// Returns all pages of the list, or an error: never a part as if it were the whole. If repositories are
+    /// added or removed while the list is read, a repository that existed all the time may be missing. Before
+    /// a caller treats a repository as vanished, it calls `whereabouts`.
     async fn list(&self) -> Result<Listing, HostingError>;
 
-    /// The name that a repository has now, with whoever it belongs to (`acme/shop`); `None` if the service has none of that id, or
-    /// none that may be seen.
+    /// The present name of a repository with its owner (`acme/shop`). `None` if the service has no repository
+    /// with this id that the token may see.
     async fn whereabouts(&self, id: &str) -> Result<Option<String>, HostingError>;
 }

@@ -1,4 +1,5 @@
-//! The run ledger: what is planned, what has ended, what may start. Completion is *plan minus ended parts is empty*.
+//! The run ledger: planned parts, ended parts, and parts that may start. A run is complete when every part of
+//! its plan has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,22 +18,22 @@ port_error!(
     "ledger"
 );
 
-/// A run as it is begun: the plan holds every part of every stage from the start.
+/// A new run. The plan contains every part of every stage from the start.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewRun {
     pub repository: RepositoryId,
-    /// The published generation that the plan was made against; none for the first.
+    /// The published generation that the plan was made against; none for the first run.
     pub previous: Option<GenerationId>,
     pub manifest: ArtifactRef,
     pub plan: ArtifactRef,
     pub parts: Vec<PartId>,
     pub lane: Lane,
-    /// Parts that may be in flight at a time, so that one large run does not fill the queues.
+    /// The most parts that may be in flight, so that one large run does not fill the queues.
     pub window: u32,
     /// `Revision::label` of the snapshot.
     pub revision: String,
     pub branch: Option<String>,
-    /// What is known when the run begins (files by outcome, patterns used …).
+    /// The part of the result that is known when the run begins (files by outcome, patterns …).
     pub result: RunResult,
     pub started_at_ms: i64,
 }
@@ -53,17 +54,17 @@ pub struct RunRecord {
     pub num_failed: u32,
     pub result: RunResult,
     pub started_at_ms: i64,
-    /// When it began, or its last part ended.
+    /// The time of the begin, or of the end of its last part.
     pub progressed_at_ms: i64,
     pub ended_at_ms: Option<i64>,
-    /// Why it failed or was cancelled.
+    /// The reason of a failure or a cancellation.
     pub message: Option<String>,
     /// Parts that wait for their next attempt.
     pub postponed: Vec<PostponedPart>,
 }
 
 impl RunRecord {
-    /// The job for one of its parts.
+    /// The job of one of its parts.
     pub fn job(&self, part: PartId) -> PartJob {
         PartJob { tenant: self.tenant.clone(), run: self.id, part, plan: self.plan.clone() }
     }
@@ -74,42 +75,44 @@ pub struct PartRecord {
     pub id: PartId,
     /// None while it is open.
     pub end: Option<PartEnd>,
-    /// What the part reports: counts that are added up in the run's result, as the JSON text of their wire form.
+    /// The report of the part: counts that are added up in the run's result, as the JSON text of their wire
+    /// form.
     pub report: String,
 }
 
-/// What a worker must know before it works on a part.
+/// The data that a worker needs before it starts a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartStatus {
     pub state: RunState,
     /// The part has ended: its job was delivered twice.
     pub is_ended: bool,
-    /// Generations of the repository that ended without being published and are not swept yet.
+    /// Generations of the repository that ended unpublished and are not swept yet.
     pub aborted: BTreeSet<GenerationId>,
 }
 
-/// A lease on syncing a repository. Ends by itself unless it is renewed.
+/// A lease for syncing a repository. It ends by itself unless it is renewed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lease {
     pub repository: RepositoryId,
-    /// Grows with each holder.
+    /// Grows with each new holder.
     pub epoch: u64,
 }
 
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Takes the repository's lease for `ttl_ms`; `Conflict` while somebody else holds it.
+    /// Takes the repository's lease for `ttl_ms`. `Conflict` while another holder has it.
     async fn lease(&self, repository: RepositoryId, now_ms: i64, ttl_ms: i64) -> Result<Lease, LedgerError>;
 
-    /// Prolongs a lease and tells how far its holder is, or ends it (`ttl_ms` 0); `Conflict` if it is no longer the newest.
+    /// Renews a lease and records the progress of its holder, or ends it (`ttl_ms` 0). `Conflict` if a newer
+    /// lease exists.
     async fn renew(&self, lease: Lease, now_ms: i64, ttl_ms: i64, progress: SyncProgress) -> Result<(), LedgerError>;
 
-    /// Creates the run and records its plan in one transaction, allotting the generation. `Conflict` if the repository has an unfinished
-    /// run, or its published generation is not `previous`.
+    /// Creates the run, records its plan and allots the generation, in one transaction. `Conflict` if the
+    /// repository has an unfinished run, or its published generation is not `previous`.
     async fn begin(&self, lease: Lease, run: NewRun) -> Result<RunId, LedgerError>;
 
-    /// Ends a part, once: the first end stands. Returns the parts that may start because of it, and only then. `Conflict` if the run is
-    /// finished.
+    /// Ends a part once: a second end is ignored. Returns the parts that may start because of the first end.
+    /// `Conflict` if the run is finished.
     async fn end_part(
         &self,
         run: RunId,
@@ -119,19 +122,21 @@ pub trait Ledger: Send + Sync {
         now_ms: i64,
     ) -> Result<Vec<PartId>, LedgerError>;
 
-    /// The open parts of a run that may be worked on: their predecessors have all ended, and the run's window has room.
+    /// The open parts of a run that may start: all their predecessors have ended, and the run's window is not
+    /// full.
     async fn ready(&self, run: RunId) -> Result<Vec<PartId>, LedgerError>;
 
-    /// Ends an unfinished run as failed or cancelled. A finished one is left as it is and `Conflict`.
+    /// Ends an unfinished run as failed or cancelled. `Conflict` if the run is finished; it is not changed
+    /// then.
     async fn abort(&self, run: RunId, state: RunState, message: &str, now_ms: i64) -> Result<(), LedgerError>;
 }
 
-/// The outbox: what may start stands in the ledger from the same transaction on that allowed it, until the broker has
-/// confirmed its job. Whoever publishes may die in between; somebody else finds it here.
+/// The outbox. A part that may start is in the ledger from the transaction that allowed it until the broker
+/// has confirmed its job. If the publisher dies in between, another process finds the part here.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Unfinished runs with parts that may start and whose jobs the broker is not known to have; oldest first. Only those
-    /// without progress since `quiet_since_ms`: of the others somebody is publishing right now.
+    /// Unfinished runs with parts that may start and whose jobs are not confirmed, oldest first. Only runs
+    /// without progress since `quiet_since_ms`: the jobs of the others are being published now.
     async fn unsent(&self, quiet_since_ms: i64, limit: usize) -> Result<Vec<(RunRecord, Vec<PartId>)>, LedgerError>;
 
     /// The broker has confirmed the jobs of these parts.
@@ -140,37 +145,42 @@ pub trait Outbox: Send + Sync {
     /// An attempt at the part failed, and its job comes again later. A run that ended meanwhile is no error.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
-    /// How many parts of unfinished runs are in flight, by stage: as many jobs the broker has, if none is lost.
+    /// The number of parts of unfinished runs that are in flight, by stage. The broker has as many jobs, if
+    /// none is lost.
     async fn in_flight(&self) -> Result<BTreeMap<StageName, u64>, LedgerError>;
 
-    /// Puts back the jobs of runs without progress for `after_ms`, for they may be lost; not those of the stages whose jobs the
-    /// broker has (`held`), unless it has stood still for very long. Returns how many runs.
+    /// Makes the jobs of runs without progress for `after_ms` ready again, because they may be lost. Jobs of
+    /// stages whose jobs the broker still has (`held`) are left alone, unless the run had no progress for
+    /// very long. Returns the number of runs.
     async fn send_again(&self, held: &BTreeSet<StageName>, now_ms: i64, after_ms: i64) -> Result<u64, LedgerError>;
 }
 
-/// A sync that is to be handed to the broker.
+/// A sync whose job is to be published.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncRequest {
     pub job: SyncJob,
     pub lane: Lane,
     pub rebuild: bool,
-    /// A schedule asked, and no person.
+    /// The schedule requested it, not a person.
     pub is_scheduled: bool,
 }
 
-/// Who asked for a sync of what, and which syncs may start.
+/// Requested syncs, and the syncs that may start.
 #[async_trait]
 pub trait Requests: Send + Sync {
-    /// Asks for a sync and returns the request's number. Asking again before it has started is the same request; while
-    /// one is under way, or a run is unfinished, it is the next. `NotFound` for a repository that is not there.
+    /// Requests a sync and returns the number of the request. A second request before the sync starts has the
+    /// same number. While a sync or a run is in progress, a request waits for the next sync. `NotFound` for a
+    /// repository that does not exist.
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Asks in the bulk lane because a sync is due. Joined to what a person asks, it is that person's request.
+    /// Requests a sync in the bulk lane because it is due. If a person's request waits, the schedule joins
+    /// it.
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Requests whose sync may start, at most as many as leave no more than `in_flight` syncs and runs under way: interactive
-    /// ones first, for which there is an eighth more room than for others, then the longest waiting. They count as under way
-    /// from now on; one that nobody works on is given again `again_after_ms` later, and one that was not said to be `dispatched` after `HANDED_OVER_WITHIN_MS` at the latest.
+    /// Requests whose sync may start. Together with the syncs and runs in progress they are at most
+    /// `in_flight`. Interactive requests come first and may use an eighth more capacity; then the longest
+    /// waiting. From now on they count as in progress. A request without a worker is returned again after
+    /// `again_after_ms`, and one that is not `dispatched` after `HANDED_OVER_WITHIN_MS`.
     async fn dispatch(
         &self,
         in_flight: usize,
@@ -178,11 +188,12 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// The broker has confirmed the job of the request. A repository that was deleted since is no error.
+    /// The broker has confirmed the job of the request. A repository that was deleted meanwhile is no error.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
-    /// An attempt at the sync failed with a code and a chain of causes, and its job comes again at `until_ms`. Until then it counts as
-    /// under way no more. A repository that was deleted since is no error, nor is a request that nobody waits for.
+    /// An attempt of the sync failed with a code and a chain of causes, and its job is delivered again at
+    /// `until_ms`. Until then it does not count as in progress. A repository that was deleted meanwhile is no
+    /// error, nor is a request that was cancelled.
     async fn postpone(
         &self,
         repository: RepositoryId,
@@ -192,10 +203,10 @@ pub trait Requests: Send + Sync {
         until_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// What is asked of a repository under that number, if it still waits for an answer.
+    /// The request of a repository with this number, if it is not answered yet.
     async fn asked(&self, repository: RepositoryId, request: u64) -> Result<Option<SyncRequest>, LedgerError>;
 
-    /// The sync was done (a run began, or nothing was new), or failed for good with a code and a chain of causes.
+    /// The sync has ended: a run began, nothing was new, or it failed with a code and a chain of causes.
     async fn answer(
         &self,
         repository: RepositoryId,
@@ -204,8 +215,9 @@ pub trait Requests: Send + Sync {
         now_ms: i64,
     ) -> Result<(), LedgerError>;
 
-    /// Nobody waits any more for what was asked of these: their last sync counts as `cancelled`, and whoever has the lease of
-    /// one loses it, so that it can begin no run. (Whoever takes a lease asks once more under it.) Returns those of which something was asked; a run that has begun is not concerned.
+    /// Cancels the pending requests of these repositories. Their last sync counts as `cancelled`. The holder
+    /// of a lease loses it and can begin no run. (A sync checks its request again under the lease.) Returns
+    /// the repositories that had a request. A run that has begun goes on.
     async fn cancel(
         &self,
         repositories: &[RepositoryId],
@@ -217,16 +229,17 @@ pub trait Requests: Send + Sync {
 /// Reading the ledger.
 #[async_trait]
 pub trait LedgerRead: Send + Sync {
-    /// `NotFound` if there is no such run.
+    /// `NotFound` if the run does not exist.
     async fn run(&self, run: RunId) -> Result<RunRecord, LedgerError>;
 
-    /// How things stand for a part that is to be worked on. `NotFound` if there is no such run.
+    /// The status of a part before a worker starts it. `NotFound` if the run does not exist.
     async fn part_status(&self, run: RunId, part: PartId) -> Result<PartStatus, LedgerError>;
 
     /// Runs of a repository (or of all), newest first.
     async fn runs(&self, repository: Option<RepositoryId>, limit: usize) -> Result<Vec<RunRecord>, LedgerError>;
 
-    /// The newest runs of the repositories, at most `of_each` of one and `in_all` of all, in one read; newest first.
+    /// The newest runs of the repositories in one read, newest first: at most `of_each` of one repository,
+    /// and `in_all` together.
     async fn runs_of(
         &self,
         repositories: &[RepositoryId],

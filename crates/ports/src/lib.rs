@@ -1,8 +1,9 @@
-//! The ports: what Cairn asks of the world, as small traits with their errors.
+//! The ports: the stores and services that Cairn uses, as small traits with their errors.
 //!
-//! An adapter implements ports and sees no other adapter, stage or service. Every read of a store takes a `View` (which
-//! generations it sees) and a `Scope` (which repositories it may touch); neither has a default. Writes of a run are
-//! *staged* under its generation and become visible only when the catalogue publishes that generation.
+//! An adapter implements ports and sees no other adapter, stage or service. Every read of a store takes a
+//! `View` (the generations that it sees) and a `Scope` (the repositories that it may use). Neither has a
+//! default. Writes of a run are *staged* under its generation, and become visible when the catalogue
+//! publishes that generation.
 
 mod blob_key;
 mod blob_store;

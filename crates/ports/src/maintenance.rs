@@ -1,4 +1,4 @@
-//! What every store with generations must be able to do besides staging and reading.
+//! The operations of every store with generations, beside staging and reading.
 
 use async_trait::async_trait;
 use cairn_domain::{GenerationId, RepositoryId, Tenant};
@@ -11,18 +11,20 @@ port_error!(
     "maintenance"
 );
 
-/// Sweeping. Each operation may be run again at any time and is then a no-op.
+/// Sweeping. Each operation may be repeated at any time; a repetition changes nothing.
 #[async_trait]
 pub trait Generations: Send + Sync {
-    /// Removes what the published generations retired (`gen_to` is one of them). Call only after the grace period, when no view can be older.
+    /// Removes the records that the published generations retired (`gen_to` is one of them). Call it only
+    /// after the grace period, when every view is newer.
     async fn sweep_retired(
         &self,
         repository: RepositoryId,
         published: &[GenerationId],
     ) -> Result<u64, MaintenanceError>;
 
-    /// Undoes a generation that was never published: removes what it began, reopens what it retired. Returns the number
-    /// of records that still name it (zero, or the caller sweeps again).
+    /// Undoes a generation that was never published: removes the records that it began and reopens those that
+    /// it retired. Returns the number of records that still refer to it. If this is not zero, the caller
+    /// sweeps again.
     async fn sweep_aborted(&self, repository: RepositoryId, aborted: GenerationId) -> Result<u64, MaintenanceError>;
 
     /// Removes every record of the repository that began below `before`.
@@ -33,10 +35,10 @@ pub trait Generations: Send + Sync {
         before: GenerationId,
     ) -> Result<(), MaintenanceError>;
 
-    /// Reorganises what is stored of the repository so that reading stays cheap. Changes nothing that a reader sees.
+    /// Reorganises the stored data of the repository so that reading stays cheap. Readers see no difference.
     async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 
-    /// Reads everything that is stored of the repository and verifies checksums. A fault names what is damaged and what
-    /// to do about it.
+    /// Reads all stored data of the repository and verifies checksums. An error says what is damaged and how
+    /// to repair it.
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 }

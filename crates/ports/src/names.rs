@@ -12,10 +12,11 @@ port_error!(
     "names"
 );
 
-/// A generation's change of the names: for each path that changed, all its names (none if it is gone).
+/// The change of the names in a generation: for each changed path, all its names (none if the path was
+/// removed).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StagedNames {
-    /// Paths whose former names end with this generation. Sorted.
+    /// Paths whose earlier names end with this generation. Sorted.
     pub replaced: Vec<RepoPath>,
     pub symbols: Vec<SymbolEntry>,
     pub files: Vec<RepoPath>,
@@ -25,9 +26,9 @@ pub struct StagedNames {
 pub enum NameMatch {
     /// As written.
     Exact,
-    /// Apart from case.
+    /// Ignoring case.
     CaseInsensitive,
-    /// Apart from case, `_` and `-`: `get_user`, `getUser`, `GetUser`.
+    /// Ignoring case, `_` and `-`: `get_user`, `getUser`, `GetUser`.
     StyleInsensitive,
     Prefix,
     Contains,
@@ -35,14 +36,14 @@ pub enum NameMatch {
     Fuzzy,
 }
 
-/// How the name of a file is meant. Always as it is written: `[`, `*` and `?` are characters of it.
+/// The way in which a file name is matched. It is always literal: `[`, `*` and `?` are ordinary characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileMatch {
-    /// The very path.
+    /// The exact path.
     Path,
     /// A path, a base name, or a part of a path.
     Name,
-    /// Such a name, or one near it.
+    /// Such a name, or a similar one.
     Similar,
 }
 
@@ -68,8 +69,8 @@ pub trait Names: Generations {
     /// Stages a generation's change. Running it again changes nothing.
     async fn stage(&self, tenant: &Tenant, run: RunId, staged: StagedNames) -> Result<(), NamesError>;
 
-    /// Symbols whose name or qualified name (`Class.method`, also the end of it) matches in one of the ways, best first, then
-    /// repository, path, line.
+    /// Symbols whose name, or qualified name (`Class.method`, also its end), matches in one of the ways. Best
+    /// first, then by repository, path and line.
     async fn symbols(
         &self,
         view: &View,
@@ -79,7 +80,7 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<SymbolHit>, NamesError>;
 
-    /// Files whose path or base name matches, best first, then repository, path.
+    /// Files whose path or base name matches. Best first, then by repository and path.
     async fn files(
         &self,
         view: &View,
@@ -89,7 +90,7 @@ pub trait Names: Generations {
         limit: usize,
     ) -> Result<Vec<FileHit>, NamesError>;
 
-    /// All visible symbols of a repository, by pages; `from` is 0 or the last page's `next`.
+    /// All visible symbols of a repository, by pages. `from` is 0, or `next` of the last page.
     async fn scroll(
         &self,
         view: &View,

@@ -1,7 +1,7 @@
-//! Where the documents of catalogue and ledger are kept: changed by commands, each in one transaction.
+//! The store of the documents of catalogue and ledger. Commands change them, each in one transaction.
 //!
-//! The decisions are those of `cairn_runs`; who implements this port only loads, locks and keeps. So every store of runs
-//! decides alike.
+//! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so all stores decide
+//! alike.
 
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};
@@ -15,28 +15,29 @@ port_error!(
     "store of runs"
 );
 
-/// Which repositories are asked for.
+/// A selection of repositories.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RepositoryQuery {
     One(RepositoryId),
-    /// Those of a tenant (or of all), sorted by name; also deleted ones.
+    /// The repositories of a tenant (or of all), sorted by name, also deleted ones.
     OfTenant(Option<Tenant>),
-    /// Those with a request that is not answered, in the order of `Requests::place`: interactive ones first, then by time.
+    /// Repositories with an unanswered request, in the order of `Requests::place`: interactive requests
+    /// first, then by time.
     Asked {
         limit: usize,
     },
 }
 
-/// Which runs are asked for.
+/// A selection of runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RunQuery {
     One(RunId),
-    /// Of a repository (or of all), newest first.
+    /// The runs of a repository (or of all), newest first.
     Newest {
         repository: Option<RepositoryId>,
         limit: usize,
     },
-    /// Of each of the repositories at most so many, and of all; newest first.
+    /// At most this many runs of each repository, and of all together; newest first.
     NewestOfEach {
         repositories: Vec<RepositoryId>,
         of_each: usize,
@@ -44,20 +45,20 @@ pub enum RunQuery {
     },
     /// Oldest first.
     Unfinished,
-    /// Unfinished, with parts that the broker does not have; oldest first.
+    /// Unfinished runs with parts that the broker does not have, oldest first.
     Unsent {
         limit: usize,
     },
-    /// The newest published one of each of the repositories at a seq; newest first.
+    /// The newest run of each repository that is published at this seq, newest first.
     PublishedAt {
         repositories: Vec<RepositoryId>,
         seq: PublishedSeq,
     },
-    /// Published until that time, and what they retired is not swept; oldest first.
+    /// Runs that were published until this time and whose retired records are not swept, oldest first.
     Retired {
         until_ms: i64,
     },
-    /// Unfinished, or published and not superseded until that time; oldest first.
+    /// Runs that are unfinished, or published and not superseded at this time; oldest first.
     Live {
         until_ms: i64,
     },
@@ -65,24 +66,25 @@ pub enum RunQuery {
 
 #[async_trait]
 pub trait RunDocuments: Send + Sync {
-    /// Loads what the command reaches under the write lock, applies it, and keeps the outcome durably: all of it, or
-    /// nothing where the command refuses (`NotFound`, `Conflict`, `Invalid`). Commands that reach the same document are
-    /// one after the other. May apply the command again where the transaction lost against another.
+    /// Loads the documents of the command under the write lock, applies it, and stores the result durably: as
+    /// a whole, or not at all if the command refuses (`NotFound`, `Conflict`, `Invalid`). Commands on the
+    /// same document run one after the other. The command may be applied again if the transaction lost
+    /// against another one.
     async fn change(&self, command: Command) -> Result<CommandReply, RunDocumentsError>;
 
     async fn registry(&self) -> Result<Registry, RunDocumentsError>;
 
-    /// The view that a publication made, as it was then; `None` for one that was forgotten.
+    /// The view that a publication made; `None` if it was removed.
     async fn publication(&self, seq: PublishedSeq) -> Result<Option<View>, RunDocumentsError>;
 
     async fn repositories(&self, query: RepositoryQuery) -> Result<Vec<RepositoryDocument>, RunDocumentsError>;
 
     async fn runs(&self, query: RunQuery) -> Result<Vec<RunDocument>, RunDocumentsError>;
 
-    /// The ended parts of a run, in the order of their ids.
+    /// The ended parts of a run, sorted by id.
     async fn parts(&self, run: RunId) -> Result<Vec<EndedPart>, RunDocumentsError>;
 
-    /// Forgets the views of publications that were followed by another one before `until_ms`: until then, each was what
-    /// questions saw.
+    /// Removes the views of publications that were superseded before `until_ms`. Until then, questions saw
+    /// them.
     async fn forget_publications(&self, until_ms: i64) -> Result<(), RunDocumentsError>;
 }

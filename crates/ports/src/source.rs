@@ -1,4 +1,4 @@
-//! Where repositories come from: git on disk, plain directories, remotes.
+//! The sources of repositories: git on disk, plain directories, remotes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,44 +9,45 @@ use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress, 
 use crate::error::port_error;
 
 port_error!(
-    /// An error of reading a source. Says nothing of credentials.
+    /// An error of reading a source. Contains no credentials.
     SourceError,
     "source"
 );
 
 impl SourceError {
-    /// Whether a chain of causes, as text, begins with an error of a source: it tells of the repository, and of no store.
+    /// Whether a chain of causes, as text, begins with an error of a source. Such an error is about the
+    /// repository, and not about a store.
     pub fn begins(chain: &str) -> bool {
         chain.starts_with("source: ")
     }
 }
 
-/// A path of the tree, whatever it is.
+/// A path of the tree: a file, a link or a submodule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TreeEntry {
     pub path: RepoPath,
     pub kind: EntryKind,
-    /// Git's id of the content; zero for what cannot be read.
+    /// Git's id of the content; zero if the content was not read.
     pub blob: BlobId,
     pub size_bytes: u64,
-    /// Set if the entry cannot be read (permission); the reason for people.
+    /// The reason, for people, why the entry cannot be read (permission); None if it can.
     pub unreadable: Option<String>,
-    /// When this content came to this path: time of the last commit that changed it, in seconds since 1970. None where no
-    /// history is at hand (directories, shallow clones) and for what is not committed as it is.
+    /// The time at which this content was committed at this path, in seconds since 1970. None without a
+    /// history (directories, shallow clones) and for content that is not committed.
     pub changed_at: Option<i64>,
 }
 
-/// What a read of a source leaves to the next one of the same source. Opaque to all but the adapter, and never needed:
-/// without it, and with one of another source, the same is read at a higher cost.
+/// Data from one read of a source for the next read of it. Only the adapter knows its format. It is never
+/// needed: without it, or with that of another source, the same is read at a higher cost.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
-    /// Saves hashing unchanged files; empty where it would not help.
+    /// Saves hashing unchanged files; empty where it does not help.
     pub stats: Vec<u8>,
-    /// Saves walking commits that were walked before; empty where it would not help.
+    /// Saves walking known commits; empty where it does not help.
     pub history: Vec<u8>,
 }
 
-/// Counts what a sync has done, while it does it. What it does again counts again.
+/// Counts the progress of a sync. Work that is repeated counts again.
 #[derive(Default, Debug)]
 pub struct SyncMeter {
     fetched_bytes: AtomicU64,
@@ -54,7 +55,7 @@ pub struct SyncMeter {
 }
 
 impl SyncMeter {
-    /// So much has come from the remote so far.
+    /// Sets the number of bytes received from the remote, if it has grown.
     pub fn fetched_so_far(&self, num_bytes: u64) {
         self.fetched_bytes.fetch_max(num_bytes, Ordering::Relaxed);
     }
@@ -84,8 +85,8 @@ pub type CheckListing = dyn Fn(ListedSoFar) -> Result<(), SourceError> + Send + 
 
 /// The caller's limit on a listing. The default has no limit.
 ///
-/// A reader calls `check` for each path before it keeps the entry. A reader that knows the number of paths in advance
-/// also calls it once with that number, before it builds the first entry.
+/// A reader calls `check` for each path before it keeps the entry. A reader that knows the number of paths in
+/// advance also calls it once with that number, before it builds the first entry.
 #[derive(Clone, Default)]
 pub struct ListingLimit(Option<Arc<CheckListing>>);
 
@@ -108,29 +109,30 @@ impl fmt::Debug for ListingLimit {
 /// How to read a source.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// Whose repository it is: what authenticates one tenant reads nothing for another.
+    /// The owner of the repository: credentials of one tenant are never used for another.
     pub tenant: Option<Tenant>,
-    /// Branch to read in place of the default one (bare repositories and URLs).
+    /// The branch to read instead of the default one (bare repositories and URLs).
     pub branch: Option<String>,
-    /// What `SnapshotTree::cache` gave after the last read of this source.
+    /// `SnapshotTree::cache` of the last read of this source.
     pub cache: SourceCache,
-    /// Told what was fetched.
+    /// Receives the progress of the fetch.
     pub meter: Arc<SyncMeter>,
     /// Ends the listing of a tree that is too large for the caller.
     pub listing: ListingLimit,
 }
 
-/// Opens sources. Blocking: callers run it where blocking is allowed.
+/// Opens sources. The methods block: callers run them where blocking is allowed.
 pub trait SourceReader: Send + Sync {
-    /// Reads the head without fetching content: cheap answer to "is there anything new?". `None` if the kind of source
-    /// cannot tell (working trees, directories).
+    /// Reads the head without fetching content: a cheap answer to "is there anything new?". `None` for
+    /// sources without a head (working trees, directories).
     fn head(&self, source: &Source, options: &ReadOptions) -> Result<Option<BlobId>, SourceError>;
 
-    /// Reads the tree. For URLs it fetches first.
+    /// Reads the tree. A URL is fetched first.
     fn open(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn SnapshotTree>, SourceError>;
 }
 
-/// One state of a source. Stays readable and unchanged while it is held (working trees: as far as nobody writes).
+/// One state of a source. It can be read, and does not change, while it is held. A working tree may be
+/// changed by other programs.
 pub trait SnapshotTree: Send + Sync {
     fn revision(&self) -> &Revision;
 
@@ -139,16 +141,16 @@ pub trait SnapshotTree: Send + Sync {
     /// Every path of the tree, sorted by path.
     fn entries(&self) -> &[TreeEntry];
 
-    /// A reader of contents; each thread takes its own.
+    /// A reader of contents. Each thread needs its own.
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError>;
 
-    /// To be given to the next read of the same source.
+    /// Data for the next read of the same source.
     fn cache(&self) -> &SourceCache;
 }
 
 pub trait ContentReader: Send {
-    /// The bytes of a file. Working trees: if they no longer match `entry.blob`, it is `Conflict` and the caller takes
-    /// the tree again.
+    /// The bytes of a file. In a working tree: `Conflict` if they no longer match `entry.blob`; the caller
+    /// then lists the tree again.
     fn read(&mut self, entry: &TreeEntry) -> Result<Vec<u8>, SourceError>;
 }
 
@@ -158,7 +160,7 @@ mod tests {
     use crate::{BlobStoreError, ErrorKind};
 
     #[test]
-    fn errors_of_sources_are_told_from_others() {
+    fn source_errors_are_recognised() {
         assert!(SourceError::begins(&SourceError::new(ErrorKind::NotFound, "fetch", "https://h/x").to_string()));
         assert!(!SourceError::begins(&BlobStoreError::new(ErrorKind::NotFound, "get", "source: ").to_string()));
     }

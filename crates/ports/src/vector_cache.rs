@@ -1,4 +1,4 @@
-//! Vectors by content: what was embedded once in a tenant is not embedded again.
+//! Vectors by content: a content is embedded once for a tenant.
 
 use async_trait::async_trait;
 use cairn_domain::{DenseVector, Tenant, VectorKey};
@@ -13,13 +13,13 @@ port_error!(
 
 #[async_trait]
 pub trait VectorCache: Send + Sync {
-    /// The cached vectors, in order; `None` where there is none.
+    /// The cached vectors, in the order of the keys; `None` for a key without a vector.
     async fn get(&self, tenant: &Tenant, keys: &[VectorKey]) -> Result<Vec<Option<DenseVector>>, VectorCacheError>;
 
-    /// Adds vectors; a key that is there keeps its vector.
+    /// Adds vectors. An existing key keeps its vector.
     async fn put(&self, tenant: &Tenant, entries: &[(VectorKey, DenseVector)]) -> Result<(), VectorCacheError>;
 
-    /// Forgets what `is_live` refuses. Returns how many were removed.
+    /// Removes the vectors that `is_live` refuses. Returns their number.
     async fn sweep(
         &self,
         tenant: &Tenant,

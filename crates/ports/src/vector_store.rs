@@ -1,4 +1,5 @@
-//! Chunks with their vectors and terms: staged, published with their generation, found by dense and sparse scores.
+//! Chunks with their vectors and terms: staged, published with their generation, and found by dense and
+//! sparse scores.
 
 use async_trait::async_trait;
 use cairn_domain::{ChunkKey, ChunkKind, ChunkRecord, DenseVector, Digest, Point, RepositoryId, Scope, View};
@@ -12,16 +13,16 @@ port_error!(
     "vector store"
 );
 
-/// What a part of a run changes in the store, all of it or nothing.
+/// The change that a part of a run makes in the store. It is applied as a whole or not at all.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StagedPoints {
-    /// New versions. Inserted if the same record (key and generation) is not there.
+    /// New versions. A version is inserted if no record with its key and generation exists.
     pub points: Vec<Point>,
     /// Keys whose visible version ends with this generation.
     pub retired: Vec<ChunkKey>,
 }
 
-/// Whether test code is wanted.
+/// Whether test code is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum IncludeTests {
     #[default]
@@ -30,26 +31,27 @@ pub enum IncludeTests {
     Only,
 }
 
-/// Restricts what is found. Empty lists restrict nothing; the fields are combined with *and*, their values with *or*.
+/// Restricts the hits. An empty list restricts nothing. The fields are combined with *and*, the values of a
+/// field with *or*.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ChunkFilter {
     pub languages: Vec<String>,
     pub kinds: Vec<ChunkKind>,
-    /// Globs on the repository-relative path, as `globset` reads them (`*` does not cross `/`). One without `/` also matches
-    /// the base name.
+    /// Globs on the repository-relative path in the syntax of `globset` (`*` does not match `/`). A glob
+    /// without `/` also matches the base name.
     pub paths: Vec<String>,
-    /// Module paths; a chunk of `a.b` or `a.b.c` matches `a.b`, one of `a.bc` does not.
+    /// Module paths. A chunk of `a.b` or `a.b.c` matches `a.b`; a chunk of `a.bc` does not.
     pub module_prefixes: Vec<String>,
     pub include_tests: IncludeTests,
-    /// All of them must be there.
+    /// A chunk must have all of them.
     pub tags: Vec<String>,
-    /// Last change at or after, seconds since 1970. Chunks of unknown time match: they are as new as their generation, and
-    /// whoever asks leaves out the repositories whose generation is older.
+    /// Last change at or after this time, in seconds since 1970. Chunks of unknown time match: they are as
+    /// new as their generation, and the caller leaves out repositories with an older generation.
     pub since: Option<i64>,
 }
 
-/// What one of `ChunkFilter::paths` spells if it has no wildcards: each special sign of it stands in brackets (`[*]`), as
-/// escaping puts it.
+/// The path that a value of `ChunkFilter::paths` spells, if it has no wildcards. Special characters are in
+/// brackets (`[*]`), as escaping writes them.
 pub fn literal_path(pattern: &str) -> Option<String> {
     let mut literal = String::with_capacity(pattern.len());
     let mut rest = pattern.chars();
@@ -69,12 +71,12 @@ pub fn literal_path(pattern: &str) -> Option<String> {
     Some(literal)
 }
 
-/// A chunk that was found. The order of hits is total: score (high first), repository, path, line, key.
+/// A chunk that was found. Hits have a total order: score (high first), repository, path, line, key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hit {
     pub repository: RepositoryId,
     pub key: ChunkKey,
-    /// Sum of products of integers: the same in every store.
+    /// A sum of products of integers: equal in every store.
     pub score: i64,
 }
 
@@ -83,16 +85,17 @@ pub struct Hit {
 pub struct ChunkPage {
     /// Each chunk with the digest of its vectors.
     pub chunks: Vec<(ChunkRecord, Digest)>,
-    /// Where the next page starts; none after the last.
+    /// The start of the next page; none after the last.
     pub next: Option<u64>,
 }
 
 #[async_trait]
 pub trait VectorStore: Generations {
-    /// Stages what a part of a run found. Durable when it returns; running it again with the same part changes nothing.
+    /// Stages the points of a part of a run. Durable when it returns. Running it again with the same part
+    /// changes nothing.
     async fn stage(&self, staging: &Staging, staged: StagedPoints) -> Result<(), VectorStoreError>;
 
-    /// The `limit` visible chunks of the highest dot product with the vector (also negative ones).
+    /// The `limit` visible chunks with the highest dot product with the vector (also negative ones).
     async fn search_dense(
         &self,
         view: &View,
@@ -102,8 +105,8 @@ pub trait VectorStore: Generations {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError>;
 
-    /// The `limit` visible chunks of the highest sum of weights over the terms; only those that have one of them.
-    /// `terms` are sorted, with weights of the query.
+    /// The `limit` visible chunks with the highest sum of weights over the terms; a chunk must have one of
+    /// the terms. `terms` are sorted and have the weights of the query.
     async fn search_sparse(
         &self,
         view: &View,
@@ -113,8 +116,8 @@ pub trait VectorStore: Generations {
         limit: usize,
     ) -> Result<Vec<Hit>, VectorStoreError>;
 
-    /// The visible chunks of the keys, in their order, without those that are not visible. `text` is empty unless asked
-    /// for.
+    /// The visible chunks of the keys, in the same order, without chunks that are not visible. `text` is
+    /// empty unless it is requested.
     async fn fetch(
         &self,
         view: &View,
@@ -123,7 +126,7 @@ pub trait VectorStore: Generations {
         with_text: bool,
     ) -> Result<Vec<ChunkRecord>, VectorStoreError>;
 
-    /// All visible chunks of a repository, by pages; `from` is 0 or the last page's `next`.
+    /// All visible chunks of a repository, by pages. `from` is 0, or `next` of the last page.
     async fn scroll(
         &self,
         view: &View,

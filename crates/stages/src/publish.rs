@@ -11,7 +11,7 @@ use cairn_wire::{Manifest, PartReport, Plan, RunResult, StageDuration};
 use rustc_hash::FxHashMap;
 
 use crate::artifacts::{Artifacts, reported};
-use crate::sync::inventory_result;
+use crate::sync::{inventory_result, over_budget};
 
 /// May be run twice and stopped anywhere: its only effect is a transaction that a run takes at most once.
 pub struct PublishStage {
@@ -20,6 +20,8 @@ pub struct PublishStage {
     pub ledger: Arc<dyn LedgerRead>,
     pub clock: Arc<dyn Clock>,
     pub model: String,
+    /// A snapshot with more chunks is not published (`Ceilings::max_chunks`).
+    pub max_chunks: u64,
 }
 
 #[async_trait]
@@ -64,6 +66,10 @@ impl Stage for PublishStage {
             result,
             model: self.model.clone(),
         };
+        let num_chunks = published.result.chunks;
+        if num_chunks > self.max_chunks {
+            return Err(over_budget("chunks", num_chunks, self.max_chunks, "ceilings.max_chunks"));
+        }
         fail_point!("publish::before_switch", |said| Err(StageError::injected(said)));
         let (run, repository, state) = (published.run, published.result.repository.clone(), published.state);
         self.catalogue.publish(published).await?;
@@ -135,7 +141,7 @@ fn result(
     before: Option<RunResult>,
     now_ms: i64,
 ) -> RunResult {
-    let inventory = inventory_result(manifest);
+    let inventory = inventory_result(manifest, run.result.settings_errors.clone(), run.result.num_settings_errors);
     let mut result = RunResult {
         files_indexed: inventory.files_indexed,
         files: inventory.files,

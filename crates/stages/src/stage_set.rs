@@ -29,6 +29,8 @@ pub struct StageSet {
     pub clock: Arc<dyn Clock>,
     /// Threads of one linking.
     pub num_threads: usize,
+    /// The ceiling on the chunks of a snapshot.
+    pub max_chunks: u64,
 }
 
 /// The stores that a sweep reads and cleans beside those of the stages.
@@ -93,6 +95,7 @@ impl StageSet {
             ledger: Arc::clone(&self.ledger),
             clock: Arc::clone(&self.clock),
             model: model.to_owned(),
+            max_chunks: self.max_chunks,
         })
     }
 

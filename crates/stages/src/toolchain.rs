@@ -29,8 +29,16 @@ impl Toolchain {
     /// settings, every version that facts and records depend on, and the release, because the rules of the
     /// inventory have no version of their own.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {
-        let Operator { home: _, sources: _, max_file_size, generated, sensitive_add, sensitive_allow, num_workers: _ } =
-            operator;
+        let Operator {
+            home: _,
+            sources: _,
+            max_file_size,
+            generated,
+            sensitive_add,
+            sensitive_allow,
+            num_workers: _,
+            ceilings: _,
+        } = operator;
         Digester::new("inputs_digest")
             .text(env!("CARGO_PKG_VERSION"))
             .bytes(&self.digest().0)

@@ -1,27 +1,28 @@
-//! Fields to bytes: numbers as varints, texts and lists with their length, optional values with a flag, in the order
-//! in which `record!` names the fields. No names, no types: both stand in the envelope's kind and version.
+//! The codec of fields: numbers as varints, texts and lists with their length, optional values with a flag.
+//! The order is that of the fields in `record!`. Names and types are not encoded: kind and version in the
+//! envelope imply them.
 
 use std::fmt;
 
-/// Why bytes cannot be read.
+/// The reason why bytes cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DecodeError {
-    /// Torn or damaged: bytes that are not what their envelope says.
+    /// Torn or damaged: the bytes do not match their envelope.
     Malformed {
-        /// What was expected where.
+        /// The expected item.
         expected: &'static str,
         /// Offset from the end of the input.
         bytes_left: usize,
     },
     /// Written by another build.
     UnknownVersion {
-        /// What the artifact is.
+        /// The kind of the artifact.
         kind: &'static str,
         found: u8,
         /// The newest version that this build reads.
         newest: u8,
     },
-    /// An artifact, but of another kind than the one that was asked for.
+    /// An artifact of another kind than the requested one.
     OtherKind { wanted: &'static str, found: u8 },
 }
 
@@ -43,7 +44,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// What is left to decode.
+/// The input that is not decoded yet.
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         self.fail("a number of at most 64 bits")
     }
 
-    /// A length that the rest of the input could hold, so that a damaged one cannot ask for memory.
+    /// A length that fits in the rest of the input, so that a damaged one cannot allocate much memory.
     fn length(&mut self) -> Result<usize, DecodeError> {
         let length = self.varint()?;
         if length > self.0.len() as u64 { self.fail("a length within the input") } else { Ok(length as usize) }
@@ -234,12 +235,12 @@ impl<A: Decode, B: Decode> Decode for (A, B) {
     }
 }
 
-/// Implements the codec of a struct: its fields, in the order given.
+/// Implements the codec of a struct: its fields in the given order.
 macro_rules! record {
     ($type:path { $($field:ident),+ $(,)? }) => {
         impl $crate::codec::Encode for $type {
             fn encode(&self, out: &mut Vec<u8>) {
-                // Taking the struct apart makes a forgotten field an error of the compiler.
+                // The pattern names every field, so that a forgotten one does not compile.
                 type Record = $type;
                 let Record { $($field),+ } = self;
                 $($crate::codec::Encode::encode($field, out);)+
@@ -255,7 +256,7 @@ macro_rules! record {
     };
 }
 
-/// Implements the codec of an enum without fields: a number for each variant, fixed for ever.
+/// Implements the codec of an enum without fields. Each variant has a number that never changes.
 macro_rules! enumeration {
     ($type:path { $($variant:ident = $number:literal),+ $(,)? }) => {
         impl $crate::codec::Encode for $type {

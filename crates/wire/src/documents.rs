@@ -1,5 +1,5 @@
-//! The codec of what the catalogue and the ledger keep: registry, repositories, runs, views. A byte of version, then the
-//! fields. Whoever stores a document keeps beside it what he asks for.
+//! The codec of the documents of catalogue and ledger: registry, repositories, runs, views. A document is one
+//! byte of version and then the fields. A store keeps the fields that it queries beside the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ impl<T: Decode + Ord> Decode for BTreeSet<T> {
     }
 }
 
-/// Keys and values, one after the other.
+/// Keys and values in turn.
 fn encode_map<K: Encode, V: Encode>(map: &BTreeMap<K, V>, out: &mut Vec<u8>) {
     (map.len() as u64).encode(out);
     for (key, value) in map {
@@ -137,7 +137,7 @@ impl Decode for PartSet {
 record!(runs::Deletion { generation, indexed_again });
 record!(runs::Registry { last_generation, seq, newest_published, unpublished, deletions });
 
-/// Who asked came later, and stands at the end of the repository's document.
+/// The requester was added later and is at the end of the repository's document.
 impl Encode for runs::Wanted {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::Wanted { number, lane, asked_at_ms, rebuild, is_scheduled: _ } = self;
@@ -157,7 +157,7 @@ impl Decode for runs::Wanted {
 
 record!(domain::SyncProgress { fetched_bytes, num_files_read });
 
-/// How far its holder is came later, and stands at the end of the repository's document.
+/// The progress of the holder was added later and is at the end of the repository's document.
 impl Encode for runs::LeaseState {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::LeaseState { epoch, expires_at_ms, is_held, progress: _ } = self;
@@ -174,8 +174,8 @@ impl Decode for runs::LeaseState {
     }
 }
 
-/// What it was handed over as, whether the broker has it, and when it is tried again came later, and stand at the end of the
-/// repository's document.
+/// Added later, at the end of the repository's document: the request as it was dispatched, whether the broker
+/// has it, and the time of its next attempt.
 impl Encode for runs::Dispatched {
     fn encode(&self, out: &mut Vec<u8>) {
         self.request.number.encode(out);
@@ -197,14 +197,14 @@ record!(runs::RepositoryState { lease, requests, is_deleted, deletion, published
 record!(runs::SyncOutcome { at_ms, failure });
 record!(domain::Hosted { host, id, organisation, default_branch, description, topics });
 
-/// What stands at the end of a document; none in one that was written before it was there.
+/// A field at the end of a document; None in a document that is older than the field.
 fn came_later<T: Decode>(reader: &mut Reader<'_>) -> Result<Option<T>, DecodeError> {
     if reader.0.is_empty() { Ok(None) } else { T::decode(reader).map(Some) }
 }
 
-/// What a host says of a repository came later than the rest, after that whether the broker has the job of its request, how far its
-/// sync is, when it is tried again, whether a schedule asked, and what the request under way was handed over as. They stand at the end,
-/// and are missing in older documents.
+/// Added later, in this order: the host's data of a repository; whether the broker has the job of its
+/// request; the progress of its sync; the time of its next attempt; whether a schedule requested it; and the
+/// request in progress as it was dispatched. They are at the end, and missing in older documents.
 impl Encode for runs::RepositoryDocument {
     fn encode(&self, out: &mut Vec<u8>) {
         let runs::RepositoryDocument { id, details, last_sync, state } = self;
@@ -334,20 +334,20 @@ mod tests {
         }
     }
 
-    /// As an older document has it that says nothing of what was asked.
+    /// The form of an older document, without the later fields of the request.
     fn dispatched(at_ms: i64, lane: domain::Lane) -> runs::Dispatched {
         let request = runs::Wanted { number: 1, lane, asked_at_ms: at_ms, rebuild: false, is_scheduled: false };
         runs::Dispatched { request, at_ms, is_sent: true, postponed_until_ms: None }
     }
 
     #[test]
-    fn what_came_later_may_be_missing() {
+    fn later_fields_may_be_missing() {
         let mut document = repository(None);
         document.state.requests.dispatched = Some(dispatched(2, domain::Lane::Bulk));
         let bytes = encode_document(&document);
         let num_bytes = bytes.len();
-        // In the order in which they came: a host's words, `is_sent`, two counts of progress, when it is tried again, who asked, and what
-        // was handed over with who asked for that.
+        // In the order in which they were added: the host's data, `is_sent`, two counts of progress, the time
+        // of the next attempt, the requester, and the dispatched request with its requester.
         let request = runs::Wanted { is_scheduled: false, ..dispatched(2, domain::Lane::Bulk).request };
         let num_request = {
             let mut out = Vec::new();
@@ -367,14 +367,14 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_document_asked_is_what_it_handed_over() {
+    fn older_document_dispatched_its_request() {
         let mut document = repository(None);
         document.state.requests.ask(domain::Lane::Interactive, true, 1);
         let before = encode_document(&document).len();
         document.state.dispatch(2, 3).expect("wanted");
         document.state.requests.dispatched(document.state.requests.last);
         let bytes = encode_document(&document);
-        // Without the request at the end, and who asked for it.
+        // Without the request at the end and its requester.
         let mut request = Vec::new();
         document.state.requests.wanted.encode(&mut request);
         let older = &bytes[..bytes.len() - request.len() - 1];
@@ -383,14 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_sync_is_comes_back() {
+    fn sync_progress_survives_the_codec() {
         let mut document = repository(None);
         document.state.lease.progress = domain::SyncProgress { fetched_bytes: 1 << 40, num_files_read: 300 };
         assert_eq!(decode_document(&encode_document(&document)), Ok(document));
     }
 
     #[test]
-    fn who_asked_comes_back() {
+    fn requester_survives_the_codec() {
         let mut document = repository(None);
         document.state.requests.schedule(5);
         assert_eq!(decode_document(&encode_document(&document)).as_ref(), Ok(&document));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_comes_back() {
+    fn unsent_request_survives_the_codec() {
         let mut document = repository(None);
         let before = dispatched(2, domain::Lane::Interactive);
         let request = runs::Wanted { rebuild: true, is_scheduled: true, asked_at_ms: 1, ..before.request };
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_says_comes_back() {
+    fn hosted_data_survives_the_codec() {
         let hosted = domain::Hosted {
             host: "git.example".to_owned(),
             id: "7".to_owned(),

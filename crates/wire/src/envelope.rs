@@ -1,10 +1,11 @@
-//! The first bytes of every artifact: `CAIRN`, its kind, its version. The rest is one zstd frame with a checksum.
+//! The first bytes of every artifact: `CAIRN`, its kind, its version. The rest is one zstd frame with a
+//! checksum.
 //!
-//! A change of what stands in an artifact raises the version of its kind, and the reader of the older ones stays.
+//! A change of an artifact's contents raises the version of its kind. The readers of older versions stay.
 
 use crate::codec::{Decode, DecodeError, Encode, Reader};
 
-/// What an artifact is.
+/// The kind of an artifact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArtifactKind {
     SourcePack,
@@ -29,7 +30,7 @@ impl ArtifactKind {
         ArtifactKind::LinkGroup,
     ];
 
-    /// The name that errors and golden files use.
+    /// The name in errors and golden files.
     pub fn as_str(self) -> &'static str {
         match self {
             ArtifactKind::SourcePack => "source pack",
@@ -49,7 +50,7 @@ impl ArtifactKind {
             ArtifactKind::FactsPack => 2,
             ArtifactKind::Manifest => 3,
             ArtifactKind::Plan => 4,
-            // 5 was a link summary in one piece.
+            // Number 5 was a link summary in one piece.
             ArtifactKind::Patterns => 6,
             ArtifactKind::OutlinePack => 7,
             ArtifactKind::LinkState => 8,
@@ -57,7 +58,7 @@ impl ArtifactKind {
         }
     }
 
-    /// The version that is written today.
+    /// The version that this build writes.
     pub fn version(self) -> u8 {
         match self {
             ArtifactKind::Manifest => 2,
@@ -84,7 +85,7 @@ pub(crate) fn check_header(kind: ArtifactKind, bytes: &[u8]) -> Result<&[u8], De
         return Err(DecodeError::OtherKind { wanted: kind.as_str(), found });
     }
     let found = reader.take(1, "a version")?[0];
-    // What a newer version of a kind added stands at its end, so that one reader reads all of them.
+    // A newer version of a kind adds fields at the end, so that one reader reads all versions.
     if !(1..=kind.version()).contains(&found) {
         return Err(DecodeError::UnknownVersion { kind: kind.as_str(), found, newest: kind.version() });
     }
@@ -101,7 +102,7 @@ pub fn encode(kind: ArtifactKind, value: &impl Encode) -> Vec<u8> {
     out
 }
 
-/// Decodes an artifact of one value; nothing may follow it.
+/// Decodes an artifact of one value. More bytes after it are an error.
 pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeError> {
     let body = decompress(check_header(kind, bytes)?)?;
     let mut reader = Reader(&body);
@@ -109,7 +110,7 @@ pub fn decode<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<T, DecodeEr
     if reader.0.is_empty() { Ok(value) } else { reader.fail("the end of the artifact") }
 }
 
-/// Level 1: measured on source text, a quarter of the size at ten times the speed of level 9.
+/// Level 1: measured on source text, it writes a quarter of the size at ten times the speed of level 9.
 const LEVEL: i32 = 1;
 
 pub(crate) fn compress(body: &[u8]) -> Vec<u8> {

@@ -5,29 +5,29 @@ use std::fmt;
 use cairn_domain::{ArtifactRef, GenerationId, Key128, MessageId, PartId, RepositoryId, RunId, StageName, Tenant};
 use serde::{Deserialize, Serialize};
 
-/// What a worker is asked to do.
+/// The work of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Job {
     Sync(SyncJob),
     Part(PartJob),
 }
 
-/// A repository to be brought to the state of its source.
+/// Brings a repository to the state of its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncJob {
     pub tenant: Tenant,
     pub repository: RepositoryId,
-    /// Number of the request among those of the repository: what was asked for later is another job.
+    /// Number of the request within the repository: a later request is another job.
     pub request: u64,
 }
 
-/// One part of a run to be worked on.
+/// Runs one part of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartJob {
     pub tenant: Tenant,
     pub run: RunId,
     pub part: PartId,
-    /// The plan that says what the part works on.
+    /// The plan that defines the work of the part.
     pub plan: ArtifactRef,
 }
 
@@ -39,7 +39,7 @@ impl Job {
         }
     }
 
-    /// The stage whose workers take the job.
+    /// The stage whose workers receive the job.
     pub fn stage(&self) -> StageName {
         match self {
             Job::Sync(_) => StageName::Sync,
@@ -66,9 +66,9 @@ impl Job {
         serde_json::to_string(&body).expect("a struct of texts and numbers is JSON")
     }
 
-    /// What is wrong with a text that is no job, for its dead letter.
+    /// The fault of a text that is not a job, for its dead letter.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        // The version first: what else stands in a job of another version is not ours to judge.
+        // Reads the version first: this build does not know the fields of another version.
         let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match version {
             1 => parse::<JobV1>(text)?.into_job(),
@@ -161,7 +161,7 @@ impl JobV2 {
     }
 }
 
-/// Before there were tenants but the local one.
+/// Jobs that were written when `local` was the only tenant.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobV1 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_comes_back_and_is_small() {
+    fn job_survives_the_codec_and_is_small() {
         let repository = part_job().repository();
         for job in [part_job(), Job::Sync(SyncJob { tenant: Tenant::new("acme"), repository, request: 5 })] {
             let text = job.to_json();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn each_request_for_a_sync_has_an_id_of_its_own() {
+    fn each_sync_request_has_its_own_id() {
         let repository = part_job().repository();
         let sync = |request| Job::Sync(SyncJob { tenant: Tenant::local(), repository, request }).id();
         assert_ne!(sync(1), sync(2));

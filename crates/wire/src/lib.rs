@@ -1,9 +1,10 @@
-//! What is sent and stored: versioned jobs and artifacts.
+//! The formats of everything that is sent and stored: versioned jobs and artifacts.
 //!
-//! The domain's types know nothing of bytes; here they get them. Jobs are JSON with a `version`; results, reports and
-//! settings are JSON whose readers fill in what an older writer did not know. Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), many
-//! records in one compressed, checksummed file (`pack`). Every version that was ever written has golden files, and
-//! keeps its reader.
+//! The domain's types contain no serialisation; it is here. Jobs are JSON with a `version`. Results, reports
+//! and settings are JSON whose readers fill in fields that an older writer did not know. Artifacts are
+//! binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), and many
+//! records in one compressed file with checksums (`pack`). Every version that was ever written has a golden
+//! file and keeps its reader.
 
 mod codec;
 mod documents;

@@ -1,8 +1,8 @@
-//! What linking a generation came to, besides the edges of the graph: the references that it could not resolve, and what
-//! the next run must know of each file to leave it as it is.
+//! The results of linking a generation that are not in the graph: the references that could not be resolved,
+//! and the data with which the next run can skip a file.
 //!
-//! Files are grouped by path. A run writes the groups in which something changed; the others stand in its state as in
-//! the one before.
+//! Files are grouped by path. A run writes the groups that changed. Its state refers to the unchanged groups
+//! of the state before.
 
 use cairn_domain::{ArtifactRef, PackageManifest, RepoPath, Resolution, Unresolved};
 
@@ -19,7 +19,7 @@ pub struct UnresolvedSite {
 }
 record!(UnresolvedSite { name, receiver, line, reason });
 
-/// The unresolved references of one file, in order of position.
+/// The unresolved references of one file, sorted by position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileUnresolved {
     pub path: RepoPath,
@@ -30,33 +30,33 @@ record!(FileUnresolved { path, sites });
 /// The unresolved references of the files of a group.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkSummary {
-    /// Sorted by path; files without unresolved references are left out.
+    /// Sorted by path. Files without unresolved references are left out.
     pub files: Vec<FileUnresolved>,
 }
 record!(LinkSummary { files });
 
-/// What linking one file came to.
+/// The result of linking one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkedFile {
     pub path: RepoPath,
-    /// Number of its edges by class; those that are 0 are left out.
+    /// Number of its edges by class; classes without edges are left out.
     pub edges: Vec<(Resolution, u32)>,
     /// Number of its unresolved references by reason.
     pub unresolved: Vec<(Unresolved, u32)>,
-    /// Names of the other modules that its edges reach, sorted.
+    /// Names of the other modules that its edges lead to, sorted.
     pub modules: Vec<String>,
 }
 record!(LinkedFile { path, edges, unresolved, modules });
 
-/// The keys that the files of a group asked the environment for, shortened to 32 bits: enough to find every file that
-/// asked for a key, and once in a while one that did not.
+/// The keys that the files of a group looked up in the environment, shortened to 32 bits. A look-up finds
+/// every file that used a key, and rarely a file that did not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AskedKeys {
     /// Ascending, each once.
     keys: Vec<u32>,
-    /// By key: where its files end among `files`.
+    /// For each key, the end of its files in `files`.
     ends: Vec<u32>,
-    /// Positions in the group of the files that asked, ascending for each key.
+    /// Positions in the group of the files that looked the key up, ascending for each key.
     files: Vec<u32>,
 }
 
@@ -65,13 +65,13 @@ fn shortened(key: u64) -> u32 {
 }
 
 impl AskedKeys {
-    /// From pairs of a key and the position of a file that asked for it, in any order.
+    /// Builds it from pairs of a key and the position of a file that looked it up, in any order.
     pub fn new(asked: impl IntoIterator<Item = (u64, u32)>) -> Self {
         Self::of_short(asked.into_iter().map(|(key, file)| (shortened(key), file)).collect())
     }
 
-    /// What files that were asked about in other groups asked for, at their positions now: `place` tells that of a
-    /// file, if it is taken over. With what files that were linked anew asked for.
+    /// Joins the look-ups of files of earlier groups, at their present positions, with those of files that
+    /// were linked now. `place` returns the position of an earlier file, if it is kept.
     pub fn joined<'a>(parts: impl IntoIterator<Item = (&'a AskedKeys, Vec<Option<u32>>)>, linked: &AskedKeys) -> Self {
         let mut asked: Vec<(u32, u32)> = linked.pairs().collect();
         for (part, places) in parts {
@@ -92,7 +92,7 @@ impl AskedKeys {
         all
     }
 
-    /// Positions of the files that asked for the key.
+    /// Positions of the files that looked the key up.
     pub fn askers(&self, key: u64) -> &[u32] {
         self.keys.binary_search(&shortened(key)).map_or(&[], |index| self.files_of(index))
     }
@@ -108,7 +108,7 @@ impl AskedKeys {
     }
 }
 
-/// Ascending numbers as differences, so that they take few bytes.
+/// Ascending numbers as differences, which take few bytes.
 fn encode_ascending(numbers: &[u32], out: &mut Vec<u8>) {
     let mut last = 0;
     for number in numbers {
@@ -154,7 +154,7 @@ impl Decode for AskedKeys {
     }
 }
 
-/// Files that are neighbours by path. A pack holds it as its first record and their [`LinkSummary`] as its second.
+/// Files with neighbouring paths. In a pack it is the first record; the second one is their [`LinkSummary`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkGroup {
     /// Sorted by path.
@@ -163,13 +163,13 @@ pub struct LinkGroup {
 }
 record!(LinkGroup { files, asked });
 
-/// What a generation's linking came to. The next run links only the files that changed and those that asked for what
-/// is found differently.
+/// The linking state of a generation. The next run links only the changed files, and the files whose look-ups
+/// have another result now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkState {
-    /// The packages that the repository declares, in the order of their manifests' paths.
+    /// The packages that the repository declares, sorted by the paths of their manifests.
     pub packages: Vec<PackageManifest>,
-    /// Packs of the kind `LinkGroup`, in the order of their paths.
+    /// Packs of the kind `LinkGroup`, sorted by path.
     pub groups: Vec<ArtifactRef>,
 }
 record!(LinkState { packages, groups });
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_for_a_key_is_found() {
+    fn files_that_looked_a_key_up_are_found() {
         let asked = AskedKeys::new([(key(9), 1), (key(2), 0), (key(9), 0), (key(9), 1), (key(5), 3)]);
         assert_eq!(asked.askers(key(9)), [0, 1]);
         assert_eq!(asked.askers(key(2)), [0]);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn files_take_their_keys_along() {
+    fn moved_files_keep_their_keys() {
         let first = AskedKeys::new([(key(1), 0), (key(1), 1), (key(2), 1)]);
         let second = AskedKeys::new([(key(1), 0), (key(3), 0)]);
         let parts = [(&first, vec![None, Some(2)]), (&second, vec![Some(0)])];

@@ -7,16 +7,19 @@ use crate::codec::{Decode, DecodeError, Encode, Reader};
 /// Entries sorted by path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
-    /// Of the settings by which paths and contents were decided: under the same rules an unchanged blob is decided the same.
+    /// Digest of the settings that decide about paths and contents. Under equal rules, an unchanged blob has
+    /// the same decision.
     pub rules: Digest,
-    /// Of the versions of everything that makes records of facts: under other tools every record is made anew.
+    /// Digest of the versions of everything that turns facts into records. Under other tools, every record is
+    /// written again.
     pub tools: Digest,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,
-    /// The link summary of the generation; set when it is published.
+    /// The link summary of the generation; set at publication.
     pub links: Option<ArtifactRef>,
     pub entries: Vec<ManifestEntry>,
-    /// Of all that decides beside the snapshot: under the same, the same commit comes out the same. None in version 1.
+    /// Digest of all inputs beside the snapshot: with equal inputs, the same commit has the same result. None
+    /// in version 1.
     pub inputs_digest: Option<Digest>,
 }
 

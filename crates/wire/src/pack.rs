@@ -1,8 +1,8 @@
-//! Many records in one artifact, each readable on its own.
+//! Many records in one artifact. Each can be read alone.
 //!
-//! Records are gathered into groups of about 128 KiB, each one zstd frame: small files compress as well as large ones,
-//! and reading one record costs one group. The index at the end tells each group's place and checksum and each
-//! record's place in its group.
+//! Records are collected in groups of about 128 KiB. Each group is one zstd frame: small files compress as
+//! well as large ones, and reading one record costs one group. The index at the end contains the place and
+//! checksum of each group, and the place of each record in its group.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ const GROUP_BYTES: usize = 128 * 1024;
 struct Group {
     offset: u64,
     size_bytes: u32,
-    /// First eight bytes of the compressed frame's blake3.
+    /// The first eight bytes of the compressed frame's blake3.
     checksum: [u8; 8],
 }
 record!(Group { offset, size_bytes, checksum });
@@ -88,7 +88,7 @@ impl PackWriter {
         self.index.places.partition_point(|place| place.group < closed)
     }
 
-    /// Records that follow are read without those before.
+    /// Ends the group: later records can be read without the earlier ones.
     pub fn end_group(&mut self) {
         if !self.open_group.is_empty() || self.index.places.len() > self.places_in_closed_groups() {
             self.close_group();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_comes_back_in_any_order() {
+    fn records_are_read_in_any_order() {
         let records: Vec<String> = (0..300).map(|number| "x".repeat(number * 7)).collect();
         let mut reader = PackReader::open(ArtifactKind::SourcePack, pack(&records)).expect("a sound pack");
         assert_eq!(reader.num_records(), 300);

@@ -1,4 +1,4 @@
-//! The plan of a run: what each part works on.
+//! The plan of a run: the work of each part.
 
 use cairn_domain::{ArtifactRef, PartId, RepoPath, StageName};
 
@@ -8,17 +8,17 @@ use crate::codec::record;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedPath {
     pub path: RepoPath,
-    /// It was indexed by the previous generation.
+    /// The previous generation has it indexed.
     pub before: bool,
-    /// It is to be indexed by this one.
+    /// This generation indexes it.
     pub now: bool,
 }
 record!(ChangedPath { path, before, now });
 
-/// What a run has to do. Written before the run begins; never changed.
+/// The work of a run. Written before the run begins, and never changed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
-    /// Manifest of the snapshot, as planned.
+    /// Manifest of the snapshot as planned.
     pub manifest: Option<ArtifactRef>,
     /// Manifest of the generation that the plan was made against.
     pub previous_manifest: Option<ArtifactRef>,
@@ -26,11 +26,11 @@ pub struct Plan {
     pub packs: Vec<ArtifactRef>,
     /// Paths to embed; part `n` of embed works on list `n`.
     pub embed: Vec<Vec<ChangedPath>>,
-    /// Paths that are gone; part `n` of retire works on list `n`.
+    /// Removed paths; part `n` of retire works on list `n`.
     pub retire: Vec<Vec<ChangedPath>>,
-    /// Whether anything that readers can find changes; if not, only the snapshot's stamp is published.
+    /// Whether readers can find a change. If not, only the snapshot's stamp is published.
     pub changes: bool,
-    /// Records of the previous generation were made by other tools: all of them end, all new ones begin.
+    /// Other tools made the records of the previous generation: all of them end, and all records begin again.
     pub rebuild: bool,
     /// Text of the repository's `.cairn.yaml`; empty if it has none.
     pub settings: String,

@@ -1,4 +1,4 @@
-//! The codec of the domain's types, version 1 of every artifact that holds them.
+//! The codec of the domain's types: version 1 of every artifact that contains them.
 
 use cairn_domain as domain;
 use cairn_domain::Outcome;

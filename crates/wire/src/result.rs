@@ -1,11 +1,11 @@
-//! What a run says when it ends, and what each of its parts contributes to that.
+//! The result of a run, and the report of each of its parts.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A file that something went wrong with.
+/// An error about a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileError {
     pub file: String,
@@ -15,16 +15,17 @@ pub struct FileError {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StageDuration {
     pub stage: String,
-    /// Time spent in the stage, summed over its parts.
+    /// Time spent in the stage, as the sum over its parts.
     pub duration_ms: u64,
 }
 
-/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot, apart from those that say otherwise.
+/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot unless they say
+/// otherwise.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunResult {
     pub repository: String,
-    /// Where it was read from.
+    /// The place of the source.
     pub path: String,
     /// Commit id (with `-dirty`), or digest of the content.
     pub commit: String,
@@ -37,27 +38,31 @@ pub struct RunResult {
     pub patterns: u64,
     /// Edges by resolution class.
     pub edges_by_resolution: BTreeMap<String, u64>,
-    /// References that were not resolved, by reason.
+    /// Unresolved references by reason.
     pub unresolved: BTreeMap<String, u64>,
     pub secrets: u64,
-    /// Files that this run had to parse.
+    /// Files that this run parsed.
     pub files_parsed: u64,
-    /// Chunks that this run had to embed, and those whose vector was there.
+    /// Chunks that this run embedded, and chunks whose vector was cached.
     pub chunks_embedded: u64,
     pub cache_hits: u64,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub max_file_size: u64,
-    /// The first 100.
+    /// The first 100; those of settings files come first.
     pub errors: Vec<FileError>,
     pub num_errors: u64,
+    /// Settings files (`.cairnignore`, `.gitattributes`) that cannot be read or used, the first 100. They are
+    /// also among `errors`.
+    pub settings_errors: Vec<FileError>,
+    pub num_settings_errors: u64,
     pub durations: Vec<StageDuration>,
     pub duration_ms: u64,
     /// Milliseconds since 1970.
     pub indexed_at_ms: i64,
 }
 
-/// A file of a source pack that did not simply parse.
+/// A file of a source pack that was not parsed normally.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlotStatus {
     pub slot: u32,
@@ -65,7 +70,7 @@ pub struct SlotStatus {
     pub status: String,
 }
 
-/// What a part reports when it ends.
+/// The report of a part when it ends.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PartReport {
@@ -73,16 +78,16 @@ pub struct PartReport {
     pub files_parsed: u64,
     pub chunks_embedded: u64,
     pub cache_hits: u64,
-    /// Of the whole snapshot; reported by link.
+    /// Counts of the whole snapshot; reported by link.
     pub symbols: u64,
     pub chunks: u64,
     pub edges: u64,
     pub edges_by_resolution: BTreeMap<String, u64>,
     pub unresolved: BTreeMap<String, u64>,
-    /// Of the whole snapshot; reported by aggregate.
+    /// Number in the whole snapshot; reported by aggregate.
     pub patterns: u64,
     pub slots: Vec<SlotStatus>,
-    /// Artifacts that the part wrote for later ones, by name.
+    /// Artifacts of the part that later parts read, by name.
     pub artifacts: BTreeMap<String, WrittenArtifact>,
 }
 

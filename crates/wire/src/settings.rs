@@ -1,8 +1,8 @@
-//! What the caller of an index run asked for, on top of the repository's own settings.
+//! The settings of a call that indexes, which are combined with the repository's own settings.
 
 use serde::{Deserialize, Serialize};
 
-/// Stored with the repository as JSON, so that it is synced again in the same way.
+/// Stored with the repository as JSON, so that later syncs use them too.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RequestSettings {
@@ -21,7 +21,7 @@ impl RequestSettings {
         serde_json::to_string(self).expect("a struct of texts and numbers is JSON")
     }
 
-    /// An empty text is no settings.
+    /// An empty text means no settings.
     pub fn from_json(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::default());

@@ -1,8 +1,8 @@
 //! Golden files: the bytes of every version of everything that is sent or stored.
 //!
-//! `tests/golden/<what>.v<version>` is written once, by the build that begins the version, and never changed: every later
-//! build reads it, and the build of that version writes the same bytes. A missing file is written when
-//! `WRITE_GOLDEN=1` is set; an existing one never is, so that bytes which differ need a version of their own.
+//! The build that begins a version writes `tests/golden/<name>.v<version>` once. The file is never changed:
+//! every later build must read it, and the build of that version must write the same bytes. `WRITE_GOLDEN=1`
+//! writes a missing file, never an existing one, so that other bytes need another version.
 
 mod values;
 
@@ -17,13 +17,13 @@ use cairn_wire::{
     Plan, Reader, RequestSettings, RunResult, decode, encode,
 };
 
-/// One format, with the value that its golden files hold.
+/// One format and the value in its golden files.
 struct Format {
-    /// Stem of its files, and the version that is written today.
+    /// Stem of the file names, and the version that this build writes.
     name: &'static str,
     version: u8,
     write: fn() -> Vec<u8>,
-    /// Reads the bytes and says what is wrong with them; `Ok(false)` if they hold another value.
+    /// Reads the bytes. `Err` if they are refused; `Ok(false)` if they contain another value.
     read: fn(&[u8]) -> Result<bool, String>,
 }
 
@@ -45,7 +45,7 @@ fn unpack<T: Decode>(kind: ArtifactKind, bytes: &[u8]) -> Result<Vec<T>, String>
     records.map_err(|error| error.to_string())
 }
 
-/// The records that the graph store keeps as they are, one after the other, without an envelope.
+/// The records that the graph store keeps, in sequence and without an envelope.
 fn graph_records() -> Vec<u8> {
     let mut bytes = Vec::new();
     values::nodes().encode(&mut bytes);
@@ -66,6 +66,13 @@ fn read_manifest(bytes: &[u8]) -> Result<bool, String> {
         _ => values::manifest(),
     };
     Ok(artifact::<Manifest>(ArtifactKind::Manifest, bytes)? == expected)
+}
+
+/// Version 1 has no errors of settings files.
+fn read_run_result(bytes: &[u8]) -> Result<bool, String> {
+    let found = json::<RunResult>(bytes)?;
+    let version_1 = RunResult { settings_errors: Vec::new(), num_settings_errors: 0, ..values::run_result() };
+    Ok(found == values::run_result() || found == version_1)
 }
 
 fn link_group() -> Vec<u8> {
@@ -153,9 +160,9 @@ fn formats() -> Vec<Format> {
         },
         Format {
             name: "run_result",
-            version: 1,
+            version: 2,
             write: || serde_json::to_vec(&values::run_result()).expect("JSON"),
-            read: |bytes| Ok(json::<RunResult>(bytes)? == values::run_result()),
+            read: read_run_result,
         },
         Format {
             name: "request_settings",
@@ -174,7 +181,7 @@ fn file_name(format: &Format) -> String {
     format!("{}.v{}", format.name, format.version)
 }
 
-/// Every committed file: its name, and its bytes.
+/// Every committed file with its name and bytes.
 fn golden_files() -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder()).expect("the folder of golden files");
     entries
@@ -187,7 +194,7 @@ fn golden_files() -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn the_current_version_is_written_as_it_was() {
+fn current_version_is_written_unchanged() {
     for format in formats() {
         let path = folder().join(file_name(&format));
         let written = (format.write)();
@@ -205,7 +212,7 @@ fn the_current_version_is_written_as_it_was() {
 }
 
 #[test]
-fn every_version_that_was_ever_written_is_read() {
+fn every_written_version_is_read() {
     let formats = formats();
     for (name, bytes) in golden_files() {
         let stem = name.split(".v").next().expect("a stem");
@@ -216,14 +223,14 @@ fn every_version_that_was_ever_written_is_read() {
 }
 
 #[test]
-fn an_unknown_version_says_which_one_is_known() {
+fn unknown_version_error_names_the_known_one() {
     for format in formats() {
         let mut bytes = (format.write)();
         let is_artifact = bytes.starts_with(b"CAIRN");
         if is_artifact {
             bytes[6] = 99;
         } else if format.name == "job" {
-            // Whatever else it holds: its version is what is said to be unknown.
+            // Whatever the rest is, the error must be about the unknown version.
             bytes = br#"{"version":99,"later":true}"#.to_vec();
         } else {
             continue;
@@ -248,7 +255,7 @@ fn an_artifact_of_another_kind_is_refused() {
 fn a_torn_artifact_is_an_error() {
     for format in formats() {
         let bytes = (format.write)();
-        // An empty text is no settings; of everything else there is always something.
+        // An empty text means no settings; every other format has at least one byte.
         for length in usize::from(format.name == "request_settings")..bytes.len() {
             let read = (format.read)(&bytes[..length]);
             let error = read.expect_err(&format!("{} cut at {length}", format.name));
@@ -273,7 +280,7 @@ fn a_damaged_artifact_is_never_read_as_another() {
                 num_flips += 1;
             }
         }
-        // A few bits of a compressed frame mean nothing to its reader: then the value is the same.
+        // A few bits of a compressed frame have no meaning for its reader: the value is the same then.
         assert!(num_refused * 10 >= num_flips * 9, "{}: {num_refused} of {num_flips} flips refused", format.name);
     }
 }

@@ -76,6 +76,7 @@ impl Cluster {
             graph: self.graph.clone(),
             clock: Arc::clone(&self.clock),
             num_threads: self.num_threads(),
+            max_chunks: self.operator.ceilings.max_chunks,
         }
     }
 

@@ -1,39 +1,46 @@
-//! `.gitattributes`: what the owners of a repository say of generated files, with the attribute that hosts of
-//! repositories read too (`linguist-generated`).
+//! `.gitattributes`: the attribute `linguist-generated`, with which the owners of a repository mark generated
+//! files.
 //!
-//! As in git, the file nearest to a path that says something decides, and the last line that matches within a file. A
-//! pattern matches files, not what lies below a directory of that name. A line that git would not read says nothing.
+//! As in git, the nearest file above a path that has a mark for it decides, and within a file the last line
+//! that matches. A pattern matches files, but not the files below a directory of that name. A line that git
+//! does not read has no effect.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 
-use crate::ignore_file::{RuleFile, above};
+use crate::ignore_file::{PatternLines, RuleFile, UnusableLines, above};
 
 const ATTRIBUTE: &str = "linguist-generated";
 
-/// What a line says of the files that it matches.
+/// The mark of a line for the files that it matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Generated,
     WrittenByHand,
-    /// Takes back what a file further up says.
+    /// Removes the mark of a file further up.
     Unspecified,
 }
 
-/// The lines of a text that say whether files are generated: patterns with what they say.
+/// The lines of a text that mark files: patterns with their marks.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = (&str, Mark)> {
+    marked_lines(text).map(|(_, pattern, mark)| (pattern, mark))
+}
+
+/// The same with the number of the line, from 1.
+fn marked_lines(text: &str) -> impl Iterator<Item = (usize, &str, Mark)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().filter_map(|line| {
+    text.lines().enumerate().filter_map(|(index, line)| {
         let (pattern, attributes) = split(line.trim_start())?;
         let mark = attributes.split_ascii_whitespace().filter_map(mark).next_back()?;
-        // Git forbids negative patterns here; and `[attr]` defines a name for several attributes.
-        (!pattern.starts_with(['#', '!']) && !pattern.starts_with("[attr]")).then_some((pattern, mark))
+        // Git forbids negative patterns here. `[attr]` defines a name for several attributes.
+        let is_pattern = !pattern.starts_with(['#', '!']) && !pattern.starts_with("[attr]");
+        is_pattern.then_some((index + 1, pattern, mark))
     })
 }
 
-/// The pattern, which stands in quotes if it has blanks, and the attributes.
+/// Splits a line into the pattern, which is in quotes if it has blanks, and the attributes.
 fn split(line: &str) -> Option<(&str, &str)> {
     match line.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
@@ -55,25 +62,26 @@ fn mark(attribute: &str) -> Option<Mark> {
     }
 }
 
-/// All attribute files of a tree that mark something, compiled.
+/// All attribute files of a tree that mark files, compiled.
 pub(crate) struct GeneratedMarks {
-    /// By directory, which is empty for the root.
+    /// The key is the directory; it is empty for the root.
     by_directory: HashMap<String, CompiledFile>,
 }
 
 struct CompiledFile {
     patterns: Gitignore,
-    /// Of each pattern, as it is written.
+    /// The mark of each pattern, by the pattern as written.
     marks: HashMap<String, Mark>,
 }
 
 impl GeneratedMarks {
-    pub(crate) fn compile(files: &[RuleFile]) -> Self {
-        let compiled = |file: &RuleFile| Some((file.path.directory().to_owned(), compile_file(&file.text)?));
+    /// Lines that mark files and cannot be used are added to `unusable`.
+    pub(crate) fn compile(files: &[RuleFile], unusable: &mut Vec<UnusableLines>) -> Self {
+        let compiled = |file: &RuleFile| Some((file.path.directory().to_owned(), compile_file(file, unusable)?));
         Self { by_directory: files.iter().filter_map(compiled).collect() }
     }
 
-    /// Whether the file at `path` is generated, if that is said.
+    /// The mark for the file at `path`: true for generated; None without a mark.
     pub(crate) fn find(&self, path: &str) -> Option<bool> {
         if self.by_directory.is_empty() {
             return None;
@@ -97,15 +105,15 @@ impl CompiledFile {
     }
 }
 
-fn compile_file(text: &str) -> Option<CompiledFile> {
-    let mut builder = GitignoreBuilder::new("");
+fn compile_file(file: &RuleFile, unusable: &mut Vec<UnusableLines>) -> Option<CompiledFile> {
+    let mut lines = PatternLines::new(&file.path);
     let mut by_pattern = HashMap::new();
-    for (pattern, mark) in marks(text) {
-        if builder.add_line(None, pattern).is_ok() {
+    for (number, pattern, mark) in marked_lines(&file.text) {
+        if lines.add(number, pattern) {
             by_pattern.insert(pattern.to_owned(), mark);
         }
     }
-    let patterns = builder.build().ok()?;
+    let patterns = lines.build(unusable)?;
     (!by_pattern.is_empty()).then_some(CompiledFile { patterns, marks: by_pattern })
 }
 
@@ -120,14 +128,14 @@ mod tests {
             path: RepoPath::parse(path).expect("path"),
             text: (*text).to_owned(),
         };
-        let marks = GeneratedMarks::compile(&files.iter().map(file).collect::<Vec<_>>());
+        let marks = GeneratedMarks::compile(&files.iter().map(file).collect::<Vec<_>>(), &mut Vec::new());
         for (path, expect) in cases {
             assert_eq!(marks.find(path), *expect, "{path} under {files:?}");
         }
     }
 
     #[test]
-    fn the_last_line_that_matches_decides() {
+    fn last_matching_line_decides() {
         let text =
             "# comment linguist-generated\n*.pb.go linguist-generated=true diff\nby_hand.pb.go -linguist-generated\n";
         let cases = [("a/x.pb.go", Some(true)), ("by_hand.pb.go", Some(false)), ("x.go", None)];
@@ -138,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_file_that_says_something_decides() {
+    fn nearest_file_with_a_mark_decides() {
         let files = [
             (".gitattributes", "gen/** linguist-generated\n"),
             ("gen/.gitattributes", "*.md text\nkeep.rs -linguist-generated\n"),
@@ -149,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_files_as_gits_do() {
+    fn attribute_patterns_match_like_git() {
         check(&[(".gitattributes", "dist linguist-generated\n")], &[("dist", Some(true)), ("dist/a.js", None)]);
         check(&[(".gitattributes", "dist/ linguist-generated\n")], &[("dist/a.js", None)]);
         check(&[(".gitattributes", "\"a b.c\"\tlinguist-generated\r\n")], &[("a b.c", Some(true)), ("a", None)]);
@@ -157,7 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_git_would_not_read_say_nothing() {
+    fn unusable_marks_are_reported() {
+        let text = "*.c text\n[z-a] linguist-generated\n[z-a] binary\n".to_owned();
+        let file = RuleFile { path: RepoPath::parse("a/.gitattributes").expect("path"), text };
+        let mut unusable = Vec::new();
+        GeneratedMarks::compile(&[file], &mut unusable);
+        assert_eq!((unusable.len(), unusable[0].first_line, unusable[0].num_lines), (1, 2, 1));
+    }
+
+    #[test]
+    fn lines_that_git_does_not_read_mark_nothing() {
         let text = "!*.c linguist-generated\n[attr]made linguist-generated\n[z-a] linguist-generated\n*.h\n*.o linguist-generated=maybe\n";
         check(&[(".gitattributes", text)], &[("a.c", None), ("made", None), ("a.h", None), ("a.o", None)]);
     }

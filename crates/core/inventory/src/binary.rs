@@ -1,9 +1,9 @@
-//! Binary content, told by its bytes and never by its name.
+//! Recognises binary content by its bytes, never by its name.
 
 use memchr::memchr;
 
-/// First bytes of formats that are not text. Only such as no text begins with; formats whose mark is plain letters
-/// are caught by their NUL bytes.
+/// First bytes of formats that are not text. The list contains only marks that no text begins with. Formats
+/// with a mark of plain letters are recognised by their NUL bytes.
 const MAGIC: &[&[u8]] = &[
     b"%PDF-",
     b"\x89PNG",
@@ -32,7 +32,7 @@ const MAGIC: &[&[u8]] = &[
     b"wOF2",
     b"\x93NUMPY",
     b"\x89HDF",
-    // A pointer of Git LFS: its text stands for content that is not here, nearly always a binary file.
+    // A pointer of Git LFS: a text in place of content that is stored elsewhere, nearly always a binary file.
     b"version https://git-lfs.github.com/spec/",
 ];
 
@@ -44,8 +44,8 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     memchr(0, bytes).is_some()
 }
 
-/// Whether control characters make up more than a thirtieth of what is not valid UTF-8 anyway: no legacy encoding of
-/// text has them, compressed and packed data have one in ten.
+/// Whether control characters are more than a thirtieth of bytes that are not valid UTF-8. Legacy encodings
+/// of text have none; in compressed and packed data they are one in ten.
 pub(crate) fn is_mostly_control(bytes: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     bytes.iter().filter(is_control).count() * 30 > bytes.len()

@@ -1,10 +1,10 @@
-//! What happens to a file by its content.
+//! Decisions about a file by its content.
 
 use cairn_domain::{Reason, RepoPath};
 
 use crate::{Rules, encoding, generated};
 
-/// What becomes of generated and minified files.
+/// The treatment of generated and minified files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GeneratedPolicy {
     /// Recorded as `skipped(generated)`.
@@ -14,28 +14,55 @@ pub enum GeneratedPolicy {
     KeepLowWeight,
 }
 
-/// What the bytes of a file are.
+/// The kind of a file's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ContentDecision {
-    /// To be indexed. Line ends are those of the file; a byte-order mark is gone.
+    /// To be indexed. The text has the line ends of the file and no byte-order mark.
     Text { text: String, low_weight: bool },
     /// Not to be indexed: `Binary`, `NotUtf8` or `Generated`.
     Skip(Reason),
 }
 
 impl Rules {
-    /// Takes the bytes, so that the common case (UTF-8) copies nothing.
+    /// Takes the bytes so that the common case (UTF-8) copies nothing.
     pub fn decide_content(&self, path: &RepoPath, bytes: Vec<u8>) -> ContentDecision {
-        let text = match encoding::to_text(bytes) {
+        let text = match text_of(bytes) {
             Ok(text) => text,
             Err(reason) => return ContentDecision::Skip(reason),
         };
-        let is_generated = self.is_marked_generated(path).unwrap_or_else(|| generated::is_generated(path, &text));
-        match (is_generated, self.generated_policy()) {
-            (true, GeneratedPolicy::Skip) => ContentDecision::Skip(Reason::Generated),
-            (low_weight, _) => ContentDecision::Text { text, low_weight },
+        match self.decide_text(path, &text) {
+            Ok(low_weight) => ContentDecision::Text { text, low_weight },
+            Err(reason) => ContentDecision::Skip(reason),
         }
     }
+
+    /// Decides about a text at a path: whether it has low weight, or why it is skipped.
+    pub fn decide_text(&self, path: &RepoPath, text: &str) -> Result<bool, Reason> {
+        let is_generated = self.is_marked_generated(path).unwrap_or_else(|| generated::is_generated(path, text));
+        match (is_generated, self.generated_policy()) {
+            (true, GeneratedPolicy::Skip) => Err(Reason::Generated),
+            (low_weight, _) => Ok(low_weight),
+        }
+    }
+
+    /// The part of a path that `decide_text` depends on: paths of one class have the same decision about one
+    /// text.
+    pub fn text_class(&self, path: &RepoPath) -> TextClass {
+        TextClass { marked: self.is_marked_generated(path), kind: generated::kind_of(path) }
+    }
+}
+
+/// See `Rules::text_class`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TextClass {
+    marked: Option<bool>,
+    kind: generated::Kind,
+}
+
+/// The text of a file, converted from its encoding and without a byte-order mark, or why it has none:
+/// `Binary` or `NotUtf8`.
+pub fn text_of(bytes: Vec<u8>) -> Result<String, Reason> {
+    encoding::to_text(bytes)
 }
 
 #[cfg(test)]
@@ -63,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_owners_say_of_generated_files_counts_more_than_how_they_look() {
+    fn marks_of_the_owners_win_over_the_content() {
         let text = "*.pb.go linguist-generated\nmarkers.py -linguist-generated\n".to_owned();
         let attribute_files = vec![RuleFile { path: RepoPath::parse(".gitattributes").expect("path"), text }];
         let settings = RuleSettings { attribute_files, ..RuleSettings::default() };

@@ -1,7 +1,7 @@
-//! What is hidden unless a repository brings it back with `include_override`.
+//! Paths that are hidden unless a repository brings them back with `include_override`.
 //!
-//! Kept as two sorted tables, not as globs: most paths of a tree are tested against all of it, and a look-up per part
-//! of the path costs far less than a set of a hundred expressions.
+//! The excludes are two sorted tables and not globs: most paths of a tree are tested against all of them, and
+//! a look-up for each part of a path is much cheaper than a set of a hundred expressions.
 
 /// Names of directories whose content is hidden, at any depth. Sorted by bytes.
 const DIRECTORIES: &[&str] = &[
@@ -93,7 +93,7 @@ const FILES: &[&str] = &[
     "project.assets.json",
 ];
 
-/// Files by the end of their name. `.lock` stands for `Cargo.lock`, `yarn.lock` and all their kind.
+/// Files by the end of their name. `.lock` covers `Cargo.lock`, `yarn.lock` and similar files.
 const FILE_SUFFIXES: &[&str] = &[
     ".bundle.css",
     ".bundle.js",
@@ -135,7 +135,7 @@ fn exact(table: &'static [&'static str], name: &str) -> Option<&'static str> {
     table.binary_search(&name).ok().map(|index| table[index])
 }
 
-/// A name that is nothing but the suffix is not hidden: `.lock` alone is no lock file.
+/// A name that is only the suffix is not hidden: `.lock` is not a lock file.
 fn suffix(table: &'static [&'static str], name: &str) -> Option<&'static str> {
     table.iter().find(|suffix| name.len() > suffix.len() && name.ends_with(**suffix)).copied()
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_clutter_is_hidden_and_code_is_not() {
+    fn default_excludes_hide_clutter_but_no_code() {
         let check = |path: &str, expect: Option<&str>| assert_eq!(find(path), expect, "{path}");
         check("node_modules/a/index.js", Some("node_modules"));
         check("web/node_modules/a/index.js", Some("node_modules"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_globs_say_what_the_tables_do() {
+    fn published_globs_match_the_tables() {
         let globs = Patterns::compile("default", &default_excludes()).expect("valid");
         let paths = [
             "a/node_modules/b.js",

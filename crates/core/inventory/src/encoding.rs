@@ -1,6 +1,8 @@
-//! Bytes to text: UTF-8 as it is, UTF-16 with a byte-order mark and legacy encodings converted.
+//! Converts bytes to text. UTF-8 is not changed; UTF-16 with a byte-order mark and legacy encodings are
+//! converted.
 //!
-//! Line ends stay as they are, so that lines and positions are those of the file. A byte-order mark is dropped.
+//! Line ends are not changed, so that lines and positions are those of the file. A byte-order mark is
+//! dropped.
 
 use cairn_domain::Reason;
 use chardetng::EncodingDetector;
@@ -27,7 +29,7 @@ pub(crate) fn to_text(mut bytes: Vec<u8>) -> Result<String, Reason> {
     String::from_utf8(bytes).or_else(|error| from_legacy(error.as_bytes()))
 }
 
-/// The byte-order mark of UTF-32 begins with that of UTF-16 but is followed by a NUL character.
+/// The byte-order mark of UTF-32 begins like that of UTF-16, but a NUL character follows.
 fn utf_16_of(bytes: &[u8]) -> Option<&'static Encoding> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => None,
@@ -48,8 +50,9 @@ fn convert(encoding: &'static Encoding, bytes: &[u8]) -> Result<String, Reason> 
     Ok(text.into_owned())
 }
 
-/// Bytes that are not UTF-8: a legacy encoding if one fits without a malformed sequence and without a character that
-/// texts do not have. Damaged UTF-8 is not guessed at: what a wrong guess yields is not the file's text.
+/// Converts bytes that are not UTF-8. A legacy encoding is used if it decodes them without a malformed
+/// sequence and without a character that texts do not have. Damaged UTF-8 is not converted: a wrong guess
+/// would give another text than the file's.
 fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
     if binary::is_mostly_control(bytes) {
         return Err(Reason::Binary);
@@ -69,7 +72,8 @@ fn from_legacy(bytes: &[u8]) -> Result<String, Reason> {
     if implausible { Err(Reason::NotUtf8) } else { Ok(text) }
 }
 
-/// Whether the bytes hold more well-formed sequences of UTF-8 than stray bytes, or surrogates in UTF-8's form.
+/// Whether the bytes contain more well-formed sequences of UTF-8 than stray bytes, or surrogates in UTF-8's
+/// form.
 fn is_damaged_utf_8(bytes: &[u8]) -> bool {
     if bytes.windows(3).any(|window| matches!(window, [0xed, 0xa0..=0xbf, 0x80..=0xbf])) {
         return true;
@@ -91,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn unicode_is_taken_as_it_is() {
+    fn unicode_is_not_changed() {
         check(b"", Ok(""));
         check(b"fn main() {}\r\nx\n", Ok("fn main() {}\r\nx\n"));
         check("größe 漢字 🦀".as_bytes(), Ok("größe 漢字 🦀"));
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_apart() {
+    fn content_without_text_is_recognised() {
         check(b"a\0b", Err(Reason::Binary));
         check(b"\x89PNG\r\n\x1a\n", Err(Reason::Binary));
         check(b"%PDF-1.7\nplain", Err(Reason::Binary));

@@ -1,13 +1,14 @@
 //! Lists of globs, as users write them in `include`, `exclude` and `include_override`.
 //!
-//! A pattern without a slash matches the base name anywhere; one with a slash matches the path from the root, where
-//! `*` and `?` stay within one part and `**` crosses parts. A pattern that ends in a slash, and one without any
-//! wildcard, also stands for everything below the directory of that name, as people expect of `docs` and `docs/`.
+//! A pattern without a slash matches the base name in any directory. A pattern with a slash matches the path
+//! from the root: `*` and `?` match within one part of it, `**` matches any number of parts. A pattern that
+//! ends in a slash, or has no wildcard, also matches everything below a directory of that name, as users
+//! expect of `docs` and `docs/`.
 
 use cairn_redaction::{Untrusted, quoted};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Bounds on what a repository can make us compile.
+/// Limits on the patterns that a repository can make Cairn compile.
 const MAX_PATTERNS: usize = 1_000;
 const MAX_PATTERN_BYTES: usize = 1_000;
 
@@ -15,7 +16,7 @@ const MAX_PATTERN_BYTES: usize = 1_000;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("invalid pattern {pattern} in {field}: {message}")]
 pub struct InvalidPattern {
-    /// The setting that contains the pattern, e.g. `` `exclude` ``, or the ignore file and its line, e.g. `«src/.cairnignore» line 3`.
+    /// The setting that contains the pattern, e.g. `` `exclude` ``.
     pub field: String,
     pub pattern: Untrusted,
     pub message: String,
@@ -28,14 +29,14 @@ pub struct Patterns {
     paths: Globs,
 }
 
-/// A set of globs, each with the index of the pattern it was made of.
+/// A set of globs. `owners` has the index of the pattern for each glob.
 struct Globs {
     set: GlobSet,
     owners: Vec<usize>,
 }
 
 impl Patterns {
-    /// `field` names the setting in messages. Reports every invalid pattern of the list, not the first alone.
+    /// `field` is the name of the setting in messages. Reports every invalid pattern of the list.
     pub fn compile(field: &str, patterns: &[String]) -> Result<Self, Vec<InvalidPattern>> {
         let mut faults = Vec::new();
         let (mut names, mut paths) = (Vec::new(), Vec::new());
@@ -65,7 +66,7 @@ impl Patterns {
         self.patterns.is_empty()
     }
 
-    /// The first pattern of the list that matches the repository-relative path, as it was written.
+    /// The first pattern of the list that matches the repository-relative path, as written.
     pub fn find(&self, path: &str) -> Option<&str> {
         if self.is_empty() {
             return None;
@@ -86,7 +87,7 @@ impl Globs {
         }
         match builder.build() {
             Ok(set) => Ok(Self { set, owners }),
-            // The set is built as a whole: find the glob that is to blame (too large for the engine).
+            // The set is built as a whole. This finds the glob that is too large for the engine.
             Err(error) => {
                 let culprit = globs.iter().find(|(glob, _)| GlobSetBuilder::new().add(glob.clone()).build().is_err());
                 Err((culprit.or(globs.first()).map_or(0, |(_, owner)| *owner), error.kind().to_string()))
@@ -103,7 +104,7 @@ impl Globs {
     }
 }
 
-/// What one written pattern stands for.
+/// The globs of one pattern.
 struct ParsedPattern {
     names: Option<globset::Glob>,
     paths: Vec<globset::Glob>,
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_stand_for_what_is_below_them() {
+    fn directory_patterns_match_everything_below() {
         check(&["docs"], &["docs", "docs/a.md", "a/docs/b.md"], &["docs.md", "mydocs/a"]);
         check(&["docs/"], &["docs/a.md", "a/docs/b/c.md"], &["docs", "docs.md"]);
         check(&["src/api"], &["src/api", "src/api/a.rs"], &["x/src/api/a.rs", "src/apis"]);
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pattern_that_matches_is_named_as_written() {
+    fn first_matching_pattern_is_named_as_written() {
         let patterns = ["*.rs".to_owned(), "src/".to_owned(), "*".to_owned()];
         let set = Patterns::compile("exclude", &patterns).expect("valid patterns");
         assert_eq!(set.find("src/a.rs"), Some("*.rs"));

@@ -1,22 +1,22 @@
-//! The rules of one repository, compiled: what happens to a path by its name, kind and size.
+//! The compiled rules of one repository: decisions about a path by its name, kind and size.
 
 use std::fmt;
 
 use cairn_domain::{Digest, Digester, EntryKind, Outcome, Reason, RepoPath};
 
 use crate::attributes::{GeneratedMarks, marks};
-use crate::ignore_file::IgnoreFiles;
+use crate::ignore_file::{IgnoreFiles, UnusableLines};
 use crate::patterns::Patterns;
 use crate::{FileSizeLimit, GeneratedPolicy, InvalidFileSize, InvalidPattern, RuleFile, defaults};
 
-/// What `Rules::compile` is made of: the repository's settings with the caller's on top.
+/// The input of `Rules::compile`: the repository's settings combined with the caller's.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RuleSettings {
-    /// Empty means everything.
+    /// An empty list includes everything.
     pub include: Vec<String>,
     /// Wins over `include`.
     pub exclude: Vec<String>,
-    /// Brings back what the default excludes hide, and nothing else.
+    /// Brings back paths that the default excludes hide, and no others.
     pub include_override: Vec<String>,
     /// Every `.cairnignore` of the tree.
     pub ignore_files: Vec<RuleFile>,
@@ -51,7 +51,8 @@ impl fmt::Display for InvalidRules {
     }
 }
 
-/// Why a path is skipped, with the rule that says so (the answer to "why is this file not in the index").
+/// The reason for skipping a path, and the rule that gives it: the answer to "why is this file not in the
+/// index?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skip {
     pub reason: Reason,
@@ -90,13 +91,14 @@ impl fmt::Display for SkipRule {
     }
 }
 
-/// The compiled rules. `is_sensitive` tells names that must never be read.
+/// The compiled rules. `is_sensitive` recognises names that must never be read.
 pub struct Rules {
     include: Patterns,
     exclude: Patterns,
     include_override: Patterns,
     ignore_files: IgnoreFiles,
     generated_marks: GeneratedMarks,
+    unusable: Vec<UnusableLines>,
     limit: FileSizeLimit,
     generated: GeneratedPolicy,
     is_sensitive: Box<dyn Fn(&RepoPath) -> bool + Send + Sync>,
@@ -113,15 +115,18 @@ impl Rules {
         let exclude = keep_faults(Patterns::compile("exclude", &settings.exclude), &mut patterns);
         let lifted = Patterns::compile("include_override", &settings.include_override);
         let include_override = keep_faults(lifted, &mut patterns);
-        let ignore_files = keep_faults(IgnoreFiles::compile(&settings.ignore_files), &mut patterns);
+        let mut unusable = Vec::new();
+        let ignore_files = IgnoreFiles::compile(&settings.ignore_files, &mut unusable);
+        let generated_marks = GeneratedMarks::compile(&settings.attribute_files, &mut unusable);
         let limit = settings.max_file_size.map_or(Ok(FileSizeLimit::default()), FileSizeLimit::new);
-        match (include, exclude, include_override, ignore_files, limit) {
-            (Some(include), Some(exclude), Some(include_override), Some(ignore_files), Ok(limit)) => Ok(Self {
+        match (include, exclude, include_override, limit) {
+            (Some(include), Some(exclude), Some(include_override), Ok(limit)) => Ok(Self {
                 include,
                 exclude,
                 include_override,
                 ignore_files,
-                generated_marks: GeneratedMarks::compile(&settings.attribute_files),
+                generated_marks,
+                unusable,
                 limit,
                 generated: settings.generated,
                 is_sensitive: Box::new(is_sensitive),
@@ -131,13 +136,13 @@ impl Rules {
         }
     }
 
-    /// `Some` if the path is skipped without a look at its content.
+    /// `Some` if the path is skipped whatever its content is.
     pub fn decide_path(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Outcome> {
         self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
     }
 
-    /// The same decision with the rule that made it. The order of the tests is the order of the reasons (see the
-    /// module's page).
+    /// The same decision with its rule. The order of the tests is the order of the reasons (see the crate's
+    /// page).
     pub fn skip(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Skip> {
         let of = |reason, rule| Some(Skip { reason, rule });
         match kind {
@@ -176,17 +181,22 @@ impl Rules {
         self.limit
     }
 
-    /// What the owners of the repository say, if they do.
+    /// The mark that the owners of the repository set, if any.
     pub(crate) fn is_marked_generated(&self, path: &RepoPath) -> Option<bool> {
         self.generated_marks.find(path.as_str())
+    }
+
+    /// Lines of `.cairnignore` and `.gitattributes` files that cannot be used. They have no effect.
+    pub fn unusable_lines(&self) -> &[UnusableLines] {
+        &self.unusable
     }
 
     pub fn generated_policy(&self) -> GeneratedPolicy {
         self.generated
     }
 
-    /// Changes when, and only when, the settings change: files decided under other rules are decided again. The
-    /// caller adds what its `is_sensitive` depends on.
+    /// Changes exactly when the settings change: files that were decided under other rules are decided again.
+    /// The caller adds the inputs of its `is_sensitive`.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -202,7 +212,7 @@ fn keep_faults<T>(compiled: Result<T, Vec<InvalidPattern>>, faults: &mut Vec<Inv
     }
 }
 
-/// Counts up when the default excludes or the tests of content change their meaning.
+/// Raised when the default excludes or the tests of content change their meaning.
 const RULES_VERSION: u64 = 2;
 
 fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
@@ -212,7 +222,7 @@ fn sorted(files: &[RuleFile]) -> Vec<&RuleFile> {
 }
 
 fn digest(settings: &RuleSettings, limit: FileSizeLimit) -> Digest {
-    // Lines that say nothing of generated files change often, and change nothing here.
+    // Lines that mark no generated files change often and have no effect here.
     let marked = sorted(&settings.attribute_files);
     let marked = marked.into_iter().map(|file| (file.path.as_str(), marks(&file.text).collect::<Vec<_>>()));
     let marked: Vec<_> = marked.filter(|(_, marks)| !marks.is_empty()).collect();
@@ -294,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn kind_comes_first_and_size_last() {
+    fn kind_is_tested_first_and_size_last() {
         let rules = compile(&RuleSettings { max_file_size: Some(100), ..RuleSettings::default() });
         let check = |path: &str, kind: EntryKind, size: u64, expect: Option<Reason>| {
             let path = RepoPath::parse(path).expect("path");
@@ -330,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_reported_before_anything_is_read() {
+    fn every_fault_is_reported_at_once() {
         let settings = RuleSettings {
             include: strings(&["["]),
             exclude: strings(&["a", "{"]),

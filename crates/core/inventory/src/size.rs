@@ -1,6 +1,6 @@
 //! The limit on the size of a file.
 
-/// A limit in bytes that the hard cap already bounds.
+/// A limit in bytes, at most the hard cap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileSizeLimit(u64);
 
@@ -13,12 +13,12 @@ pub struct InvalidFileSize {
 }
 
 impl FileSizeLimit {
-    /// 10 MiB. No setting goes above it.
+    /// 10 MiB. No setting can exceed it.
     pub const HARD_CAP_BYTES: u64 = 10 * 1024 * 1024;
     /// 1 MiB.
     pub const DEFAULT_BYTES: u64 = 1024 * 1024;
 
-    /// `provided` in bytes; 0 stands for "the hard cap only".
+    /// `provided` is in bytes; 0 means "the hard cap only".
     pub fn new(provided: u64) -> Result<Self, InvalidFileSize> {
         match provided {
             0 => Ok(Self(Self::HARD_CAP_BYTES)),
@@ -27,7 +27,7 @@ impl FileSizeLimit {
         }
     }
 
-    /// The largest size that is still read.
+    /// The largest size that is read.
     pub fn bytes(self) -> u64 {
         self.0
     }

@@ -11,6 +11,10 @@ use crate::untrusted::{Untrusted, quoted};
 
 /// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
 const REGEX_BYTES: usize = 256 * 1024;
+/// Sizes at which the size of a compiled expression is measured: the library reports only that a limit is exceeded.
+const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
+/// A small compiled glob.
+const GLOB_BYTES: usize = 4 * 1024;
 
 /// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and says what would be
 /// valid.
@@ -73,6 +77,18 @@ impl IgnorePattern {
                 let glob = compile_glob(text)?.compile_matcher();
                 let known = rule_ids().any(|id| glob.is_match(id));
                 known.then_some(()).ok_or_else(|| InvalidRule::UnknownRule { pattern: quoted(text) })
+            }
+        }
+    }
+
+    /// An upper bound on the memory of the compiled pattern.
+    pub fn compiled_bytes(&self) -> usize {
+        match self {
+            Self::Value(text) => text.len(),
+            Self::Rule(text) | Self::Path(text) => GLOB_BYTES + 64 * text.len(),
+            Self::Regex(text) => {
+                let fits = |limit: &usize| RegexBuilder::new(text).size_limit(*limit).build().is_ok();
+                REGEX_STEPS.into_iter().find(fits).unwrap_or(REGEX_BYTES)
             }
         }
     }
@@ -196,6 +212,14 @@ mod tests {
         check("hunter22", "value:hunter22");
         check("value:jwt", "value:jwt");
         check("regex:^AKIA", "regex:^AKIA");
+    }
+
+    #[test]
+    fn compiled_sizes_are_bounded_from_above() {
+        let bytes = |line: &str| IgnorePattern::parse(line).expect("valid").compiled_bytes();
+        assert_eq!((bytes("value:abc"), bytes("regex:^a$")), (3, 8 * 1024));
+        assert_eq!(bytes("regex:[a-z]{900}"), 128 * 1024);
+        assert!(bytes("path:a/**") < 8 * 1024);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
     // Stores have the same codes, and their causes name buckets and accounts.
     let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
-    let is_callers = code == "invalid_settings" || is_of_the_source;
+    let is_callers = code == "invalid_settings" || code == "over_budget" || is_of_the_source;
     Some(if is_callers { format!("{code}: {chain}") } else { code.clone() })
 }
 

@@ -1,9 +1,10 @@
-//! What is to be registered, decided on values alone.
+//! Decides which repositories are to be registered. Works on values only.
 //!
-//! A repository of the catalogue is its tenant and name; at a hosting service it is an id, and its name may change. So what is
-//! listed is looked for by host and id first: a repository that was renamed or transferred keeps its identity and all that is
-//! indexed of it, and its old name becomes an alias. A new repository that takes the old name of one that is still there
-//! gets an identity of its own; one that takes the name of a repository that is gone is its next state.
+//! The catalogue identifies a repository by tenant and name, a hosting service by an id, and names may
+//! change. So a listed repository is first looked up by host and id. A renamed or transferred repository
+//! keeps its identity and its index, and its old name becomes an alias. If a new repository takes the old
+//! name of an existing one, it gets an identity of its own. If it takes the name of a removed one, it
+//! continues that one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,23 +15,23 @@ use cairn_redaction::{Redactor, SecretsIgnore};
 use super::rules::LeftOut;
 use super::{Changes, Locate, OrganisationRules};
 
-/// Host and the host's id.
+/// Host and the id at the host.
 pub(super) type Place = (String, String);
 
-/// The repositories of a tenant as they are known and decided, and what the lists said of them.
+/// The repositories of a tenant: known ones, decided ones, and the contents of the lists.
 pub(super) struct Book {
     records: BTreeMap<RepositoryId, RepositoryRecord>,
     redactor: Option<Redactor>,
     by_place: BTreeMap<Place, RepositoryId>,
-    /// All that are kept in step: what one of them has is not gone.
+    /// All watched organisations: a repository that is in one of them still exists.
     watched: Vec<Organisation>,
-    /// On some list, and neither unwanted nor gone.
+    /// On a list, and wanted.
     pub present: BTreeSet<Place>,
-    /// On some list, and not wanted: why.
+    /// On a list, but not wanted, with the reason.
     pub unwanted: BTreeMap<Place, &'static str>,
-    /// Organisations in whose list is an entry that could be any repository.
+    /// Organisations whose list has an entry that could be any repository.
     pub unclear: BTreeSet<Organisation>,
-    /// Organisations whose list has nothing that can be read.
+    /// Organisations whose list has no readable entry.
     pub silent: BTreeSet<Organisation>,
 }
 
@@ -60,7 +61,7 @@ impl Book {
         self.records.insert(record.id, record);
     }
 
-    /// The repositories that an organisation's list brought.
+    /// The repositories that an organisation's list registered.
     pub(super) fn of<'a>(
         &'a self,
         organisation: &'a Organisation,
@@ -73,7 +74,7 @@ impl Book {
         self.records.values().filter_map(of)
     }
 
-    /// Whether a full name is that of a repository of a watched organisation. Services do not mind the case of an owner's name.
+    /// Whether a full name belongs to a watched organisation. Services ignore the case of an owner's name.
     pub(super) fn is_watched(&self, host: &str, path: &str) -> bool {
         let has = |organisation: &Organisation| {
             let owner = &organisation.name;
@@ -83,7 +84,7 @@ impl Book {
         self.watched.iter().any(has)
     }
 
-    /// Goes through a list. Gives what is to be registered.
+    /// Processes a list and returns the records to register.
     pub(super) fn decide(
         &mut self,
         organisation: &Organisation,
@@ -137,7 +138,7 @@ impl Book {
         }
     }
 
-    /// The record of a listed repository; `None` for one that a person registered.
+    /// The record of a listed repository; `None` for a repository that a person registered.
     fn record(
         &self,
         organisation: &Organisation,
@@ -157,13 +158,14 @@ impl Book {
         let (id, before) = match before.map(|before| (before, &before.hosted)) {
             Some((_, None)) => return Ok(None),
             Some((before, Some(other))) if is_same(other, &hosted) => (before.id, Some(before)),
-            // Its name went to this one.
+            // The listed repository has the name of this one.
             Some((before, Some(other)))
                 if before.name == name && other.host == hosted.host && !listed_ids.contains(other.id.as_str()) =>
             {
                 (before.id, Some(before))
             }
-            // Its name was another's, who is still there under a new one, maybe in another organisation.
+            // The name belonged to a repository that still exists under another name, perhaps in another
+            // organisation.
             Some(_) => (RepositoryId::derive(tenant, &with_id(&name, &hosted)), None),
             None => (id, None),
         };
@@ -186,7 +188,7 @@ impl Book {
         }))
     }
 
-    /// What people wrote about a repository is redacted like what stands in it.
+    /// The description and the topics are redacted like the contents of the repository.
     fn hosted(&self, organisation: &Organisation, listed: &HostedRepository) -> Hosted {
         let redacted = |text: &String| match &self.redactor {
             Some(redactor) => redactor.redact(text).text.into_owned(),
@@ -202,7 +204,7 @@ impl Book {
         }
     }
 
-    /// Enters the record, and gives it back if it is not what is known already.
+    /// Stores the record, and returns it if it differs from the known one.
     fn changed(&mut self, record: RepositoryRecord, changes: &mut Changes) -> Option<RepositoryRecord> {
         match self.records.get(&record.id) {
             Some(before) if *before == record => return None,
@@ -221,7 +223,7 @@ fn is_same(left: &Hosted, right: &Hosted) -> bool {
     left.host == right.host && left.id == right.id
 }
 
-/// No name has a `#`.
+/// No name contains a `#`.
 fn with_id(name: &RepositoryName, hosted: &Hosted) -> RepositoryName {
     RepositoryName::new(format!("{name}#{}", hosted.id))
 }

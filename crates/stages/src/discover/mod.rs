@@ -1,8 +1,10 @@
-//! discover: brings the catalogue in step with what organisations have. Comes before sync: what it registers is asked for.
+//! discover: updates the catalogue from the lists of organisations. It runs before sync, and requests a sync
+//! of each repository that it registers.
 //!
-//! May be run twice and stopped anywhere: each registration stands for itself, and what is the same already is not written. Nothing
-//! follows from a listing that is an error. That a repository is missing from a list deletes it only if the operator wants that,
-//! the lists of all the tenant's organisations could be had, and the service, asked for the repository itself, has none.
+//! May be run twice and stopped anywhere: each registration is independent, and an unchanged record is not
+//! written. A listing that is an error has no effect. A repository that is missing from a list is deleted
+//! only if the operator allows it, all lists of the tenant's organisations could be read, and the service
+//! does not know the repository.
 
 mod decide;
 mod rules;
@@ -22,14 +24,14 @@ use decide::Book;
 pub use rules::{InvalidRules, OrganisationRules};
 pub use vanished::{Absence, Vanished};
 
-/// An organisation that is kept in step.
+/// An organisation whose repositories are kept up to date.
 #[derive(Clone)]
 pub struct Watched {
     pub rules: Arc<OrganisationRules>,
     pub hosting: Arc<dyn Hosting>,
 }
 
-/// Source and name that an address stands for, or why it is refused: the same rules as for what a person indexes.
+/// Source and name of an address, or the reason why it is refused. The rules are those of a person's `index`.
 pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
 pub struct Discover {
@@ -38,7 +40,7 @@ pub struct Discover {
     pub locate: Box<Locate>,
 }
 
-/// What came of one organisation.
+/// The outcome for one organisation.
 #[derive(Debug)]
 pub struct Discovered {
     pub tenant: Tenant,
@@ -46,26 +48,26 @@ pub struct Discovered {
     pub outcome: Result<Changes, StageError>,
 }
 
-/// What was found and done.
+/// The changes that were found and made.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
     pub num_listed: u64,
     pub added: Vec<RepositoryName>,
-    /// Old name and new.
+    /// Old and new name.
     pub renamed: Vec<(RepositoryName, RepositoryName)>,
-    /// With another address, description or topics than before.
+    /// Repositories with another address, description or topics than before.
     pub num_updated: u64,
-    /// Listed, and not wanted by the rules, empty or switched off.
+    /// Listed, but excluded by the rules, empty or disabled.
     pub num_left_out: u64,
-    /// A person registered them: they are synced like the others, and nothing else is done to them.
+    /// Registered by a person: they are synced like the others, but not changed.
     pub num_by_hand: u64,
-    /// Listed and unusable: why.
+    /// Listed but not usable, with the reason.
     pub refused: Vec<String>,
     pub vanished: Vec<Vanished>,
 }
 
 impl Discover {
-    /// Lists all organisations at once, then goes through the tenants.
+    /// Lists all organisations at once, then processes the tenants in turn.
     pub async fn run(&self, watched: &[Watched]) -> Result<Vec<Discovered>, StageError> {
         let mut listed = list_all(watched).await?;
         let tenants: BTreeSet<&Tenant> = watched.iter().map(|watched| &watched.rules.tenant).collect();
@@ -100,7 +102,7 @@ impl Discover {
         Ok(found.into_iter().map(|(_, discovered)| discovered).collect())
     }
 
-    /// Registers what is new or not as it was.
+    /// Registers new and changed repositories.
     async fn register(&self, book: &mut Book, watched: &Watched, listing: &Listing) -> Result<Changes, StageError> {
         let (changes, records) =
             book.decide(watched.hosting.organisation(), &watched.rules, listing, self.locate.as_ref());
@@ -116,7 +118,7 @@ struct Listed {
     listing: Result<Listing, StageError>,
 }
 
-/// The lists in the order of the organisations. One that is slow keeps no other waiting.
+/// The lists in the order of the organisations. A slow one does not delay the others.
 async fn list_all(watched: &[Watched]) -> Result<Vec<Listed>, StageError> {
     let mut listing = JoinSet::new();
     for (position, watched) in watched.iter().cloned().enumerate() {

@@ -1,38 +1,40 @@
-//! What of an organisation is wanted.
+//! The rules for the repositories of an organisation.
 
 use cairn_domain::Tenant;
 use cairn_inventory::Patterns;
 use cairn_ports::HostedRepository;
 
-/// What the operator wants of one organisation.
+/// The operator's rules for one organisation.
 pub struct OrganisationRules {
-    /// Whose repositories they are.
+    /// The owner of the repositories.
     pub tenant: Tenant,
     pub include: Patterns,
     pub exclude: Patterns,
     pub include_archived: bool,
     pub include_forks: bool,
-    /// Deletes repositories that are no longer there or no longer wanted.
+    /// Deletes repositories that were removed or are no longer wanted.
     pub delete_vanished: bool,
-    /// More at once are taken for a mistake of the service or the settings, and none is deleted.
+    /// If more repositories are missing at once, this counts as a mistake of the service or the settings, and
+    /// none is deleted.
     pub max_deletions: usize,
 }
 
-/// Patterns that are none, all of them.
+/// All invalid patterns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidRules(pub Vec<String>);
 
-/// Why a listed repository is left alone.
+/// The reason why a listed repository is not registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LeftOut {
-    /// The rules do not want it.
+    /// The rules exclude it.
     Unwanted(&'static str),
-    /// There is nothing to index now; that may change at any time.
+    /// It has nothing to index now. That may change at any time.
     Unusable,
 }
 
 impl OrganisationRules {
-    /// Patterns match a name, or its last part: `tools/*`, `*-archive`. No `include` is all; `exclude` wins.
+    /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` is all; `exclude`
+    /// wins.
     pub fn new(tenant: Tenant, include: &[String], exclude: &[String]) -> Result<Self, InvalidRules> {
         let compiled = [Patterns::compile("include", include), Patterns::compile("exclude", exclude)];
         let faults: Vec<String> =
@@ -51,7 +53,7 @@ impl OrganisationRules {
         }
     }
 
-    /// None if it is wanted.
+    /// None if the repository is wanted.
     pub(super) fn leave_out(&self, listed: &HostedRepository) -> Option<LeftOut> {
         let included = self.include.is_empty() || self.include.find(&listed.name).is_some();
         let tests = [

@@ -1,4 +1,4 @@
-//! Organisations in memory, and a catalogue that has to follow them.
+//! Organisations in memory, and a catalogue that must follow them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use proptest::test_runner::TestRunner;
 
 use super::{Absence, Changes, Discover, OrganisationRules, Watched};
 
-/// A service with organisations by name; its lists can be made to fail, or to leave something out.
+/// A service with organisations by name. Its lists can be made to fail or to omit a repository.
 #[derive(Default)]
 struct Service {
     repositories: BTreeMap<String, (String, HostedRepository)>,
@@ -130,7 +130,7 @@ impl World {
         discovered.into_iter().map(|discovered| discovered.outcome.ok()).collect()
     }
 
-    /// One organisation, whose list can be had.
+    /// One organisation with a readable list.
     async fn acme(&self, rules: OrganisationRules) -> Changes {
         let mut all = self.run(&[self.watched("acme", rules)]).await;
         all.remove(0).expect("a list")
@@ -156,7 +156,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn what_is_listed_is_registered_once() {
+async fn listed_repositories_are_registered_once() {
     let world = World::new();
     let said = HostedRepository {
         description: Some("Sells. token = ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789".to_owned()),
@@ -184,7 +184,7 @@ async fn what_is_listed_is_registered_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_is_left_out() {
+async fn excluded_repositories_are_left_out() {
     let check = async |rules: fn(&World) -> OrganisationRules, expect: &[&str]| {
         let world = World::new();
         world.put("acme", HostedRepository { is_archived: true, ..repository("acme", 1, "archived") });
@@ -252,7 +252,7 @@ async fn a_new_repository_with_a_former_name_is_another_one() {
     assert_eq!(world.record("acme/store").await.id, world.id("acme/shop"));
     assert_eq!(world.record("acme/shop").await.id, world.id("acme/shop#2"));
     assert_eq!(world.acme(world.deleting()).await, Changes { num_listed: 2, ..Changes::default() });
-    // Names that change places.
+    // Two repositories swap names.
     world.put_named("acme", 1, "shop");
     world.put_named("acme", 2, "store");
     assert_eq!(world.acme(world.deleting()).await.renamed.len(), 2);
@@ -260,7 +260,7 @@ async fn a_new_repository_with_a_former_name_is_another_one() {
 }
 
 #[tokio::test]
-async fn a_name_that_went_to_a_new_repository_goes_on() {
+async fn new_repository_continues_a_removed_name() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;
@@ -273,7 +273,7 @@ async fn a_name_that_went_to_a_new_repository_goes_on() {
 }
 
 #[tokio::test]
-async fn a_transferred_repository_keeps_its_identity_if_both_are_watched() {
+async fn transfer_between_watched_organisations_keeps_the_identity() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.put_named("acme", 3, "other");
@@ -285,7 +285,7 @@ async fn a_transferred_repository_keeps_its_identity_if_both_are_watched() {
     assert_eq!(changes[0].as_ref().map(|changes| changes.vanished.len()), Some(0));
     let shop = world.record("beta/shop").await;
     assert_eq!((shop.id, shop.hosted.expect("hosted").organisation.as_str()), (world.id("acme/shop"), "beta"));
-    // Its old name is taken by a new one, which comes first.
+    // A new repository takes its old name, and comes first in the list.
     world.put_named("acme", 2, "shop");
     world.run(&both()).await;
     assert_eq!(world.names().await, ["acme/other", "acme/shop", "beta/shop"]);
@@ -293,7 +293,7 @@ async fn a_transferred_repository_keeps_its_identity_if_both_are_watched() {
 }
 
 #[tokio::test]
-async fn what_a_person_registered_stays_as_it_is() {
+async fn repositories_of_persons_are_not_changed() {
     let world = World::new();
     let by_hand = RepositoryRecord {
         id: world.id("acme/shop"),
@@ -318,7 +318,7 @@ async fn what_a_person_registered_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_vanished_is_told_and_deleted_only_if_that_is_wanted() {
+async fn vanished_repositories_are_reported_and_deleted_on_request() {
     let world = World::new();
     for (id, name) in [(1, "stays"), (2, "gone"), (3, "moved"), (4, "archived")] {
         world.put_named("acme", id, name);
@@ -346,15 +346,15 @@ async fn what_vanished_is_told_and_deleted_only_if_that_is_wanted() {
     assert_eq!(told(world.acme(world.deleting()).await), expect(true));
     assert_eq!(world.names().await, ["acme/stays"]);
     assert_eq!(told(world.acme(world.deleting()).await), []);
-    // What comes back is registered again.
+    // A repository that returns is registered again.
     world.put_named("acme", 2, "gone");
     world.acme(world.deleting()).await;
     assert_eq!(world.names().await, ["acme/gone", "acme/stays"]);
 }
 
-/// Each of these alone keeps everything.
+/// Each of these conditions alone prevents every deletion.
 #[tokio::test]
-async fn no_doubt_deletes_anything() {
+async fn doubt_prevents_every_deletion() {
     type Doubt = fn(&World) -> Vec<Watched>;
     let alone = |world: &World, rules| vec![world.watched("acme", rules)];
     let check = async |doubt: Doubt, what: &str| {
@@ -403,7 +403,7 @@ async fn no_doubt_deletes_anything() {
     let too_many: Doubt =
         |world| vec![world.watched("acme", OrganisationRules { max_deletions: 0, ..world.deleting() })];
     check(too_many, "more than are deleted at once").await;
-    // The doubt that is none: the same without any.
+    // The control: the same without any of them.
     let world = World::new();
     world.put_named("acme", 1, "gone");
     world.put_named("acme", 2, "stays");
@@ -414,7 +414,7 @@ async fn no_doubt_deletes_anything() {
 }
 
 #[tokio::test]
-async fn an_empty_list_deletes_nothing_and_many_are_not_asked_for() {
+async fn empty_list_deletes_nothing() {
     let world = World::new();
     for id in 1..=30 {
         world.put_named("acme", id, &format!("name-{id}"));
@@ -431,7 +431,7 @@ async fn an_empty_list_deletes_nothing_and_many_are_not_asked_for() {
 }
 
 #[tokio::test]
-async fn addresses_that_are_refused_are_told_and_hide_nothing() {
+async fn refused_addresses_are_reported_and_hide_nothing() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;
@@ -444,7 +444,7 @@ async fn addresses_that_are_refused_are_told_and_hide_nothing() {
 }
 
 #[tokio::test]
-async fn a_name_that_was_left_for_another_organisation_is_taken_by_a_repository_of_its_own() {
+async fn name_left_by_a_transfer_gets_a_new_identity() {
     let world = World::new();
     let both = || ["acme", "beta"].map(|owner| world.watched(owner, world.deleting()));
     world.put_named("beta", 1, "shop");
@@ -458,7 +458,7 @@ async fn a_name_that_was_left_for_another_organisation_is_taken_by_a_repository_
     assert_eq!(world.record("acme/shop").await.id, moved);
 }
 
-/// What happens between two looks, and how the second goes.
+/// Events between two listings, and the outcome of the second.
 #[derive(Clone, Debug)]
 enum Event {
     Put { owner: usize, id: u64, name: u64 },
@@ -468,10 +468,10 @@ enum Event {
     NoAnswers,
 }
 
-/// Whatever happens to organisations and to the lists of them: nothing is registered that was not there, nothing is deleted that is
-/// there, an error deletes nothing, and one good look brings the catalogue in step.
+/// For any sequence of events and faults of the lists: only existing repositories are registered, no existing
+/// one is deleted, an error deletes nothing, and one complete listing updates the catalogue.
 #[test]
-fn the_catalogue_follows_and_no_fault_deletes() {
+fn catalogue_follows_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];
     let event = prop_oneof![
         4 => (0..2_usize, 1..6_u64, 1..5_u64).prop_map(|(owner, id, name)| Event::Put { owner, id, name }),
@@ -497,7 +497,7 @@ fn the_catalogue_follows_and_no_fault_deletes() {
                             let is_taken = |(at, (whose, held)): (&String, &(String, HostedRepository))| {
                                 *at != id.to_string() && whose == OWNERS[owner] && held.name == name
                             };
-                            // A service has no two of one name.
+                            // Names are unique in a service.
                             if !lock(&world.service).repositories.iter().any(is_taken) {
                                 world.put_named(OWNERS[owner], id, &name);
                             }
@@ -541,7 +541,7 @@ fn the_catalogue_follows_and_no_fault_deletes() {
                 .iter()
                 .map(|(id, (owner, held))| (id.clone(), format!("git.example/{owner}/{}", held.name)))
                 .collect();
-            // An organisation without any repository deletes nothing.
+            // An organisation without repositories deletes nothing.
             if OWNERS.iter().all(|owner| listed(owner)) {
                 prop_assert_eq!(found, expect);
             }

@@ -1,4 +1,4 @@
-//! Repositories that are not on the list any more, or not wanted any more.
+//! Repositories that are no longer on the list, or no longer wanted.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use cairn_ports::{ErrorKind, RepositoryRecord};
 use super::decide::{Book, Place};
 use super::{Discover, Watched};
 
-/// A repository that an organisation's list brought, and that is not on it now.
+/// A repository that an organisation's list registered and that is not on it now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Vanished {
     pub name: RepositoryName,
@@ -17,16 +17,16 @@ pub struct Vanished {
     pub is_deleted: bool,
 }
 
-/// What is known of where it is.
+/// The present place of the repository, if it is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absence {
-    /// The service has none of that id, or none that may be seen.
+    /// The service has no repository with this id that the token may see.
     Gone,
-    /// Somebody else has it.
+    /// Another owner has it.
     Elsewhere(String),
-    /// It is there, and the settings do not want it: why.
+    /// It exists, but the settings exclude it; the reason.
     Unwanted(&'static str),
-    /// The service could not be asked, or there are too many to ask for.
+    /// The service could not be asked, or too many repositories are missing.
     Unknown(String),
 }
 
@@ -44,8 +44,8 @@ impl fmt::Display for Absence {
 }
 
 impl Discover {
-    /// What vanished of an organisation, whose list could be had. `is_whole` says that those of all organisations of the tenant
-    /// could: a repository may have moved to any of them.
+    /// The vanished repositories of an organisation whose list could be read. `is_whole`: the lists of all
+    /// organisations of the tenant could be read. A repository may have moved to any of them.
     pub(super) async fn vanished(
         &self,
         book: &Book,
@@ -70,7 +70,7 @@ impl Discover {
         Ok(vanished)
     }
 
-    /// `None` if it is there after all: pages move while they are read.
+    /// `None` if it exists after all: pages shift while they are read.
     async fn absence(&self, book: &Book, watched: &Watched, place: &Place, are_few: bool) -> Option<Absence> {
         if let Some(reason) = book.unwanted.get(place) {
             return Some(Absence::Unwanted(reason));
@@ -88,7 +88,7 @@ impl Discover {
 
     async fn delete(&self, record: &RepositoryRecord) -> Result<(), StageError> {
         match self.catalogue.delete(record.id, self.clock.now_ms()).await {
-            // Somebody else was faster.
+            // Another process deleted it first.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             outcome => Ok(outcome.map(drop)?),
         }

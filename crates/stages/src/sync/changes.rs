@@ -1,17 +1,19 @@
-//! What changes between two manifests, and the plan that follows.
+//! The changes between two manifests, and the plan that follows from them.
 
 use std::collections::BTreeMap;
 
 use cairn_domain::{ArtifactRef, ManifestEntry, Outcome, Reason, RepoPath};
 use cairn_wire::{ChangedPath, Manifest, Plan};
 
-/// Paths in one part of embed, at most.
+/// Limits of one part of embed. The bytes are those of the paths' files: copies of a file have chunks of
+/// their own.
 const PATHS_PER_PART: usize = 2_000;
+const BYTES_PER_PART: u64 = 16 * 1024 * 1024;
 /// Paths in one part of retire.
 const GONE_PER_PART: usize = 5_000;
 
-/// The paths whose records change, sorted. Doubtful entries count as before in a rebuild alone: otherwise nothing was made of
-/// them, and the facts that this run writes for the same content stand where theirs would.
+/// The paths whose records change, sorted. A doubtful entry counts as indexed before only in a rebuild.
+/// Otherwise it has no records, and the facts that this run writes for the same content replace its facts.
 pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) -> Vec<ChangedPath> {
     let mut changed = Vec::new();
     merge(&before.entries, &now.entries, |path, old, new| {
@@ -28,19 +30,19 @@ pub(crate) fn changed_paths(before: &Manifest, now: &Manifest, rebuild: bool) ->
     changed
 }
 
-/// Whether stores may hold records of an entry that is not indexed: the part that parses its pack was given up, and a copy of
-/// it may have written the facts all the same.
+/// Whether stores may contain records of an entry that is not indexed: the part that parses its pack was
+/// abandoned, but another delivery of the job may have written the facts.
 pub(crate) fn is_doubtful(entry: &ManifestEntry) -> bool {
     entry.source.is_some() && matches!(entry.outcome, Outcome::Failed { reason: Reason::ParseCrash, .. })
 }
 
-/// All of an entry that goes into its records.
+/// All fields of an entry that are part of its records.
 fn placed(entry: &ManifestEntry) -> impl PartialEq + '_ {
     let weights = (entry.low_weight, entry.navigation, entry.num_secrets);
     (entry.facts_key, &entry.language, weights, &entry.tags, &entry.module, entry.changed_at)
 }
 
-/// Whether also the paths that are not indexed are what they were, and nothing is to be tried again.
+/// Whether the paths that are not indexed are unchanged too, and no failed file must be tried again.
 pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
     let is_same = |(old, new): (&ManifestEntry, &ManifestEntry)| {
         let same_content = old.blob == new.blob || !new.outcome.is_indexed();
@@ -51,23 +53,43 @@ pub(crate) fn same_inventory(before: &Manifest, now: &Manifest) -> bool {
         && before.entries.iter().zip(&now.entries).all(is_same)
 }
 
-/// The work: changed paths by the pack that holds their text, so that a part opens few packs.
+/// The work, with changed paths grouped by the pack of their text, so that a part opens few packs.
 pub(crate) fn plan(changed: &[ChangedPath], manifest: &Manifest, packs: Vec<ArtifactRef>) -> Plan {
-    let mut by_pack: BTreeMap<&str, Vec<ChangedPath>> = BTreeMap::new();
+    let mut by_pack: BTreeMap<&str, Vec<(ChangedPath, u64)>> = BTreeMap::new();
     let mut gone = Vec::new();
     for path in changed {
-        let source = manifest.find(path.path.as_str()).and_then(|entry| entry.source.as_ref());
-        match source {
-            Some(slot) if path.now => by_pack.entry(&slot.artifact.key).or_default().push(path.clone()),
+        let entry = manifest.find(path.path.as_str());
+        match entry.and_then(|entry| Some((entry.source.as_ref()?, entry.size_bytes))) {
+            Some((slot, size_bytes)) if path.now => {
+                by_pack.entry(&slot.artifact.key).or_default().push((path.clone(), size_bytes));
+            }
             _ => gone.push(path.clone()),
         }
     }
-    let embed = by_pack.values().flat_map(|paths| paths.chunks(PATHS_PER_PART)).map(<[_]>::to_vec).collect();
+    let embed = by_pack.into_values().flat_map(embed_parts).collect();
     let retire = gone.chunks(GONE_PER_PART).map(<[_]>::to_vec).collect();
     Plan { packs, embed, retire, ..Plan::default() }
 }
 
-/// Walks two sorted lists of entries side by side.
+/// The paths of one pack, cut into parts of bounded size.
+fn embed_parts(paths: Vec<(ChangedPath, u64)>) -> Vec<Vec<ChangedPath>> {
+    let mut parts = vec![Vec::new()];
+    let mut num_bytes = 0;
+    for (path, size_bytes) in paths {
+        let is_full = parts.last().is_some_and(|part: &Vec<ChangedPath>| {
+            part.len() == PATHS_PER_PART || !part.is_empty() && num_bytes + size_bytes > BYTES_PER_PART
+        });
+        if is_full {
+            parts.push(Vec::new());
+            num_bytes = 0;
+        }
+        num_bytes += size_bytes;
+        parts.last_mut().expect("begins with one part").push(path);
+    }
+    parts
+}
+
+/// Walks two sorted lists of entries together.
 fn merge<'a>(
     before: &'a [ManifestEntry],
     now: &'a [ManifestEntry],
@@ -136,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_parsed_may_have_records() {
+    fn unparsed_entries_may_have_records() {
         let mut before = manifest(&[("a", 1), ("b", 2)]);
         let artifact = ArtifactRef { key: "packs/r/x".to_owned(), size_bytes: 1, hash: [0; 32] };
         for entry in &mut before.entries {

@@ -1,33 +1,31 @@
-//! Takes the inventory of a snapshot: a manifest entry for every path, and source packs of what is new.
+//! Takes the inventory of a snapshot: a manifest entry for every path, and source packs of new contents.
 
 use std::sync::Arc;
 
-use cairn_domain::{
-    ArtifactRef, BlobId, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId,
-};
+use cairn_config::Ceilings;
+use cairn_domain::{ArtifactRef, Digest, EntryKind, FactsKey, ManifestEntry, Outcome, Reason, RepoPath, RepositoryId};
 use cairn_pipeline::StageError;
-use cairn_ports::{SnapshotTree, SyncMeter, TreeEntry};
+use cairn_ports::TreeEntry;
 use cairn_wire::Manifest;
 use rustc_hash::FxHashMap;
 
+use super::budget;
 use super::modules::Modules;
 use super::packing::{Contents, Known, Packed};
-use super::settings::Effective;
-use crate::Toolchain;
+use super::reading::Reading;
 use crate::artifacts::Artifacts;
+use crate::threads::blocking;
 
-/// What the inventory is taken of.
+/// The inputs of the inventory.
 #[derive(Clone)]
 pub(crate) struct Inventory {
-    pub tools: Toolchain,
-    pub settings: Arc<Effective>,
+    pub reading: Reading,
     pub inputs_digest: Digest,
     pub previous: Arc<Manifest>,
-    pub tree: Arc<dyn SnapshotTree>,
-    pub meter: Arc<SyncMeter>,
+    pub ceilings: Ceilings,
 }
 
-/// The manifest of the snapshot and the packs that are to be parsed.
+/// The manifest of the snapshot, and the packs to parse.
 pub(crate) struct Taken {
     pub manifest: Manifest,
     pub packs: Vec<ArtifactRef>,
@@ -40,18 +38,34 @@ impl Inventory {
         repository: RepositoryId,
         num_threads: usize,
     ) -> Result<Taken, StageError> {
-        let modules = Modules::detect(&self.settings.repository, self.tree.entries());
-        let mut entries: Vec<ManifestEntry> =
-            self.tree.entries().iter().map(|entry| self.decide_by_path(entry, &modules)).collect();
-        let to_read = self.reuse(&mut entries);
-        let contents = Contents { inventory: self, known: self.known_facts() };
+        let listing = self.clone();
+        let (entries, to_read, known) = blocking(move || listing.list()).await?;
+        let contents = Contents { reading: &self.reading, known: Arc::new(known) };
         let packed = contents.read(artifacts, repository, &to_read, num_threads).await?;
+        let finishing = self.clone();
+        blocking(move || finishing.finish(entries, packed)).await
+    }
+
+    /// The entries, the positions of those to read, and the known facts. Takes seconds for large trees.
+    fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>, FxHashMap<FactsKey, Known>), StageError> {
+        let tree = &self.reading.tree;
+        let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
+        let mut entries: Vec<ManifestEntry> =
+            tree.entries().iter().map(|entry| self.decide_by_path(entry, &modules)).collect();
+        let to_read = self.reuse(&mut entries);
+        budget::check_reading(&entries, &to_read, &self.ceilings)?;
+        Ok((entries, to_read, self.known_facts()))
+    }
+
+    fn finish(&self, mut entries: Vec<ManifestEntry>, packed: Packed) -> Result<Taken, StageError> {
         let packs = self.fill_in(&mut entries, packed);
+        budget::check_expansion(&entries, &self.ceilings)?;
         self.hide_names(&mut entries);
+        let Reading { settings, tools, .. } = &self.reading;
         let manifest = Manifest {
-            rules: self.settings.digest,
-            tools: self.tools.digest(),
-            settings: self.settings.text.clone(),
+            rules: settings.digest,
+            tools: tools.digest(),
+            settings: settings.text.clone(),
             links: None,
             entries,
             inputs_digest: Some(self.inputs_digest),
@@ -59,16 +73,16 @@ impl Inventory {
         Ok(Taken { manifest, packs })
     }
 
-    /// The entry as far as path, kind and size decide it. `Indexed` here means: its content decides.
+    /// The entry as path, kind and size decide it. `Indexed` means here that the content decides.
     fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
-        let skipped = self.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
+        let skipped = self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
         let outcome = match (skipped, &entry.unreadable) {
             (Some(skipped), _) => skipped,
             _ if self.shown(&entry.path).is_some() => Outcome::Skipped(Reason::Sensitive),
             (None, Some(message)) => Outcome::Failed { reason: Reason::Unreadable, message: message.clone() },
             (None, None) => Outcome::Indexed(None),
         };
-        let is_document = self.settings.navigation.find(entry.path.as_str()).is_some();
+        let is_document = self.reading.settings.navigation.find(entry.path.as_str()).is_some();
         ManifestEntry {
             path: entry.path.clone(),
             kind: entry.kind,
@@ -88,7 +102,7 @@ impl Inventory {
         }
     }
 
-    /// A path that holds a secret is not shown, and its file not indexed. Paths that are the same then are numbered.
+    /// Redacts paths that contain a secret; their files are not indexed. Equal redacted paths are numbered.
     fn hide_names(&self, entries: &mut [ManifestEntry]) {
         let mut num_hidden: FxHashMap<String, u32> = FxHashMap::default();
         for entry in entries.iter_mut() {
@@ -98,7 +112,7 @@ impl Inventory {
             if *number > 1 {
                 shown = format!("{shown}~{number}");
             }
-            // A redacted path is one: markers have no `/`.
+            // A redacted path is a valid path: markers contain no `/`.
             if let Ok(path) = RepoPath::parse(&shown) {
                 entry.path = path;
                 entry.module = None;
@@ -110,15 +124,16 @@ impl Inventory {
         }
     }
 
-    /// The path without the secrets in it, if it has any.
+    /// The path without its secrets; None if it has none.
     fn shown(&self, path: &RepoPath) -> Option<String> {
-        let redacted = self.settings.redactor.redact(path.as_str());
+        let redacted = self.reading.settings.redactor.redact(path.as_str());
         (!redacted.findings.is_empty()).then(|| redacted.text.into_owned())
     }
 
-    /// Takes over what the previous manifest says of unchanged paths; returns the positions of those that have to be read.
+    /// Copies the decisions of the previous manifest about unchanged paths. Returns the positions of the
+    /// paths to read.
     fn reuse(&self, entries: &mut [ManifestEntry]) -> Vec<usize> {
-        let same_rules = self.previous.rules == self.settings.digest;
+        let same_rules = self.previous.rules == self.reading.settings.digest;
         let mut to_read = Vec::new();
         for (position, entry) in entries.iter_mut().enumerate() {
             if !entry.outcome.is_indexed() {
@@ -132,7 +147,7 @@ impl Inventory {
         to_read
     }
 
-    /// Whether the old decision about a content is the one that would be made now. What failed is tried again.
+    /// Whether the old decision about a content still holds. Failed files are tried again.
     fn still_holds(&self, old: &ManifestEntry, entry: &ManifestEntry) -> bool {
         let decided_by_content = match old.outcome {
             Outcome::Indexed(_) => true,
@@ -142,29 +157,14 @@ impl Inventory {
             Outcome::Failed { .. } => false,
         };
         let same_tools = match (&old.language, old.facts_key) {
-            (Some(language), Some(key)) => self.facts_key(&old.path, old.blob, language) == key,
+            (Some(language), Some(key)) => self.reading.facts_key(&old.path, old.blob, language) == key,
             _ => true,
         };
         decided_by_content && old.blob == entry.blob && is_file(old.kind) && same_tools
     }
 
-    /// Identity of the facts of an entry's content in a language.
-    pub(crate) fn facts_key(&self, path: &RepoPath, blob: BlobId, language: &str) -> FactsKey {
-        let ignore = if self.is_searched(path) {
-            self.settings.ignore_digest
-        } else {
-            cairn_domain::Digester::new("secrets-not-searched").digest()
-        };
-        self.tools.facts_key(blob, language, ignore)
-    }
-
-    /// Whether secrets are searched for in the file.
-    pub(crate) fn is_searched(&self, path: &RepoPath) -> bool {
-        self.settings.unsearched.find(path.as_str()).is_none()
-    }
-
-    /// Facts that the previous generation has, by key: a renamed file is not parsed again. With them goes what parsing
-    /// found out about the file.
+    /// The facts of the previous generation by key, with the outcome of parsing: a renamed file is not parsed
+    /// again.
     fn known_facts(&self) -> FxHashMap<FactsKey, Known> {
         let known = self.previous.entries.iter().filter(|entry| entry.outcome.is_indexed());
         let known = known.filter_map(|entry| {
@@ -174,12 +174,12 @@ impl Inventory {
         known.collect()
     }
 
-    /// Puts what was read into the entries; returns the packs in their order.
+    /// Writes the decisions about contents into the entries. Returns the packs in their order.
     fn fill_in(&self, entries: &mut [ManifestEntry], packed: Packed) -> Vec<ArtifactRef> {
         for (position, content) in packed.contents {
             let entry = &mut entries[position];
             entry.outcome = content.outcome;
-            entry.tags = self.settings.tags.tags(&entry.path, content.language.as_deref());
+            entry.tags = self.reading.settings.tags.tags(&entry.path, content.language.as_deref());
             entry.language = content.language;
             entry.facts_key = content.facts_key;
             entry.source = content.source;

@@ -1,14 +1,20 @@
-//! sync: brings a repository's snapshot into artifacts and begins the run that indexes it.
+//! sync: writes a repository's snapshot into artifacts and begins the run that indexes it.
 //!
-//! Reads the tree, decides what becomes of every path, reads and redacts the blobs that are new, packs them, writes
-//! manifest and plan. Only then one ledger transaction creates the run. May be stopped anywhere before that: what it
-//! wrote is named by content and found again, or swept.
+//! A sync reads the tree, decides about every path, reads, redacts and packs the new blobs, and writes
+//! manifest and plan. Then one ledger transaction creates the run. A sync may be stopped anywhere before
+//! that: its artifacts are named by content, and are reused or swept.
 
+mod budget;
 mod changes;
+mod content;
 mod inventory;
 mod modules;
 mod packing;
+mod reading;
+mod refusal;
+mod result;
 mod settings;
+mod settings_files;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -22,41 +28,41 @@ use cairn_domain::{ArtifactRef, Digest, Lane, Outcome, RunId, RunState, StageNam
 use cairn_faults::fail_point;
 use cairn_pipeline::StageError;
 use cairn_ports::{
-    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, NewRun, PublishedGeneration, ReadOptions,
+    Catalogue, Clock, ErrorKind, FailureCode, Lease, Ledger, ListingLimit, NewRun, PublishedGeneration, ReadOptions,
     RepositoryRecord, SnapshotTree, SourceCache, SourceError, SourceReader, SyncMeter,
 };
-use cairn_wire::{ArtifactKind, FileError, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
+use cairn_wire::{ArtifactKind, Manifest, Plan, RequestSettings, RunResult, StageDuration, encode};
 use tokio::time::Instant;
 
 pub(crate) use changes::is_doubtful;
-pub use settings::path_rules;
+pub(crate) use refusal::{of_source, over_budget};
+pub(crate) use result::inventory_result;
+pub use settings::{check_request, path_rules};
 pub use worker::SyncWorker;
 
 use crate::Toolchain;
 use crate::artifacts::{Artifacts, facts_key_of};
 use crate::threads::blocking;
 
-/// A working tree that is written to while it is read is read again, this often.
+/// The number of times that a working tree is read again if it changes while it is read.
 const ATTEMPTS: usize = 5;
-/// Between two attempts to renew a lease while the ledger cannot be reached.
+/// The pause between two attempts to renew a lease while the ledger cannot be reached.
 const HEARTBEAT_AGAIN: Duration = Duration::from_secs(1);
-/// Errors that a result lists; all are counted.
-pub(crate) const ERRORS_LISTED: usize = 100;
 
-/// What to sync.
+/// The repository to sync, and how.
 #[derive(Clone, Debug)]
 pub struct SyncRequest {
     pub repository: RepositoryRecord,
-    /// What `SnapshotTree::cache` gave last time.
+    /// `SnapshotTree::cache` of the last sync.
     pub cache: SourceCache,
-    /// Makes every record anew.
+    /// Writes every record again.
     pub rebuild: bool,
     pub lane: Lane,
 }
 
-/// What a sync came to.
+/// The outcome of a sync.
 pub enum Synced {
-    /// Nothing to do: what is published is this state of the source.
+    /// This state of the source is published already.
     Unchanged {
         published: Box<PublishedGeneration>,
         cache: SourceCache,
@@ -68,7 +74,7 @@ pub enum Synced {
     },
 }
 
-/// The first stage. Not driven by deliveries of a run, since it is what begins one.
+/// The first stage. Jobs of a run do not drive it, because it begins the run.
 pub struct Sync {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,
@@ -79,9 +85,10 @@ pub struct Sync {
     pub tools: Toolchain,
     /// Threads that read, redact and compress.
     pub num_threads: usize,
-    /// How long the lease of a process that died keeps others out. Renewed four times within it.
+    /// The time for which the lease of a dead process excludes others. A lease is renewed four times within
+    /// it.
     pub lease_ms: i64,
-    /// Parts of a run that may be in flight at a time.
+    /// The most parts of a run that may be in flight.
     pub window: u32,
 }
 
@@ -90,8 +97,8 @@ impl Sync {
         self.run_if(request, async { Ok(true) }).await
     }
 
-    /// The same for a request that may be taken back. `is_wanted` is asked under the lease: what is taken back before is
-    /// seen then, and what is taken back later ends the lease.
+    /// The same for a request that may be cancelled. `is_wanted` is evaluated under the lease: it sees an
+    /// earlier cancellation, and a later one ends the lease.
     pub async fn run_if(
         &self,
         request: SyncRequest,
@@ -122,8 +129,8 @@ impl Sync {
         synced
     }
 
-    /// Tells how far the sync is. Ends only if the lease is lost: somebody else has it, or it has run out while the ledger could not
-    /// be reached.
+    /// Renews the lease and records the progress of the sync. Returns only if the lease is lost: another
+    /// holder has it, or it expired while the ledger could not be reached.
     async fn heartbeat(&self, lease: Lease, asked_at: Instant, meter: &SyncMeter) -> StageError {
         let lasts = Duration::from_millis(self.lease_ms as u64);
         let (mut held_until, mut pause) = (asked_at + lasts, lasts / 4);
@@ -167,12 +174,18 @@ impl Sync {
         {
             return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache: request.cache });
         }
+        let limit_seconds = self.operator.ceilings.sync_timeout_seconds;
+        let deadline = began_at + Duration::from_secs(limit_seconds);
         let mut attempt = 1;
         loop {
-            let snapshot = self.read(&request, &previous, meter).await;
-            match snapshot {
+            let reading = tokio::time::timeout_at(deadline, self.read(&request, &previous, meter));
+            let too_long = |_| {
+                let figure = began_at.elapsed().as_secs();
+                Err(over_budget("seconds of wall time", figure, limit_seconds, "ceilings.sync_timeout_seconds"))
+            };
+            match reading.await.unwrap_or_else(too_long) {
                 Err(error) if error.code == FailureCode::Conflict && attempt < ATTEMPTS => attempt += 1,
-                Err(error) if error.code == FailureCode::InvalidSettings => {
+                Err(error) if refusal::is_refusal(&error) => {
                     return self.refuse(lease, &request, published, error).await;
                 }
                 Err(error) => return Err(error),
@@ -185,8 +198,9 @@ impl Sync {
         self.tools.inputs_digest(&self.operator, &request.repository.settings)
     }
 
-    /// Whether the source's head is what is published, everything else that decides is what it was, and nothing is to be tried again.
-    /// Then opening it, which for a remote may mean to fetch all of it, would find nothing.
+    /// Whether the published snapshot has the source's head and all other inputs are unchanged, and no failed
+    /// file must be tried again. Then the source need not be opened, which for a remote may mean a full
+    /// fetch.
     async fn is_where_it_was(
         &self,
         request: &SyncRequest,
@@ -205,7 +219,7 @@ impl Sync {
         Ok(head.is_some_and(|head| head.to_string() == published.revision))
     }
 
-    /// Opens the source and takes the inventory; packs are written as they are filled.
+    /// Opens the source and takes the inventory. Packs are written as they fill up.
     async fn read(
         &self,
         request: &SyncRequest,
@@ -218,27 +232,42 @@ impl Sync {
             branch,
             cache: request.cache.clone(),
             meter: Arc::clone(meter),
-            ..ReadOptions::default()
+            listing: self.listing_limit(),
         };
         let (source, location) = (Arc::clone(&self.source), request.repository.source.clone());
-        let tree = blocking(move || source.open(&location, &options).map_err(of_source)).await?;
+        let tree = blocking(move || source.open(&location, &options).map_err(refusal::of_opening)).await?;
         let tree: Arc<dyn SnapshotTree> = Arc::from(tree);
-        let request_settings = RequestSettings::from_json(&request.repository.settings).map_err(|error| {
-            StageError::permanent(FailureCode::InvalidSettings, format!("stored settings: {error}"))
-        })?;
+        let request_settings = RequestSettings::from_json(&request.repository.settings)
+            .map_err(|error| refusal::invalid(format!("stored settings: {error}")))?;
         let (operator, settings_tree) = (Arc::clone(&self.operator), Arc::clone(&tree));
         let effective = blocking(move || settings::read(settings_tree.as_ref(), &operator, &request_settings)).await?;
+        let settings = Arc::new(effective);
         let inventory = inventory::Inventory {
-            tools: self.tools.clone(),
-            settings: Arc::new(effective),
+            reading: reading::Reading {
+                tools: self.tools.clone(),
+                settings: Arc::clone(&settings),
+                tree: Arc::clone(&tree),
+                meter: Arc::clone(meter),
+            },
             inputs_digest: self.inputs_digest(request),
-            // A rebuild reads everything again: what was packed before may be lost.
+            // A rebuild reads everything again: a pack of an earlier run may be lost.
             previous: if request.rebuild { Arc::default() } else { Arc::clone(previous) },
-            tree: Arc::clone(&tree),
-            meter: Arc::clone(meter),
+            ceilings: self.operator.ceilings.clone(),
         };
         let taken = inventory.take(&self.artifacts, request.repository.id, self.num_threads).await?;
-        Ok(ReadSnapshot { tree, taken, settings: inventory.settings })
+        Ok(ReadSnapshot { tree, taken, settings })
+    }
+
+    /// Ends a listing at the operator's limit on paths.
+    fn listing_limit(&self) -> ListingLimit {
+        let limit = self.operator.sources.max_entries;
+        ListingLimit::new(move |listed| {
+            if listed.num_paths <= limit {
+                return Ok(());
+            }
+            let message = format!("the tree has more than {limit} paths (`sources.max_entries`)");
+            Err(SourceError::new(ErrorKind::TooLarge, "open", "tree").because(message))
+        })
     }
 
     async fn begin(
@@ -260,7 +289,7 @@ impl Sync {
         if let Some(published) = published.as_ref().filter(|published| nothing_new && published.revision == revision) {
             return Ok(Synced::Unchanged { published: Box::new(published.clone()), cache });
         }
-        let mut result = self.result(request, &revision, &taken.manifest, &settings);
+        let mut result = result::of_snapshot(&request.repository, &revision, &taken.manifest, &settings);
         let mut plan = changes::plan(&changed, &taken.manifest, taken.packs);
         plan.rebuild = rebuild;
         plan.changes = !nothing_new || published.is_none();
@@ -292,8 +321,9 @@ impl Sync {
         Ok(Synced::Begun { run, plan, cache })
     }
 
-    /// Whether stores may hold records of files that are listed as failed: the ledger says that nobody could parse their pack,
-    /// and its facts are there. What of them was staged nobody knows, so all of the repository begins anew.
+    /// Whether stores may contain records of files that are listed as failed: the part that parses their pack
+    /// was abandoned, but its facts exist. It is unknown which of them were staged, so the whole repository
+    /// is indexed again.
     async fn holds_doubtful(&self, previous: &Manifest) -> Result<bool, StageError> {
         let slots =
             previous.entries.iter().filter(|entry| is_doubtful(entry)).filter_map(|entry| entry.source.as_ref());
@@ -306,7 +336,7 @@ impl Sync {
         Ok(false)
     }
 
-    /// Settings that cannot be used: a run that failed says so, and what is published stays.
+    /// Records the refusal as a failed run. The published generation stays.
     async fn refuse(
         &self,
         lease: Lease,
@@ -332,50 +362,10 @@ impl Sync {
             started_at_ms: self.clock.now_ms(),
         };
         let run = self.ledger.begin(lease, run).await?;
-        let message = format!("{}: {}", FailureCode::InvalidSettings, error.chain());
+        let message = format!("{}: {}", error.code, error.chain());
         self.ledger.abort(run, RunState::Failed, &message, self.clock.now_ms()).await?;
         Err(error)
     }
-
-    fn result(
-        &self,
-        request: &SyncRequest,
-        revision: &str,
-        manifest: &Manifest,
-        settings: &settings::Effective,
-    ) -> RunResult {
-        RunResult {
-            repository: request.repository.name.to_string(),
-            path: request.repository.source.location().to_owned(),
-            commit: revision.to_owned(),
-            include: settings.rule_settings.include.clone(),
-            exclude: settings.rule_settings.exclude.clone(),
-            max_file_size: settings.rules.max_file_size().bytes(),
-            ..inventory_result(manifest)
-        }
-    }
-}
-
-/// What the inventory alone says: files by outcome, errors, secrets.
-pub(crate) fn inventory_result(manifest: &Manifest) -> RunResult {
-    let mut result = RunResult::default();
-    for entry in &manifest.entries {
-        *result.files.entry(entry.outcome.label()).or_default() += 1;
-        result.files_indexed += u64::from(entry.outcome.is_indexed());
-        result.secrets += u64::from(entry.num_secrets);
-        if let cairn_domain::Outcome::Failed { message, .. } = &entry.outcome {
-            result.num_errors += 1;
-            if result.errors.len() < ERRORS_LISTED {
-                result.errors.push(FileError { file: entry.path.to_string(), message: message.clone() });
-            }
-        }
-    }
-    result
-}
-
-/// A host that is away or throttles is this repository's matter: the syncs of others do not wait for it.
-pub(crate) fn of_source(error: SourceError) -> StageError {
-    StageError::from(error).of_its_own()
 }
 
 struct ReadSnapshot {

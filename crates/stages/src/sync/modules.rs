@@ -1,4 +1,4 @@
-//! Which module a path belongs to: the nearest directory above it that is described in the settings or that holds a
+//! The module of a path: the nearest directory above it that the settings describe or that contains a
 //! package's manifest.
 
 use cairn_config::RepositorySettings;
@@ -6,7 +6,7 @@ use cairn_domain::RepoPath;
 use cairn_ports::TreeEntry;
 use rustc_hash::FxHashSet;
 
-/// Files whose directory is a module.
+/// A directory with one of these files is a module.
 const MANIFESTS: [&str; 11] = [
     "package.json",
     "go.mod",
@@ -39,7 +39,7 @@ impl Modules {
         Self { directories }
     }
 
-    /// The directory of the module that owns the path; empty for one in the root.
+    /// The directory of the module that contains the path; empty for the root module.
     pub(crate) fn of(&self, path: &RepoPath) -> Option<String> {
         let mut directory = path.directory();
         loop {

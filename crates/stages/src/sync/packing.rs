@@ -1,40 +1,31 @@
-//! Reads the contents that are new, redacts them and packs them.
+//! Reads new contents, redacts them and packs them.
 //!
-//! The work is cut into batches by position, so that the same tree gives the same packs. Threads take batches in turn;
-//! what they finish is written while they go on, and at most a few packs wait.
+//! A blob is read, decoded and redacted once, however many paths have it. The work is cut into batches by
+//! position, so that the same tree gives the same packs. Threads take batches in turn. Finished packs are
+//! written meanwhile, and at most a few packs wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cairn_domain::{ArtifactRef, FactsKey, Outcome, Reason, RepositoryId, Slot, SourceText};
-use cairn_inventory::ContentDecision;
+use cairn_domain::{ArtifactRef, BlobId, FactsKey, Outcome, RepositoryId, Slot};
 use cairn_pipeline::StageError;
 use cairn_ports::{ContentReader, ErrorKind, TreeEntry};
 use cairn_wire::{ArtifactKind, PackWriter};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tokio::sync::mpsc;
 
-use super::inventory::Inventory;
-use super::of_source;
+use super::content::{Blob, Content, unreadable};
+use super::reading::Reading;
+use super::refusal::of_source;
 use crate::artifacts::Artifacts;
 
-/// Bytes of content in one batch; a pack is what is new of a batch.
+/// Bytes of content in one batch. A pack has the new contents of a batch.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
-/// Small snapshots are cut finer, so that every thread has work.
+/// The smallest limit: small snapshots have smaller batches, so that every thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
-/// What language a file is in shows in its first bytes, if its name does not say.
-const HEAD_BYTES: usize = 4096;
-
-/// What the content of a path says.
-pub(crate) struct Content {
-    pub outcome: Outcome,
-    pub language: Option<String>,
-    pub facts_key: Option<FactsKey>,
-    pub source: Option<Slot>,
-    pub num_secrets: u32,
-    pub num_lines: u32,
-    pub low_weight: bool,
-}
+/// The number of paths of one blob at which reading is tried. On a disk, one copy may be unreadable and
+/// another not.
+const MAX_READS: usize = 3;
 
 pub(crate) struct Packed {
     /// By position in the manifest.
@@ -42,7 +33,7 @@ pub(crate) struct Packed {
     pub packs: Vec<ArtifactRef>,
 }
 
-/// Facts that need no pack.
+/// Facts of the previous generation, which need no pack.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub slot: Slot,
@@ -50,12 +41,15 @@ pub(crate) struct Known {
 }
 
 pub(crate) struct Contents<'a> {
-    pub inventory: &'a Inventory,
-    /// Facts that need no pack.
-    pub known: FxHashMap<FactsKey, Known>,
+    pub reading: &'a Reading,
+    /// Facts of the previous generation by key.
+    pub known: Arc<FxHashMap<FactsKey, Known>>,
 }
 
-/// A batch that was read: its contents, with slots that still lack their artifact, and the pack.
+/// Positions of paths with the same blob, in order.
+type Group = Vec<usize>;
+
+/// The contents of a batch and its pack. The number is the slot in the pack for a new content.
 struct Batch {
     number: usize,
     contents: Vec<(usize, Content, Option<u32>)>,
@@ -64,40 +58,22 @@ struct Batch {
 
 impl Contents<'_> {
     pub(crate) async fn read(
-        mut self,
+        self,
         artifacts: &Artifacts,
         repository: RepositoryId,
         positions: &[usize],
         num_threads: usize,
     ) -> Result<Packed, StageError> {
-        // Copies of a blob are read after it, when its facts are known.
-        let entries = self.inventory.tree.entries();
-        let mut seen = FxHashSet::default();
-        let (first, copies): (Vec<usize>, Vec<usize>) =
-            positions.iter().partition(|position| seen.insert(entries[**position].blob));
+        let entries = self.reading.tree.entries();
+        let batches = cut(groups(positions, entries), entries, num_threads);
         let mut packed = Packed { contents: Vec::with_capacity(positions.len()), packs: Vec::new() };
-        for positions in [first, copies] {
-            self.read_batches(artifacts, repository, positions, num_threads, &mut packed).await?;
-        }
-        Ok(packed)
-    }
-
-    async fn read_batches(
-        &mut self,
-        artifacts: &Artifacts,
-        repository: RepositoryId,
-        positions: Vec<usize>,
-        num_threads: usize,
-        packed: &mut Packed,
-    ) -> Result<(), StageError> {
-        let batches = cut(&positions, self.inventory.tree.entries(), num_threads);
         if batches.is_empty() {
-            return Ok(());
+            return Ok(packed);
         }
         let (sender, mut receiver) = mpsc::channel(num_threads * 2);
         let worker = Worker {
-            inventory: self.inventory.clone(),
-            known: Arc::new(self.known.clone()),
+            reading: self.reading.clone(),
+            known: self.known,
             batches: Arc::new(batches),
             next: Arc::new(AtomicUsize::new(0)),
         };
@@ -122,35 +98,51 @@ impl Contents<'_> {
         }
         finished.sort_by_key(|(batch, _)| batch.number);
         for (batch, pack) in finished {
-            self.collect(batch, pack, packed);
+            packed.add(batch, pack);
         }
-        Ok(())
+        Ok(packed)
     }
+}
 
-    fn collect(&mut self, batch: Batch, pack: Option<ArtifactRef>, packed: &mut Packed) {
+impl Packed {
+    fn add(&mut self, batch: Batch, pack: Option<ArtifactRef>) {
         for (position, mut content, slot) in batch.contents {
             if let (Some(index), Some(artifact)) = (slot, &pack) {
                 content.source = Some(Slot { artifact: artifact.clone(), index });
             }
-            if let (Some(key), Some(slot)) = (content.facts_key, &content.source) {
-                let known = || Known { slot: slot.clone(), outcome: content.outcome.clone() };
-                self.known.entry(key).or_insert_with(known);
-            }
-            packed.contents.push((position, content));
+            self.contents.push((position, content));
         }
-        packed.packs.extend(pack);
+        self.packs.extend(pack);
     }
 }
 
-/// Positions in order, cut where the contents reach a batch's size.
-fn cut(positions: &[usize], entries: &[TreeEntry], num_threads: usize) -> Vec<Vec<usize>> {
-    let total: u64 = positions.iter().map(|position| entries[*position].size_bytes).sum();
+/// Groups the positions by blob, in the order of each blob's first path. A file without an id is a group of
+/// its own.
+fn groups(positions: &[usize], entries: &[TreeEntry]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::with_capacity(positions.len());
+    let mut by_blob: FxHashMap<BlobId, usize> = FxHashMap::default();
+    for position in positions {
+        let blob = entries[*position].blob;
+        let next = groups.len();
+        let group = if blob == BlobId([0; 20]) { next } else { *by_blob.entry(blob).or_insert(next) };
+        match groups.get_mut(group) {
+            Some(group) => group.push(*position),
+            None => groups.push(vec![*position]),
+        }
+    }
+    groups
+}
+
+/// Groups in order, cut where the contents reach the limit of a batch.
+fn cut(groups: Vec<Group>, entries: &[TreeEntry], num_threads: usize) -> Vec<Vec<Group>> {
+    let size_of = |group: &Group| group.first().map_or(0, |position| entries[*position].size_bytes);
+    let total: u64 = groups.iter().map(size_of).sum();
     let limit = (total / (num_threads as u64 * 4)).clamp(MIN_BATCH_BYTES, BATCH_BYTES);
     let mut batches = Vec::new();
     let (mut batch, mut size_bytes) = (Vec::new(), 0);
-    for position in positions {
-        batch.push(*position);
-        size_bytes += entries[*position].size_bytes;
+    for group in groups {
+        size_bytes += size_of(&group);
+        batch.push(group);
         if size_bytes >= limit {
             batches.push(std::mem::take(&mut batch));
             size_bytes = 0;
@@ -164,23 +156,23 @@ fn cut(positions: &[usize], entries: &[TreeEntry], num_threads: usize) -> Vec<Ve
 
 #[derive(Clone)]
 struct Worker {
-    inventory: Inventory,
+    reading: Reading,
     known: Arc<FxHashMap<FactsKey, Known>>,
-    batches: Arc<Vec<Vec<usize>>>,
+    batches: Arc<Vec<Vec<Group>>>,
     next: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    /// Takes batches until there are none. A receiver that is gone wants no more.
+    /// Takes batches until none is left, or the receiver is closed.
     fn run(&self, sender: &mpsc::Sender<Result<Batch, StageError>>) {
-        let mut reader = match self.inventory.tree.reader() {
+        let mut reader = match self.reading.tree.reader() {
             Ok(reader) => reader,
             Err(error) => return drop(sender.blocking_send(Err(of_source(error)))),
         };
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(positions) = self.batches.get(number) else { return };
-            let batch = self.read_batch(number, positions, reader.as_mut());
+            let Some(groups) = self.batches.get(number) else { return };
+            let batch = self.read_batch(number, groups, reader.as_mut());
             let failed = batch.is_err();
             if sender.blocking_send(batch).is_err() || failed {
                 return;
@@ -188,95 +180,79 @@ impl Worker {
         }
     }
 
-    fn read_batch(
-        &self,
-        number: usize,
-        positions: &[usize],
-        reader: &mut dyn ContentReader,
-    ) -> Result<Batch, StageError> {
+    fn read_batch(&self, number: usize, groups: &[Group], reader: &mut dyn ContentReader) -> Result<Batch, StageError> {
         let mut writer = PackWriter::new(ArtifactKind::SourcePack);
-        let mut slots: FxHashMap<FactsKey, u32> = FxHashMap::default();
-        let mut contents = Vec::with_capacity(positions.len());
-        for position in positions {
-            let entry = &self.inventory.tree.entries()[*position];
-            let bytes = match reader.read(entry) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind == ErrorKind::Conflict => return Err(error.into()),
-                Err(error) => {
-                    contents.push((*position, unreadable(&error.to_string()), None));
-                    continue;
-                }
-            };
-            let (mut content, text) = self.decide(entry, bytes);
-            self.inventory.meter.file_read();
-            let mut slot = None;
-            if let (Some(key), Some(text)) = (content.facts_key, text) {
-                match self.known.get(&key) {
-                    Some(known) => {
-                        content.source = Some(known.slot.clone());
-                        content.outcome = known.outcome.clone();
-                    }
-                    None => slot = Some(*slots.entry(key).or_insert_with(|| writer.push(&text))),
-                }
-            }
-            contents.push((*position, content, slot));
+        let mut contents = Vec::with_capacity(groups.len());
+        for group in groups {
+            self.read_group(group, reader, &mut writer, &mut contents)?;
         }
         let pack = (writer.num_records() > 0).then(|| writer.finish());
         Ok(Batch { number, contents, pack })
     }
 
-    fn decide(&self, entry: &TreeEntry, bytes: Vec<u8>) -> (Content, Option<SourceText>) {
-        let settings = &self.inventory.settings;
-        let (text, low_weight) = match settings.rules.decide_content(&entry.path, bytes) {
-            ContentDecision::Text { text, low_weight } => (text, low_weight),
-            ContentDecision::Skip(reason) => return (skipped(reason), None),
-        };
-        let mut head = text.len().min(HEAD_BYTES);
-        while !text.is_char_boundary(head) {
-            head -= 1;
+    fn read_group(
+        &self,
+        group: &Group,
+        reader: &mut dyn ContentReader,
+        writer: &mut PackWriter,
+        contents: &mut Vec<(usize, Content, Option<u32>)>,
+    ) -> Result<(), StageError> {
+        let mut blob: Option<Blob> = None;
+        let mut slots: FxHashMap<FactsKey, u32> = FxHashMap::default();
+        let (mut num_failed, mut message) = (0, String::new());
+        for position in group {
+            let entry = &self.reading.tree.entries()[*position];
+            if blob.is_none() && num_failed < MAX_READS {
+                match reader.read(entry) {
+                    Ok(bytes) => blob = Some(Blob::new(bytes)),
+                    Err(error) if error.kind == ErrorKind::Conflict => return Err(error.into()),
+                    Err(error) => (num_failed, message) = (num_failed + 1, error.to_string()),
+                }
+            }
+            let Some(blob) = &mut blob else {
+                contents.push((*position, unreadable(&message), None));
+                continue;
+            };
+            self.reading.meter.file_read();
+            let mut content = blob.decide(&self.reading, entry);
+            let mut slot = None;
+            if let Some(key) = content.facts_key {
+                match self.known.get(&key) {
+                    Some(known) => {
+                        content.source = Some(known.slot.clone());
+                        content.outcome = known.outcome.clone();
+                    }
+                    None => {
+                        let source = || blob.source(&self.reading, entry, &content);
+                        slot = Some(*slots.entry(key).or_insert_with(|| writer.push(&source())));
+                    }
+                }
+            }
+            contents.push((*position, content, slot));
         }
-        let row = cairn_syntax::language_of(&entry.path, &text.as_bytes()[..head]);
-        let language = row.map_or("text", |row| row.name).to_owned();
-        let reason = if row.is_none() { Some(Reason::NoParser) } else { None };
-        let redacted = self.inventory.is_searched(&entry.path).then(|| settings.redactor.redact(&text));
-        let (text, secrets) = match redacted {
-            Some(redacted) => (redacted.text.into_owned(), redacted.findings),
-            None => (text, Vec::new()),
-        };
-        let facts_key = self.inventory.facts_key(&entry.path, entry.blob, &language);
-        let content = Content {
-            outcome: Outcome::Indexed(reason),
-            language: Some(language.clone()),
-            facts_key: Some(facts_key),
-            source: None,
-            num_secrets: secrets.len() as u32,
-            num_lines: num_lines(&text),
-            low_weight,
-        };
-        let source = SourceText { facts_key, blob: entry.blob, language: Some(language), text, secrets };
-        (content, Some(source))
+        Ok(())
     }
 }
 
-/// Lines as editors count them: a last line without its newline counts, an empty text has none.
-fn num_lines(text: &str) -> u32 {
-    let newlines = text.bytes().filter(|byte| *byte == b'\n').count() as u32;
-    newlines + u32::from(!text.is_empty() && !text.ends_with('\n'))
-}
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{EntryKind, RepoPath};
 
-fn skipped(reason: Reason) -> Content {
-    Content {
-        outcome: Outcome::Skipped(reason),
-        language: None,
-        facts_key: None,
-        source: None,
-        num_secrets: 0,
-        num_lines: 0,
-        low_weight: false,
+    use super::*;
+
+    #[test]
+    fn paths_of_one_blob_are_one_group() {
+        let entry = |path: &str, blob| TreeEntry {
+            path: RepoPath::parse(path).expect("a path"),
+            kind: EntryKind::File,
+            blob: BlobId([blob; 20]),
+            size_bytes: MIN_BATCH_BYTES,
+            unreadable: None,
+            changed_at: None,
+        };
+        let entries = [entry("a", 1), entry("b", 0), entry("c", 2), entry("d", 1), entry("e", 0)];
+        let groups = groups(&[0, 1, 2, 3, 4], &entries);
+        assert_eq!(groups, [vec![0, 3], vec![1], vec![2], vec![4]]);
+        assert_eq!(cut(groups, &entries, 1).len(), 4);
     }
-}
-
-fn unreadable(message: &str) -> Content {
-    let outcome = Outcome::Failed { reason: Reason::Unreadable, message: message.to_owned() };
-    Content { outcome, ..skipped(Reason::Unreadable) }
 }

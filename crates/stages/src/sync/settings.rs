@@ -1,24 +1,21 @@
-//! The settings of a snapshot: its own `.cairn.yaml` and `.cairnignore` files, with the caller's and the operator's on
-//! top. Everything is compiled, and every fault found, before any other file is read.
+//! The settings of a snapshot: its `.cairn.yaml` and `.cairnignore` files, combined with the caller's and the
+//! operator's settings. Everything is compiled, and every fault is found, before any other file is read.
 
-use cairn_config::{Operator, RepositorySettings, SETTINGS_FILE, TagRules};
-use cairn_domain::{Digest, Digester, EntryKind, RepoPath};
-use cairn_inventory::{Patterns, RuleFile, RuleSettings, Rules};
+use cairn_config::{Ceilings, Operator, RepositorySettings, SETTINGS_FILE, TagRules};
+use cairn_domain::{Digest, Digester, RepoPath};
+use cairn_inventory::{Patterns, RuleFile, RuleSettings, Rules, UnusableLines};
 use cairn_pipeline::StageError;
-use cairn_ports::{FailureCode, SnapshotTree, TreeEntry};
-use cairn_redaction::{Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
-use cairn_wire::RequestSettings;
+use cairn_ports::SnapshotTree;
+use cairn_redaction::{IgnorePattern, Redactor, SecretsIgnore, SensitiveNames, is_sensitive};
+use cairn_wire::{FileError, RequestSettings};
 
-use super::of_source;
+use super::budget::check;
+use super::refusal::invalid;
+use super::settings_files::{IGNORE_FILE, SettingsFiles};
 
-const IGNORE_FILE: &str = ".cairnignore";
-const ATTRIBUTE_FILE: &str = ".gitattributes";
-/// Settings larger than this are no settings.
-const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
-
-/// What holds for a run.
+/// The combined settings of a run.
 pub(crate) struct Effective {
-    /// Text of `.cairn.yaml`, redacted like every other.
+    /// Redacted text of `.cairn.yaml`.
     pub text: String,
     pub repository: RepositorySettings,
     pub rule_settings: RuleSettings,
@@ -26,12 +23,14 @@ pub(crate) struct Effective {
     pub tags: TagRules,
     pub navigation: Patterns,
     pub redactor: Redactor,
-    /// Of `secrets.ignore`: stands in facts keys.
+    /// Digest of `secrets.ignore`: an input of facts keys.
     pub ignore_digest: Digest,
-    /// Files in which secrets are not searched for.
+    /// Files that are not searched for secrets.
     pub unsearched: Patterns,
-    /// Of everything above.
+    /// Digest of all settings above.
     pub digest: Digest,
+    /// Settings files that cannot be read or used. They have no effect.
+    pub errors: Vec<FileError>,
 }
 
 pub(crate) fn read(
@@ -39,21 +38,26 @@ pub(crate) fn read(
     operator: &Operator,
     request: &RequestSettings,
 ) -> Result<Effective, StageError> {
-    let text = read_text(tree, |entry| entry.path.as_str() == SETTINGS_FILE)?.pop().map(|(_, text)| text);
-    let text = text.unwrap_or_default();
+    let files = SettingsFiles::read(tree, &operator.ceilings)?;
+    let text = files.yaml;
     let as_written = RepositorySettings::parse(&text).map_err(invalid)?;
-    let ignore = SecretsIgnore::parse(&as_written.secrets_ignore).map_err(invalid)?;
+    let ignore = secrets_ignore(&as_written.secrets_ignore, &operator.ceilings)?;
     let redactor = Redactor::new(&ignore).map_err(invalid)?;
     let (text, repository) = redacted(text, as_written, &redactor)?;
-    let ignore_files = read_text(tree, |entry| entry.path.file_name() == IGNORE_FILE)?;
-    let attribute_files = read_text(tree, |entry| entry.path.file_name() == ATTRIBUTE_FILE)?;
     let rule_settings = RuleSettings {
-        attribute_files: rule_files(attribute_files),
-        ..rule_settings(&repository, operator, request, rule_files(ignore_files))
+        attribute_files: files.attribute_files,
+        ..rule_settings(&repository, operator, request, files.ignore_files)
     };
     let sensitive = sensitive_names(&repository, operator)?;
     let rules =
         Rules::compile(&rule_settings, move |path| is_sensitive(path, &sensitive).is_some()).map_err(invalid)?;
+    let unusable = |lines: &UnusableLines| FileError { file: lines.file.to_string(), message: lines.to_string() };
+    let errors = files.errors.into_iter().chain(rules.unusable_lines().iter().map(unusable));
+    let redacted_error = |FileError { file, message }| FileError {
+        file: redactor.redact(&file).text.into_owned(),
+        message: redactor.redact(&message).text.into_owned(),
+    };
+    let errors = errors.map(redacted_error).collect();
     let tags = TagRules::compile(&repository.tags).map_err(all_invalid)?;
     let navigation = Patterns::compile("navigation_docs", &repository.navigation_docs).map_err(all_invalid)?;
     let globs: Vec<String> = ignore.path_globs().map(ToOwned::to_owned).collect();
@@ -75,15 +79,34 @@ pub(crate) fn read(
         unsearched,
         digest,
         repository,
+        errors,
     })
 }
 
-fn rule_files(texts: Vec<(RepoPath, String)>) -> Vec<RuleFile> {
-    texts.into_iter().map(|(path, text)| RuleFile { path, text }).collect()
+/// Compiles `secrets.ignore` within its ceilings. The number of patterns is checked before one is compiled.
+fn secrets_ignore(lines: &[String], ceilings: &Ceilings) -> Result<SecretsIgnore, StageError> {
+    let (what, num_patterns) = ("patterns in `secrets.ignore`", lines.len() as u64);
+    check(what, num_patterns, ceilings.max_secret_patterns, "ceilings.max_secret_patterns")?;
+    let mut ignore = SecretsIgnore::default();
+    let mut num_bytes = 0;
+    for line in lines {
+        let pattern = IgnorePattern::parse(line).map_err(invalid)?;
+        num_bytes += pattern.compiled_bytes() as u64;
+        let what = "bytes of compiled patterns in `secrets.ignore`";
+        check(what, num_bytes, ceilings.max_secret_pattern_bytes, "ceilings.max_secret_pattern_bytes")?;
+        ignore.patterns.push(pattern);
+    }
+    Ok(ignore)
 }
 
-/// The settings without secrets in comments and descriptions, since they become part of artifacts and answers. What is
-/// silenced stays as it is written. A secret that cannot be taken out is a fault of the settings.
+/// Checks the settings of a call before anything is registered or changed.
+pub fn check_request(operator: &Operator, request: &RequestSettings) -> Result<(), StageError> {
+    path_rules(Vec::new(), operator, request).map(drop)
+}
+
+/// Removes secrets from comments and descriptions of the settings, because they become part of artifacts and
+/// answers. The patterns of `secrets.ignore` stay as written. A secret that cannot be removed is a fault of
+/// the settings.
 fn redacted(
     text: String,
     as_written: RepositorySettings,
@@ -102,7 +125,8 @@ fn redacted(
     Ok((redacted.text.into_owned(), repository))
 }
 
-/// The rules by which a tree on disk may be read at all, from the bytes of its settings files: the same that the run applies again.
+/// The rules for reading a tree on disk, from the bytes of its settings files. The run applies the same rules
+/// again.
 pub fn path_rules(
     files: Vec<(RepoPath, Vec<u8>)>,
     operator: &Operator,
@@ -139,45 +163,17 @@ fn rule_settings(
         exclude: [&repository.exclude[..], &request.exclude].concat(),
         include_override: [&repository.include_override[..], &request.include_override].concat(),
         ignore_files,
-        // They say nothing of paths, only of contents.
+        // Attribute files decide about contents, not about paths.
         attribute_files: Vec::new(),
         max_file_size: request.max_file_size.or(repository.max_file_size).or(operator.max_file_size),
         generated: operator.generated,
     }
 }
 
-/// The repository may add; only the operator may take away.
+/// A repository may add names; only the operator may remove names.
 fn sensitive_names(repository: &RepositorySettings, operator: &Operator) -> Result<SensitiveNames, StageError> {
     let added = [&operator.sensitive_add[..], &repository.sensitive].concat();
     SensitiveNames::new(&added, &operator.sensitive_allow).map_err(invalid)
-}
-
-/// Texts of the tree's files that are wanted. What is not readable or no text is left to the inventory.
-fn read_text(
-    tree: &dyn SnapshotTree,
-    wanted: impl Fn(&TreeEntry) -> bool,
-) -> Result<Vec<(RepoPath, String)>, StageError> {
-    let is_file = |entry: &&TreeEntry| {
-        matches!(entry.kind, EntryKind::File | EntryKind::Executable)
-            && entry.size_bytes <= MAX_SETTINGS_BYTES
-            && entry.unreadable.is_none()
-    };
-    let mut texts = Vec::new();
-    let mut reader = None;
-    for entry in tree.entries().iter().filter(is_file).filter(|entry| wanted(entry)) {
-        if reader.is_none() {
-            reader = Some(tree.reader().map_err(of_source)?);
-        }
-        let Some(reader) = reader.as_mut() else { continue };
-        if let Ok(text) = String::from_utf8(reader.read(entry).map_err(of_source)?) {
-            texts.push((entry.path.clone(), text));
-        }
-    }
-    Ok(texts)
-}
-
-fn invalid(error: impl std::fmt::Display) -> StageError {
-    StageError::permanent(FailureCode::InvalidSettings, error.to_string())
 }
 
 fn all_invalid(errors: Vec<cairn_inventory::InvalidPattern>) -> StageError {

@@ -1,4 +1,4 @@
-//! A source that counts how often it is asked and opened.
+//! Tests of sync with a source that counts how often its head is read and how often it is opened.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use super::{Sync, SyncRequest, SyncWorker, Synced};
 use crate::publish::PublishStage;
 use crate::{Artifacts, Toolchain};
 
-/// A remote with one file, whose content is the number of its commit.
+/// A remote with one file. Its content is the number of the commit.
 #[derive(Default)]
 struct Remote {
     commit: AtomicU64,
@@ -34,7 +34,7 @@ struct Remote {
     num_opens: AtomicU64,
     is_unreadable: Mutex<bool>,
     is_away: AtomicBool,
-    /// What others do while it is opened.
+    /// Runs while the remote is opened.
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
@@ -45,7 +45,7 @@ impl Remote {
         BlobId([self.commit.load(Ordering::SeqCst) as u8; 20])
     }
 
-    /// Heads and opens since the last call.
+    /// The numbers of heads and openings since the last call.
     fn counts(&self) -> (u64, u64) {
         (self.num_heads.swap(0, Ordering::SeqCst), self.num_opens.swap(0, Ordering::SeqCst))
     }
@@ -171,7 +171,7 @@ impl World {
         }
     }
 
-    /// Syncs, and publishes what began.
+    /// Syncs, and publishes the run.
     async fn publish(&self, rebuild: bool, state: RunState) {
         let run = self.synced(rebuild).await.expect("a run");
         loop {
@@ -201,7 +201,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_head_that_stayed_costs_no_opening() {
+async fn unchanged_head_is_not_opened() {
     let world = World::new().await;
     world.publish(false, RunState::Published).await;
     for _ in 0..3 {
@@ -215,15 +215,15 @@ async fn a_head_that_stayed_costs_no_opening() {
 }
 
 #[tokio::test]
-async fn the_first_sync_asks_for_no_head() {
+async fn first_sync_does_not_read_the_head() {
     let world = World::new().await;
     world.synced(false).await.expect("a run");
     assert_eq!(world.remote.counts(), (0, 1));
 }
 
-/// Each of these is a reason to look at the same commit again.
+/// Each of these changes is a reason to read the same commit again.
 #[tokio::test]
-async fn what_decides_beside_the_head_opens_it() {
+async fn changed_inputs_open_an_unchanged_head() {
     type Change = fn(&mut World);
     let check = async |change: Change, what: &str| {
         let mut world = World::new().await;
@@ -258,7 +258,7 @@ async fn what_decides_beside_the_head_opens_it() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_away_is_a_matter_of_its_repository() {
+async fn host_that_is_down_affects_only_its_repository() {
     let world = World::new().await;
     world.remote.is_away.store(true, Ordering::SeqCst);
     let record = world.record.clone();
@@ -267,9 +267,9 @@ async fn a_host_that_is_away_is_a_matter_of_its_repository() {
     assert_eq!((error.code, error.class), (FailureCode::Unavailable, ErrorClass::Transient));
 }
 
-/// Facts that are there although their part failed: what was staged of them is unknown.
+/// Facts exist although their part failed: it is unknown which of them were staged.
 #[tokio::test]
-async fn facts_of_a_part_that_failed_have_the_repository_begin_anew() {
+async fn facts_of_a_failed_part_cause_a_rebuild() {
     let world = World::new().await;
     let run = world.synced(false).await.expect("a run");
     let manifest = world.runs.run(run).await.expect("the run").manifest;
@@ -285,7 +285,7 @@ async fn facts_of_a_part_that_failed_have_the_repository_begin_anew() {
     assert!(world.sync.holds_doubtful(&manifest).await.expect("read"));
 }
 
-/// A ledger whose renewals come to these, and then to nothing but errors.
+/// A ledger with these outcomes of renewals, and errors after the last one.
 struct Renewals(Mutex<VecDeque<Option<ErrorKind>>>);
 
 #[async_trait]
@@ -328,7 +328,7 @@ async fn the_heartbeat_ends_when_the_lease_does() {
         let error = world.sync.heartbeat(lease, began, &SyncMeter::default()).await;
         assert_eq!((error.code, began.elapsed()), (code, Duration::from_secs(seconds)), "{renewals:?}");
     };
-    // Renewed each 15 s, tried again each second, until 60 s after the last renewal.
+    // Renewed every 15 s, tried again every second, until 60 s after the last renewal.
     check(&[Some(ErrorKind::Conflict)], FailureCode::Conflict, 15).await;
     check(&[], FailureCode::Unavailable, 60).await;
     check(&[away, away, None, Some(ErrorKind::NotFound)], FailureCode::NotFound, 15 + 2 + 15).await;
@@ -336,34 +336,34 @@ async fn the_heartbeat_ends_when_the_lease_does() {
 }
 
 #[tokio::test]
-async fn a_heartbeat_tells_how_far_the_sync_is() {
+async fn heartbeat_records_the_progress() {
     let mut world = World::new().await;
     world.sync.lease_ms = 200;
     world.runs.ask(world.record.id, Lane::Bulk, false, 1).await.expect("asked");
     let (runs, id) = (world.runs.clone(), world.record.id);
-    let told = async move || {
+    let recorded = async move || {
         let scope = Scope::only(Tenant::new("acme"), [id]);
         runs.repositories(&scope).await.expect("repositories").remove(0).pending_sync
     };
-    assert_eq!(told().await, Some(SyncProgress::default()));
+    assert_eq!(recorded().await, Some(SyncProgress::default()));
     let meter = SyncMeter::default();
     meter.fetched_so_far(700);
     meter.file_read();
     let lease = world.runs.lease(id, world.sync.clock.now_ms(), 200).await.expect("free");
     let beating = world.sync.heartbeat(lease, tokio::time::Instant::now(), &meter);
     let seen = async {
-        while told().await != Some(SyncProgress { fetched_bytes: 700, num_files_read: 1 }) {
+        while recorded().await != Some(SyncProgress { fetched_bytes: 700, num_files_read: 1 }) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     tokio::select! {
         error = beating => panic!("the lease is lost: {error:?}"),
-        seen = tokio::time::timeout(Duration::from_secs(30), seen) => seen.expect("a heartbeat tells it"),
+        seen = tokio::time::timeout(Duration::from_secs(30), seen) => seen.expect("the heartbeat records it"),
     }
 }
 
 #[tokio::test]
-async fn files_that_are_read_are_counted() {
+async fn files_read_are_counted() {
     let world = World::new().await;
     let meter = Arc::new(SyncMeter::default());
     let lease = world.runs.lease(world.record.id, world.sync.clock.now_ms(), 60_000).await.expect("free");
@@ -372,7 +372,7 @@ async fn files_that_are_read_are_counted() {
 }
 
 #[tokio::test]
-async fn a_file_that_failed_is_tried_again_at_the_same_commit() {
+async fn failed_file_is_tried_again_at_the_same_commit() {
     let world = World::new().await;
     *world.remote.is_unreadable() = true;
     world.publish(false, RunState::Published).await;
@@ -381,9 +381,9 @@ async fn a_file_that_failed_is_tried_again_at_the_same_commit() {
     assert!(world.synced(false).await.is_some(), "what failed is not tried again");
 }
 
-/// The lease ran out while the source was read; another sync has come and gone.
+/// The lease expired while the source was read, and another sync began and ended meanwhile.
 #[tokio::test]
-async fn a_sync_that_lost_its_lease_begins_nothing() {
+async fn sync_without_its_lease_begins_no_run() {
     let world = World::new().await;
     let (runs, id, runtime) = (world.runs.clone(), world.record.id, tokio::runtime::Handle::current());
     let ran_out_at_ms = world.sync.clock.now_ms() + world.sync.lease_ms;
@@ -400,9 +400,9 @@ async fn a_sync_that_lost_its_lease_begins_nothing() {
     assert!(world.runs.unfinished().await.expect("runs").is_empty());
 }
 
-/// A person takes the request back while the source is read.
+/// A user cancels the request while the source is read.
 #[tokio::test]
-async fn a_sync_that_was_cancelled_ends_quietly_and_begins_nothing() {
+async fn cancelled_sync_begins_no_run() {
     let world = World::new().await;
     let World { remote, runs, sync, record } = world;
     let request = runs.ask(record.id, Lane::Bulk, false, 1).await.expect("asked");
@@ -419,8 +419,8 @@ async fn a_sync_that_was_cancelled_ends_quietly_and_begins_nothing() {
     let worker = SyncWorker { sync, catalogue, requests, runs: ledger, clock };
     let job = SyncJob { tenant: record.tenant.clone(), repository: record.id, request };
     assert_eq!(worker.sync(&job).await.expect("no failure"), None);
-    assert!(runs.unfinished().await.expect("runs").is_empty(), "it began what nobody wants");
-    // Before the lease was taken, and after somebody looked at the request.
+    assert!(runs.unfinished().await.expect("runs").is_empty(), "it began a cancelled run");
+    // Before the lease is taken, and after the request was read.
     let asked = SyncRequest { repository: record, cache: SourceCache::default(), rebuild: false, lane: Lane::Bulk };
     let error = worker.sync.run_if(asked, async { Ok(false) }).await.err().expect("it is not wanted");
     assert_eq!(error.class, ErrorClass::Cancelled);
@@ -428,9 +428,9 @@ async fn a_sync_that_was_cancelled_ends_quietly_and_begins_nothing() {
     assert!(runs.lease(job.repository, 3, 1).await.is_ok(), "the lease is kept");
 }
 
-/// A person hears of each failure of theirs, the schedule's first is told once.
+/// Each failure of a user's request is new. A repeated failure of scheduled requests is not.
 #[tokio::test]
-async fn a_failure_that_the_schedule_met_before_is_no_news() {
+async fn repeated_scheduled_failure_is_not_new() {
     let World { runs, sync, record, .. } = World::new().await;
     let clock = Arc::clone(&sync.clock);
     let (catalogue, requests, ledger) = (runs.clone(), runs.clone(), runs.clone());
@@ -469,7 +469,7 @@ async fn lost_transaction_is_recorded_as_postponed() {
     assert_eq!(failure.as_deref(), Some("transaction_conflict"));
 }
 
-/// A process that dies when it is to say that a run failed.
+/// A process that dies before it can record that a run failed.
 struct DiesBeforeAbort(Arc<Metastore>);
 
 #[async_trait]
@@ -507,7 +507,7 @@ impl Ledger for DiesBeforeAbort {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_used_are_never_published() {
+async fn invalid_settings_are_never_published() {
     let mut world = World::new().await;
     world.record.settings = "no settings".to_owned();
     world.sync.ledger = Arc::new(DiesBeforeAbort(world.runs.clone()));
@@ -521,6 +521,7 @@ async fn settings_that_cannot_be_used_are_never_published() {
         ledger: world.runs.clone(),
         clock: Arc::clone(&world.sync.clock),
         model: "m".to_owned(),
+        max_chunks: 10,
     };
     let tenant = world.record.tenant.clone();
     let task = Task { tenant, run: run.id, part, plan: run.plan, aborted: BTreeSet::new() };

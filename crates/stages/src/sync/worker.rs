@@ -1,4 +1,4 @@
-//! Syncs as jobs: what was asked of a repository is looked up, done and answered.
+//! Syncs as jobs: reads the request of a repository, syncs, and records the outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,11 @@ use cairn_pipeline::{StageError, Syncer};
 use cairn_ports::{Catalogue, Clock, FailureCode, LedgerRead, Requests, SourceCache};
 use cairn_wire::SyncJob;
 
+use super::refusal::is_refusal;
 use super::{Sync, SyncRequest, Synced};
 
-/// May be run twice and stopped anywhere: a request that was answered is not met again, and a sync whose run has begun
-/// finds the run.
+/// May be run twice and stopped anywhere: a request that was answered is not found again, and a sync whose
+/// run has begun finds the run.
 pub struct SyncWorker {
     pub sync: Sync,
     pub catalogue: Arc<dyn Catalogue>,
@@ -32,16 +33,16 @@ impl Syncer for SyncWorker {
         let run = match self.sync.run_if(request, self.is_awaited(job)).await {
             Ok(Synced::Unchanged { .. }) => None,
             Ok(Synced::Begun { run, .. }) => Some(run),
-            Err(error) if error.code == FailureCode::InvalidSettings => {
-                // A run that failed says so already; asking again without a change would say the same.
+            Err(error) if is_refusal(&error) => {
+                // The failed run is recorded; another attempt without a change would give the same error.
                 self.answer(job, Some((error.code.to_string(), error.chain()))).await?;
                 return Ok(None);
             }
-            // A request is handed out only while no run is unfinished: this one was begun for it, by somebody who died
-            // before they could say so.
+            // A request is dispatched only while no run is unfinished. So this run was begun for it, by a
+            // process that died before it could record the outcome.
             Err(error) if error.code == FailureCode::Conflict => match self.unfinished(job).await? {
                 Some(run) => Some(run),
-                // It was cancelled, and its lease taken away.
+                // The request was cancelled and the lease removed.
                 None if !self.is_awaited(job).await? => return Ok(None),
                 None => return Err(StageError::busy(error.chain())),
             },
@@ -78,7 +79,7 @@ impl Syncer for SyncWorker {
 }
 
 impl SyncWorker {
-    /// Whether that is the code which the last outcome of a sync of the repository has.
+    /// Whether the last sync of the repository has this code.
     async fn has_failed_so(&self, job: &SyncJob, code: FailureCode) -> Result<bool, StageError> {
         let scope = Scope::only(job.tenant.clone(), [job.repository]);
         let last = self.catalogue.repositories(&scope).await?.pop().and_then(|repository| repository.last_sync);

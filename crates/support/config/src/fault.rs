@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// One thing that is wrong, and where.
+/// One fault and its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Fault {
-    /// From 1; none for the environment and for faults of the file as a whole.
+    /// From 1. None for the environment and for faults of the file as a whole.
     pub line: Option<u32>,
-    /// Dotted, e.g. `pattern_detection.min_cluster_size`; the variable's name for the environment; may be empty.
+    /// A dotted key, e.g. `pattern_detection.min_cluster_size`, or the name of a variable. May be empty.
     pub key: String,
     pub message: String,
 }
@@ -24,11 +24,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Settings that cannot be used: all their faults, in the order of their lines. A run that meets them ends as
-/// `invalid_settings` and leaves what was published in place.
+/// Settings that cannot be used, with all their faults in the order of their lines. A run with such settings
+/// ends as `invalid_settings`; the published generation stays.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidSettings {
-    /// What was read, e.g. `.cairn.yaml`.
+    /// The name of the settings, e.g. `.cairn.yaml`.
     pub file: String,
     pub faults: Vec<Fault>,
 }

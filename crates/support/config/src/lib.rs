@@ -1,10 +1,11 @@
-//! Settings: what a repository says of itself (`.cairn.yaml`), what the operator allows (`config.toml` and `CAIRN_*`),
-//! and lists of repositories.
+//! Settings: those of a repository (`.cairn.yaml`), those of the operator (`config.toml` and `CAIRN_*`), and
+//! lists of repositories.
 //!
-//! All three are read the same way: the text becomes a tree whose nodes know their line, and a reader takes the tree
-//! apart and collects every fault, so that a person mends a file in one go. Unknown keys are faults; the nearest known
-//! key is named. Nothing here reads a file or the environment by itself but `Operator::load`.
+//! All three are read in the same way. The text becomes a tree whose nodes know their line. A reader walks
+//! the tree and collects every fault, so that a user can correct a file at once. An unknown key is a fault
+//! that names the nearest known key. Only `Operator::load` reads a file or the environment.
 
+mod ceilings;
 mod fault;
 mod list;
 mod operator;
@@ -14,6 +15,7 @@ mod secret;
 mod tags;
 mod tree;
 
+pub use ceilings::Ceilings;
 pub use fault::{Fault, InvalidSettings};
 pub use list::{ListedRepository, Location, parse_repository_list};
 pub use operator::{Operator, OperatorError, Sources};

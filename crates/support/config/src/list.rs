@@ -9,7 +9,7 @@
 //!     exclude: [testdata/**]
 //! ```
 //!
-//! A list at the top level stands for the same.
+//! A list at the top level means the same.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,18 @@ use crate::tree::{Node, Value};
 
 const KEYS: &[&str] = &["path", "url", "name", "branch", "include", "exclude", "include_override"];
 
-/// Where a listed repository is.
+/// The place of a listed repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Location {
     Path(PathBuf),
-    /// As it was written; whether it may be reached is for the source to decide.
+    /// As written. The source decides whether it may be reached.
     Url(String),
 }
 
-/// An entry of the list. Its patterns come on top of the repository's own.
+/// An entry of the list. Its patterns are added to the repository's own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListedRepository {
-    /// Where the entry begins in the list, from 1.
+    /// The line of the entry in the list, from 1.
     pub line: Option<u32>,
     pub location: Location,
     pub name: Option<String>,
@@ -41,7 +41,7 @@ pub struct ListedRepository {
     pub include_override: Vec<String>,
 }
 
-/// `file` names the list in messages; `directory` is what its relative paths start from.
+/// `file` is the name of the list in messages. Relative paths of the list start from `directory`.
 pub fn parse_repository_list(
     text: &str,
     file: &str,

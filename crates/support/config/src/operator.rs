@@ -1,7 +1,7 @@
-//! What the operator of this machine decides: `config.toml`, then the environment on top.
+//! The settings of this machine's operator: `config.toml` and the environment.
 //!
-//! Every setting is one row of a table that gives its key in the file, its variable, and how it is read, so that the
-//! two ways cannot drift apart. Default < file < environment.
+//! Every setting is one row of a table with its key in the file, its variable, and its reader, so that file
+//! and environment cannot differ. The environment wins over the file, and the file over the default.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,39 +11,40 @@ use cairn_inventory::GeneratedPolicy;
 use crate::reader::{At, Reader};
 use crate::repository::max_file_size;
 use crate::tree::{Node, Value};
-use crate::{Fault, InvalidSettings};
+use crate::{Ceilings, Fault, InvalidSettings, ceilings};
 
-/// The operator's settings, all of them checked.
+/// The operator's settings after validation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operator {
-    /// Directory of the index; none means the usual place (`.cairn` in the current directory).
+    /// Directory of the index. None: `.cairn` in the current directory.
     pub home: Option<PathBuf>,
     pub sources: Sources,
-    /// Limit for repositories that state none, in bytes; 0 is the hard cap.
+    /// Limit for repositories that set none, in bytes; 0 is the hard cap.
     pub max_file_size: Option<u64>,
     pub generated: GeneratedPolicy,
-    /// Globs of names that are sensitive beside the usual ones.
+    /// Globs of sensitive names, in addition to the built-in ones.
     pub sensitive_add: Vec<String>,
-    /// Globs of names that are not sensitive after all. Only the operator can say so.
+    /// Globs of names that are not sensitive. Only the operator can set them.
     pub sensitive_allow: Vec<String>,
-    /// Threads that work at once; 0 is one per core.
+    /// Number of worker threads; 0 is one per core.
     pub num_workers: u64,
+    pub ceilings: Ceilings,
 }
 
-/// What may be fetched and how much of it.
+/// Rules and limits of fetching.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sources {
     pub allow_http: bool,
     pub allow_file: bool,
-    /// Lets URLs lead to loopback, private and link-local addresses.
+    /// Allows URLs of loopback, private and link-local addresses.
     pub allow_private_addresses: bool,
-    /// Host keys that ssh may trust. Without it there is no ssh.
+    /// Host keys that ssh trusts. Without them, ssh is not used.
     pub ssh_known_hosts: Option<PathBuf>,
     pub ssh_key: Option<PathBuf>,
-    /// Tenants whose repositories may be fetched by ssh; empty is all.
+    /// Tenants whose repositories may be fetched by ssh. Empty: all.
     pub ssh_tenants: Vec<String>,
-    /// `TENANT@HOST/PATH` (tenant and path may be missing), and the name of the environment variable that holds the token for it
-    /// (never the token). Sorted by place.
+    /// Places and the environment variable with the token for each (never the token). A place is
+    /// `TENANT@HOST/PATH`; tenant and path are optional. Sorted by place.
     pub tokens: Vec<(String, String)>,
     pub fetch_timeout_seconds: u64,
     pub max_fetch_bytes: u64,
@@ -51,7 +52,7 @@ pub struct Sources {
     pub max_git_memory_bytes: u64,
     /// Processor time of each git process that fetches.
     pub max_git_cpu_seconds: u64,
-    /// Paths in one tree.
+    /// The most paths in one tree.
     pub max_entries: u64,
 }
 
@@ -65,6 +66,7 @@ impl Default for Operator {
             sensitive_add: Vec::new(),
             sensitive_allow: Vec::new(),
             num_workers: 0,
+            ceilings: Ceilings::default(),
         }
     }
 }
@@ -88,7 +90,7 @@ impl Default for Sources {
     }
 }
 
-/// The operator's settings could not be had.
+/// The operator's settings cannot be read or used.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     #[error("cannot read the configuration `{}`", .path.display())]
@@ -103,7 +105,7 @@ struct Setting {
     apply: fn(&mut Reader, &At<'_>, &mut Operator),
 }
 
-/// `home = …` and so on in the file; `CAIRN_…` in the environment.
+/// `key` in the file, `variable` in the environment.
 const SETTINGS: &[Setting] = &[
     Setting { key: "home", variable: "CAIRN_HOME", apply: |reader, at, operator| operator.home = path(reader, at) },
     Setting {
@@ -195,10 +197,52 @@ const SETTINGS: &[Setting] = &[
         variable: "CAIRN_MAX_ENTRIES",
         apply: |reader, at, operator| set(&mut operator.sources.max_entries, reader.integer(at, 1..=100_000_000)),
     },
+    Setting {
+        key: "ceilings.max_expanded_bytes",
+        variable: "CAIRN_MAX_EXPANDED_BYTES",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_expanded_bytes, ceilings::bytes(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_repeated_bytes",
+        variable: "CAIRN_MAX_REPEATED_BYTES",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_repeated_bytes, ceilings::bytes(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_chunks",
+        variable: "CAIRN_MAX_CHUNKS",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_chunks, ceilings::number(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_rule_files",
+        variable: "CAIRN_MAX_RULE_FILES",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_rule_files, ceilings::number(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_rule_file_bytes",
+        variable: "CAIRN_MAX_RULE_FILE_BYTES",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_rule_file_bytes, ceilings::bytes(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_secret_patterns",
+        variable: "CAIRN_MAX_SECRET_PATTERNS",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_secret_patterns, ceilings::number(reader, at)),
+    },
+    Setting {
+        key: "ceilings.max_secret_pattern_bytes",
+        variable: "CAIRN_MAX_SECRET_PATTERN_BYTES",
+        apply: |reader, at, operator| set(&mut operator.ceilings.max_secret_pattern_bytes, ceilings::bytes(reader, at)),
+    },
+    Setting {
+        key: "ceilings.sync_timeout_seconds",
+        variable: "CAIRN_SYNC_TIMEOUT_SECONDS",
+        apply: |reader, at, operator| {
+            set(&mut operator.ceilings.sync_timeout_seconds, reader.integer(at, 1..=86_400));
+        },
+    },
 ];
 
 impl Operator {
-    /// Reads `explicit`, or `default` if that exists, and the environment of this process.
+    /// Reads `explicit`, or `default` if it exists, and the environment of this process.
     pub fn load(explicit: Option<&Path>, default: &Path) -> Result<Self, OperatorError> {
         let path = explicit.unwrap_or(default);
         let text = match std::fs::read_to_string(path) {
@@ -212,7 +256,8 @@ impl Operator {
         Ok(Self::parse(text.as_deref().map(|text| (name.as_str(), text)), variables)?)
     }
 
-    /// From the name and text of a file and the environment's variables. Reports the faults of both at once.
+    /// Parses the name and text of a file, and the environment's variables. Reports the faults of both at
+    /// once.
     pub fn parse(
         file: Option<(&str, &str)>,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -257,7 +302,8 @@ fn apply_file(reader: &mut Reader, root: &Node, operator: &mut Operator) {
     }
 }
 
-/// Variables that are nearly a setting's are taken for slips; other parts of Cairn own the rest.
+/// A variable that differs little from a setting's is a fault. Other variables belong to other parts of
+/// Cairn.
 fn apply_variable(reader: &mut Reader, name: &str, value: &str, operator: &mut Operator) {
     let node = Node::text(value);
     let at = At { key: name.to_owned(), line: None, node: &node };
@@ -317,7 +363,7 @@ fn comma_separated(at: &At<'_>) -> Option<Node> {
     }
 }
 
-/// A place as it is compared: hosts have no capitals.
+/// A place in the form that is compared: the host in lower case.
 fn place(text: &str) -> String {
     let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
     let (tenant, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
@@ -335,12 +381,16 @@ fn tokens(reader: &mut Reader, at: &At<'_>) -> Vec<(String, String)> {
                 None => reader.fault(at, "expected `host=VARIABLE`, separated by commas"),
             }
         }
-    } else {
-        for (host, at) in reader.entries(at) {
-            if let Some(variable) = reader.text(&at) {
-                tokens.push((place(host), variable));
+    } else if let Value::Null | Value::Mapping(_) = &at.node.value {
+        for (host, entry) in reader.entries(at) {
+            match &entry.node.value {
+                Value::Text(variable) => tokens.push((place(host), variable.clone())),
+                // Neither host nor value is shown: each may be the token.
+                _ => reader.fault(at, "expected the name of a variable for each host"),
             }
         }
+    } else {
+        reader.fault(at, "expected a mapping of hosts to names of variables");
     }
     let is_variable = |name: &str| {
         !name.is_empty()
@@ -368,8 +418,9 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
+    fn environment_wins_over_file_and_file_over_default() {
         let file = "generated = 'keep'\nworkers = 3\nmax_file_size = '2 MiB'\n[sensitive]\nallow = ['docs/*.pem']\n\
+                    [ceilings]\nsync_timeout_seconds = 9\n\
                     [sources]\nallow_http = true\nfetch_timeout_seconds = 60\n[sources.tokens]\n'Git.Example' = 'GIT_TOKEN'\n\
                     'Acme@Git.Example/Team' = 'TEAM_TOKEN'\n";
         let environment = variables(&[
@@ -379,6 +430,8 @@ mod tests {
             ("CAIRN_SENSITIVE_ADD", "*.tfvars, *.kdbx"),
             ("CAIRN_MAX_FETCH_BYTES", "5 GiB"),
             ("CAIRN_SSH_TENANTS", "acme, beta"),
+            ("CAIRN_MAX_CHUNKS", "5"),
+            ("CAIRN_MAX_REPEATED_BYTES", "1 MiB"),
             ("CAIRN_SOMETHING_ELSE", "x"),
             ("PATH", "/bin"),
         ]);
@@ -393,13 +446,16 @@ mod tests {
         assert_eq!(operator.sources.tokens, tokens);
         assert_eq!(operator.sources.ssh_tenants, ["acme", "beta"]);
         assert_eq!((operator.sources.fetch_timeout_seconds, operator.sources.max_fetch_bytes), (60, 5 << 30));
+        let ceilings =
+            Ceilings { max_chunks: 5, max_repeated_bytes: 1 << 20, sync_timeout_seconds: 9, ..Ceilings::default() };
+        assert_eq!(operator.ceilings, ceilings);
         assert_eq!(operator.sensitive_add, ["*.tfvars", "*.kdbx"]);
         assert_eq!(operator.sensitive_allow, ["docs/*.pem"]);
         assert_eq!(Operator::parse(None, []), Ok(Operator::default()));
     }
 
     #[test]
-    fn all_faults_of_file_and_environment_are_reported_at_once() {
+    fn all_faults_are_reported_together() {
         let file = "wrkers = 1\nworkers = -1\n[sources]\nallow_htp = true\nssh_key = 'k'\n[sources.tokens]\n'a' = 'secret value'\n";
         let environment = variables(&[("CAIRN_ALLOW_HTP", "1"), ("CAIRN_ALLOW_FILE", "maybe")]);
         let error = Operator::parse(Some(("config.toml", file)), environment).expect_err("faults");
@@ -417,6 +473,35 @@ mod tests {
         assert_eq!(keys, expected, "{error}");
         assert!(error.to_string().contains("`sources.allow_http`"), "{error}");
         assert!(!error.to_string().contains("secret value"), "{error}");
+    }
+
+    #[test]
+    fn no_form_of_a_token_is_shown_in_an_error() {
+        let forms = [
+            "tokens = 'ghp_secret'",
+            "tokens = ['ghp_secret']",
+            "tokens = 20242024",
+            "tokens = { 'git.example' = 'ghp_secret' }",
+            "tokens = { 'ghp_secret' = 'git.example' }",
+            "tokens = { 'git.example' = 20242024 }",
+            "tokens = { 'git.example' = ['ghp_secret'] }",
+            "tokens = { 'git.example' = { ghp_secret = 1 } }",
+            "tokens = { 'ghp_secret' = 1 }",
+            "tokens = 'ghp_secret",
+        ];
+        let is_shown = |error: &InvalidSettings| {
+            let shown = format!("{error} {error:?}");
+            shown.contains("ghp_secret") || shown.contains("20242024")
+        };
+        for form in forms {
+            let text = format!("[sources]\n{form}\n");
+            let error = Operator::parse(Some(("config.toml", &text)), []).expect_err(form);
+            assert!(!is_shown(&error), "{form}: {error}");
+        }
+        for value in ["ghp_secret", "git.example=ghp_secret", "ghp_secret=git.example", "20242024"] {
+            let error = Operator::parse(None, variables(&[("CAIRN_TOKENS", value)])).expect_err(value);
+            assert!(!is_shown(&error), "{value}: {error}");
+        }
     }
 
     #[test]

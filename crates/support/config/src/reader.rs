@@ -1,4 +1,4 @@
-//! Takes a tree of settings apart and collects what is wrong with it.
+//! Walks a tree of settings and collects its faults.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use cairn_inventory::Patterns;
 use crate::tree::{Node, Value};
 use crate::{Fault, InvalidSettings};
 
-/// A node with the dotted key that leads to it.
+/// A node with its dotted key.
 #[derive(Clone)]
 pub(crate) struct At<'n> {
     pub(crate) key: String,
@@ -32,7 +32,7 @@ impl<'n> At<'n> {
     }
 }
 
-/// Converters return `None` (or less) for what is wrong and remember the fault.
+/// Each method returns `None`, or fewer items, for a wrong value, and records the fault.
 #[derive(Default)]
 pub(crate) struct Reader {
     faults: Vec<Fault>,
@@ -56,7 +56,7 @@ impl Reader {
         Err(InvalidSettings { file: file.to_owned(), faults })
     }
 
-    /// The entries of a mapping with known keys. What is unknown is a fault that names the nearest known key.
+    /// The entries of a mapping with known keys. An unknown key is a fault that names the nearest known key.
     pub(crate) fn mapping<'n>(&mut self, at: &At<'n>, known: &[&'static str]) -> Vec<(&'static str, At<'n>)> {
         let mut entries = Vec::new();
         for (key, child) in self.entries(at) {
@@ -68,7 +68,7 @@ impl Reader {
         entries
     }
 
-    /// The entries of a mapping whose keys are free.
+    /// The entries of a mapping with free keys.
     pub(crate) fn entries<'n>(&mut self, at: &At<'n>) -> Vec<(&'n str, At<'n>)> {
         match &at.node.value {
             Value::Null => Vec::new(),
@@ -82,7 +82,7 @@ impl Reader {
         }
     }
 
-    /// The elements of a list; nothing for an empty value.
+    /// The elements of a list. An empty value has none.
     pub(crate) fn list<'n>(&mut self, at: &At<'n>) -> Vec<At<'n>> {
         match &at.node.value {
             Value::Null => Vec::new(),
@@ -108,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// A list of texts; a single text stands for a list of one.
+    /// A list of texts. A single text is a list of one.
     pub(crate) fn texts<'n>(&mut self, at: &At<'n>) -> Vec<(String, At<'n>)> {
         let items = match &at.node.value {
             Value::Text(_) => vec![at.clone()],
@@ -117,7 +117,7 @@ impl Reader {
         items.into_iter().filter_map(|item| Some((self.text(&item)?, item))).collect()
     }
 
-    /// A list of globs, each of which compiles.
+    /// A list of valid globs.
     pub(crate) fn globs(&mut self, at: &At<'_>) -> Vec<String> {
         let mut globs = Vec::new();
         for (glob, item) in self.texts(at) {
@@ -134,7 +134,7 @@ impl Reader {
     pub(crate) fn flag(&mut self, at: &At<'_>) -> Option<bool> {
         match &at.node.value {
             Value::Flag(flag) => return Some(*flag),
-            // The environment has only text.
+            // The environment contains only text.
             Value::Text(text) if at.node.line.is_none() => match text.to_ascii_lowercase().as_str() {
                 "1" | "true" | "yes" | "on" => return Some(true),
                 "0" | "false" | "no" | "off" => return Some(false),
@@ -205,7 +205,7 @@ fn parse_bytes(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// `unknown key; did you mean ...` with the nearest of the known ones.
+/// The message about an unknown key, with the nearest known key.
 pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> String {
     let key_in_lower_case = key.to_ascii_lowercase();
     let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&key_in_lower_case, name);

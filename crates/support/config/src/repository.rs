@@ -1,4 +1,4 @@
-//! `.cairn.yaml`: what a repository says of itself.
+//! `.cairn.yaml`: the settings of a repository.
 
 use cairn_domain::{Digest, Digester, RepoPath};
 use cairn_inventory::FileSizeLimit;
@@ -25,41 +25,41 @@ const KEYS: &[&str] = &[
     "sensitive",
 ];
 
-/// The settings of a repository; those of an absent file are the default.
+/// The settings of a repository. Without a file they are the default.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RepositorySettings {
     pub name: Option<String>,
-    /// Branch to index in place of the default one. Working trees are indexed as they are on disk.
+    /// Branch to index instead of the default one. Working trees are indexed as they are on disk.
     pub branch: Option<String>,
     /// Sorted by path.
     pub modules: Vec<ModuleSettings>,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     pub include_override: Vec<String>,
-    /// Globs of documents that guide readers, beside those that are known by name.
+    /// Globs of navigation documents, in addition to the names that are built in.
     pub navigation_docs: Vec<String>,
     pub pattern_detection: PatternDetection,
-    /// What silences false positives of the secret rules.
+    /// Patterns against false positives of the secret rules.
     pub secrets_ignore: Vec<String>,
-    /// In bytes, within the hard cap; 0 stands for the hard cap. `None`: the operator's or the default limit.
+    /// In bytes, at most the hard cap; 0 is the hard cap. `None`: the operator's limit or the default.
     pub max_file_size: Option<u64>,
     /// Sorted by tag.
     pub tags: Vec<TagRule>,
-    /// Globs of names that are sensitive beside those that always are. A repository can only add.
+    /// Globs of sensitive names, in addition to the built-in ones. A repository cannot remove names.
     pub sensitive: Vec<String>,
 }
 
 /// A module that the repository describes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSettings {
-    /// The module's directory (or file).
+    /// The module's directory or file.
     pub path: RepoPath,
-    /// If it differs from what is derived from the path.
+    /// Set if it differs from the name that follows from the path.
     pub name: Option<String>,
     pub description: Option<String>,
 }
 
-/// How recurring shapes are found.
+/// Settings of pattern detection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PatternDetection {
     pub enabled: bool,
@@ -67,7 +67,7 @@ pub struct PatternDetection {
     pub min_cluster_size: u32,
     /// Above 0, at most 1.
     pub similarity_threshold: f64,
-    /// Globs of where to look; empty is everywhere.
+    /// Globs of the directories to search. Empty: all.
     pub directories: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Default for PatternDetection {
     }
 }
 
-/// Files that carry a tag: those that a glob matches and those of a language.
+/// The files of a tag: those that a glob matches, and those of a language.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TagRule {
     pub tag: String,
@@ -95,7 +95,7 @@ impl RepositorySettings {
         reader.finish(SETTINGS_FILE, settings)
     }
 
-    /// Changes when, and only when, a setting changes its meaning.
+    /// Changes exactly when a setting changes its meaning.
     pub fn digest(&self) -> Digest {
         let texts = |digester: Digester, list: &[String]| digester.list(list, |digester, text| digester.text(text));
         let detection = &self.pattern_detection;
@@ -151,7 +151,7 @@ fn read(reader: &mut Reader, root: &At<'_>) -> RepositorySettings {
     settings
 }
 
-/// A name that can stand in a path of the command line and on one line of an answer.
+/// A name that is valid in a path of the command line and on one line of an answer.
 pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let fits = |character: char| character.is_alphanumeric() || "._-+/@~".contains(character);
@@ -163,7 +163,7 @@ pub(crate) fn repository_name(reader: &mut Reader, at: &At<'_>) -> Option<String
     None
 }
 
-/// The rules of git for names of branches, and no name that looks like an option.
+/// A name that git allows for branches and that does not look like an option.
 pub(crate) fn branch_name(reader: &mut Reader, at: &At<'_>) -> Option<String> {
     let name = reader.text(at)?;
     let forbidden = |character: char| character.is_control() || " ~^:?*[\\".contains(character);
@@ -350,7 +350,7 @@ sensitive: ['*.tfvars']
     }
 
     #[test]
-    fn faults_name_the_key_the_line_and_the_nearest_known_key() {
+    fn faults_name_key_line_and_nearest_known_key() {
         check_fault("name: a\nexlude: [x]\n", Some(2), "exlude", "the nearest known key is `exclude`");
         check_fault("Include: [x]\n", Some(1), "Include", "`include`");
         check_fault("pattern_detection:\n  min_size: 3\n", Some(2), "pattern_detection.min_size", "`min_cluster_size`");
@@ -389,7 +389,7 @@ sensitive: ['*.tfvars']
     }
 
     #[test]
-    fn hostile_files_end_soon() {
+    fn hostile_files_are_refused_quickly() {
         let bomb: String = (0..30).fold("a0: &a0 [x]\n".to_owned(), |text, level| {
             text + &format!("a{}: &a{} [{}]\n", level + 1, level + 1, format!("*a{level},").repeat(10))
         });
@@ -399,7 +399,7 @@ sensitive: ['*.tfvars']
     }
 
     #[test]
-    fn the_digest_follows_the_meaning() {
+    fn digest_changes_with_the_meaning() {
         let of = |text: &str| RepositorySettings::parse(text).expect("valid").digest();
         assert_eq!(of("include: [a]\n"), of("# comment\ninclude:\n- 'a'\n"));
         let texts =

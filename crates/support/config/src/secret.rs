@@ -1,4 +1,4 @@
-//! Secrets: given by reference, and never shown.
+//! Secrets: settings refer to them, and nothing shows them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,16 +6,17 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// Where a secret stands: `{ env = "NAME" }` or `{ file = "PATH" }`. There is no way to write the secret itself into settings.
+/// The place of a secret: `{ env = "NAME" }` or `{ file = "PATH" }`. Settings cannot contain the secret
+/// itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SecretReference {
     /// Name of an environment variable.
     Env(String),
-    /// A file that holds the secret and nothing else; blanks around it do not count.
+    /// A file that contains only the secret; blanks around it are removed.
     File(PathBuf),
 }
 
-/// A text that no `Debug` and no error shows, and that may stand in an HTTP header.
+/// A text for an HTTP header. `Debug` and errors never show it.
 #[derive(Clone, Debug)]
 pub struct Secret(SecretString);
 
@@ -29,7 +30,7 @@ pub enum SecretUnreadable {
     Unusable(String),
 }
 
-/// Read by hand, since a derived reader quotes what it does not know: a secret that was put here by mistake.
+/// Implemented by hand: a derived reader quotes unknown values, which may be a misplaced secret.
 impl<'de> Deserialize<'de> for SecretReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ReferenceVisitor)
@@ -79,13 +80,13 @@ impl SecretReference {
 }
 
 impl Secret {
-    /// None if it is empty or cannot stand in a header.
+    /// None if the text is empty or not valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let is_usable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_usable.then(|| Self(SecretString::from(text)))
     }
 
-    /// For the header or call that needs it.
+    /// The text, for the header or call that needs it.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_read_from_where_they_stand_and_never_shown() {
+    fn secrets_are_read_by_reference_and_never_shown() {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(b"  sk-secret\n").expect("a secret");
         let key = SecretReference::File(file.path().to_owned()).read().expect("a secret");
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_the_place_of_its_name_is_refused_and_not_shown() {
+    fn misplaced_secret_is_refused_and_not_shown() {
         let read = |text: &str| text.parse::<toml::Table>().expect("TOML").try_into::<Holder>();
         assert_eq!(read("token = { env = 'A' }").expect("a name").token, SecretReference::Env("A".to_owned()));
         assert_eq!(read("token = { file = '/a' }").expect("a path").token, SecretReference::File("/a".into()));

@@ -5,7 +5,7 @@ use cairn_inventory::{InvalidPattern, Patterns};
 
 use crate::TagRule;
 
-/// The tags of a repository, compiled.
+/// The compiled tags of a repository.
 #[derive(Default)]
 pub struct TagRules {
     rules: Vec<CompiledRule>,
@@ -27,7 +27,8 @@ impl TagRules {
         Ok(Self { rules: compiled })
     }
 
-    /// The tags of a file, sorted. A file carries a tag if a glob matches its path or a language is its own.
+    /// The tags of a file, sorted. A file has a tag if a glob of the tag matches its path, or if the tag
+    /// names its language.
     pub fn tags(&self, path: &RepoPath, language: Option<&str>) -> Vec<String> {
         let carries = |rule: &&CompiledRule| {
             let by_language = |language: &str| rule.languages.iter().any(|name| name.eq_ignore_ascii_case(language));

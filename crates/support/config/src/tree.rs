@@ -1,4 +1,4 @@
-//! YAML and TOML as one kind of tree, each node with its line.
+//! YAML and TOML as one kind of tree. Each node has its line.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::Fault;
 
-/// No settings file is this long; a longer one is not read.
+/// Longer settings are refused.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// A value and the line on which it begins; none where it has none (the environment).
+/// A value and its first line. The environment has no lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) line: Option<u32>,
@@ -26,7 +26,7 @@ pub(crate) enum Value {
     Number(f64),
     Text(String),
     List(Vec<Node>),
-    /// Keys with the line of the key, in the order of the file.
+    /// Keys with their lines, in the order of the file.
     Mapping(Vec<(String, Option<u32>, Node)>),
 }
 
@@ -35,7 +35,7 @@ impl Node {
         Self { line: None, value: Value::Text(text.to_owned()) }
     }
 
-    /// An empty document is an empty mapping to those who read it.
+    /// An empty document becomes `Null`, which readers treat as an empty mapping.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, Fault> {
         check_size(text)?;
         let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };

@@ -1,4 +1,4 @@
-//! The values of the golden files: every field set, and every variant that is stored used at least once.
+//! The values of the golden files. Every field is set, and every stored variant is used at least once.
 
 use std::collections::BTreeMap;
 
@@ -408,6 +408,8 @@ pub(crate) fn run_result() -> RunResult {
         max_file_size: 1_048_576,
         errors: vec![FileError { file: "a.py".to_owned(), message: "permission denied".to_owned() }],
         num_errors: 10,
+        settings_errors: vec![FileError { file: ".cairnignore".to_owned(), message: "is not UTF-8 text".to_owned() }],
+        num_settings_errors: 11,
         durations: vec![StageDuration { stage: "parse".to_owned(), duration_ms: 11 }],
         duration_ms: 12,
         indexed_at_ms: 1_700_000_000_123,

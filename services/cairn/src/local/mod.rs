@@ -100,6 +100,7 @@ impl Local {
             graph: store.clone(),
             clock: Arc::clone(&clock),
             num_threads: num_workers,
+            max_chunks: operator.ceilings.max_chunks,
         };
         let program = std::env::current_exe().context("finding this program's own path")?;
         let parser = Arc::new(ChildParser::new(program, vec![PARSE_WORKER.to_owned()]));

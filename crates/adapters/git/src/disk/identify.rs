@@ -31,11 +31,11 @@ pub(super) fn identify(
     started_at: SystemTime,
 ) -> Identified {
     let plan = settings.reading_plan.as_ref().map(|plan| plan(&settings_files(root, files)));
-    // Settings files are always read: the plan itself is made from them.
+    // A sync reads rule files whatever the plan is: the same files decide in all kinds of sources.
     let by_plan = |path: &RepoPath, kind, size| plan.as_ref().is_none_or(|plan| plan(path, kind, size));
     let max_bytes = settings.limits.max_hashed_bytes;
     let may_open = |file: &FoundFile, kind: EntryKind, size: u64| {
-        size <= max_bytes && (is_settings(&file.path) || by_plan(&file.path, kind, size))
+        size <= max_bytes && (is_rule_file(&file.path) || by_plan(&file.path, kind, size))
     };
     let identify_one = |file: &FoundFile| match &file.state {
         FoundState::Settled { kind, blob, size_bytes, unreadable } => {
@@ -73,6 +73,12 @@ fn read_entry(root: &Root, file: &FoundFile, kind: EntryKind, max_bytes: u64) ->
     }
 }
 
+/// Files that a sync reads before it decides about any other.
+fn is_rule_file(path: &RepoPath) -> bool {
+    is_settings(path) || path.file_name() == ".gitattributes"
+}
+
+/// Files that the reading plan is made from.
 fn is_settings(path: &RepoPath) -> bool {
     path.as_str() == ".cairn.yaml" || path.file_name() == ".cairnignore"
 }

@@ -1,0 +1,96 @@
+//! The ceilings of a snapshot that the inventory can check.
+
+use cairn_config::Ceilings;
+use cairn_domain::{BlobId, ManifestEntry};
+use cairn_pipeline::StageError;
+use rustc_hash::FxHashSet;
+
+use super::refusal::over_budget;
+
+/// A blob that is unknown: the file was not read.
+const NO_BLOB: BlobId = BlobId([0; 20]);
+
+/// Checks the bytes that a sync is about to read: each content once.
+pub(super) fn check_reading(
+    entries: &[ManifestEntry],
+    to_read: &[usize],
+    ceilings: &Ceilings,
+) -> Result<(), StageError> {
+    let mut seen = FxHashSet::default();
+    let first_paths = to_read.iter().map(|position| &entries[*position]).filter(|entry| seen.insert(entry.blob));
+    let num_bytes = first_paths.map(|entry| entry.size_bytes).sum();
+    check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
+}
+
+/// Checks what the snapshot expands to: every indexed path has records of its own, also if its content is a
+/// copy.
+pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) -> Result<(), StageError> {
+    let mut seen = FxHashSet::default();
+    let (mut expanded, mut repeated) = (0u64, 0u64);
+    for entry in entries.iter().filter(|entry| entry.outcome.is_indexed()) {
+        expanded = expanded.saturating_add(entry.size_bytes);
+        if entry.blob != NO_BLOB && !seen.insert(entry.blob) {
+            repeated = repeated.saturating_add(entry.size_bytes);
+        }
+    }
+    let what = "bytes of files whose content other paths have too";
+    check(what, repeated, ceilings.max_repeated_bytes, "ceilings.max_repeated_bytes")?;
+    check("bytes of files to index", expanded, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
+}
+
+pub(super) fn check(what: &str, figure: u64, limit: u64, setting: &str) -> Result<(), StageError> {
+    if figure > limit { Err(over_budget(what, figure, limit, setting)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use cairn_domain::{EntryKind, Outcome, Reason, RepoPath};
+    use cairn_ports::FailureCode;
+
+    use super::*;
+
+    fn entry(path: &str, blob: u8, size_bytes: u64, outcome: Outcome) -> ManifestEntry {
+        ManifestEntry {
+            path: RepoPath::parse(path).expect("a path"),
+            kind: EntryKind::File,
+            blob: BlobId([blob; 20]),
+            size_bytes,
+            outcome,
+            language: None,
+            facts_key: None,
+            source: None,
+            num_secrets: 0,
+            num_lines: 0,
+            low_weight: false,
+            navigation: false,
+            tags: Vec::new(),
+            changed_at: None,
+            module: None,
+        }
+    }
+
+    #[test]
+    fn copies_count_once_for_reading_and_per_path_for_indexing() {
+        let indexed = Outcome::Indexed(None);
+        let entries = [
+            entry("a", 1, 10, indexed.clone()),
+            entry("b", 1, 10, indexed.clone()),
+            entry("c", 1, 10, indexed),
+            entry("d", 1, 10, Outcome::Skipped(Reason::Excluded)),
+        ];
+        let ceilings = |expanded, repeated| Ceilings {
+            max_expanded_bytes: expanded,
+            max_repeated_bytes: repeated,
+            ..Ceilings::default()
+        };
+        check_reading(&entries, &[0, 1, 2], &ceilings(10, 0)).expect("one content");
+        assert!(check_reading(&entries, &[0, 1, 2], &ceilings(9, 0)).is_err());
+        check_expansion(&entries, &ceilings(30, 20)).expect("within both");
+        for (ceilings, setting) in [(ceilings(29, 20), "max_expanded_bytes"), (ceilings(30, 19), "max_repeated_bytes")]
+        {
+            let error = check_expansion(&entries, &ceilings).expect_err("over");
+            assert_eq!(error.code, FailureCode::OverBudget);
+            assert!(error.to_string().contains(setting), "{error}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The inputs of a decision about the content of a file: settings and versions.
+
+use std::sync::Arc;
+
+use cairn_domain::{BlobId, Digester, FactsKey, RepoPath};
+use cairn_ports::{SnapshotTree, SyncMeter};
+
+use super::settings::Effective;
+use crate::Toolchain;
+
+/// A snapshot to read and its settings.
+#[derive(Clone)]
+pub(crate) struct Reading {
+    pub tools: Toolchain,
+    pub settings: Arc<Effective>,
+    pub tree: Arc<dyn SnapshotTree>,
+    pub meter: Arc<SyncMeter>,
+}
+
+impl Reading {
+    /// Identity of the facts of an entry's content in a language.
+    pub(crate) fn facts_key(&self, path: &RepoPath, blob: BlobId, language: &str) -> FactsKey {
+        let ignore = if self.is_searched(path) {
+            self.settings.ignore_digest
+        } else {
+            Digester::new("secrets-not-searched").digest()
+        };
+        self.tools.facts_key(blob, language, ignore)
+    }
+
+    /// Whether secrets are searched for in the file.
+    pub(crate) fn is_searched(&self, path: &RepoPath) -> bool {
+        self.settings.unsearched.find(path.as_str()).is_none()
+    }
+}

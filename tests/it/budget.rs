@@ -1,0 +1,201 @@
+//! Snapshots that cost much more than they weigh, and settings files that cannot be used.
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use cairn_testkit::work_tree::{commit, git, repository, write};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::Index;
+
+const MOST_MIB: f64 = 512.0;
+const MOST_TIME: Duration = Duration::from_secs(30);
+
+/// Code of about this size without repeated lines, so that it does not compress to nothing.
+fn code(num_bytes: usize) -> String {
+    let mut text = String::new();
+    let mut state = 7u64;
+    while text.len() < num_bytes {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (name, value) = (state >> 40, state >> 20 & 0xffff);
+        text.push_str(&format!("def f{name}(a):\n    return a + {value}\n\n"));
+    }
+    text
+}
+
+/// A bare repository with one file, in a directory that the root names `num_directories` times.
+fn repeated_tree(num_directories: usize) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let bare = directory.path().join("bare.git");
+    git(directory.path(), &["init", "--quiet", "--bare", "--initial-branch=main", "bare.git"]);
+    let blob = object(&bare, &["hash-object", "-w", "--stdin"], code(500_000).as_bytes());
+    let tree = object(&bare, &["mktree"], format!("100644 blob {blob}\ta.py\n").as_bytes());
+    let entries: String = (0..num_directories).map(|number| format!("040000 tree {tree}\td{number:06}\n")).collect();
+    let root = object(&bare, &["mktree"], entries.as_bytes());
+    let commit =
+        object(&bare, &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit-tree", &root, "-m", "m"], b"");
+    git(&bare, &["update-ref", "refs/heads/main", &commit]);
+    (directory, bare)
+}
+
+/// Runs git with an input and returns the id that it prints.
+fn object(repository: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let mut command = Command::new("git");
+    command.current_dir(repository).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("git starts");
+    child.stdin.take().expect("a pipe").write_all(input).expect("written");
+    let output = child.wait_with_output().expect("git ends");
+    assert!(output.status.success(), "git {arguments:?}");
+    String::from_utf8(output.stdout).expect("an id").trim().to_owned()
+}
+
+/// Indexes a source that exceeds the ceiling of a setting.
+fn check_over_budget(index: &Index, source: &Path, setting: &str) {
+    let mut command = index.command(&["index", &source.to_string_lossy(), "--name", "r", "--json"]);
+    let began_at = Instant::now();
+    let child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+    let id = child.id();
+    let (running, ended) = mpsc::channel::<()>();
+    let watcher = std::thread::spawn(move || {
+        let mut peak_mib = 0.0;
+        while ended.recv_timeout(Duration::from_millis(5)) == Err(RecvTimeoutError::Timeout) {
+            peak_mib = peak_mib_of(id).unwrap_or(peak_mib);
+        }
+        peak_mib
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    drop(running);
+    let peak_mib = watcher.join().expect("no panic");
+    println!("{setting}: {peak_mib} MiB, {:?}", began_at.elapsed());
+    assert!(began_at.elapsed() < MOST_TIME && peak_mib < MOST_MIB, "{:?}, {peak_mib} MiB", began_at.elapsed());
+    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(answer.contains("over_budget") && answer.contains(setting), "{answer}");
+    let runs = index.json(&["runs"]).to_string();
+    assert!(runs.contains("failed") && runs.contains("over_budget"), "{runs}");
+}
+
+/// The largest resident memory of a process so far.
+fn peak_mib_of(id: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? / 1024.0)
+}
+
+#[test]
+fn trees_that_repeat_one_file_are_over_budget() {
+    for num_directories in [2_000, 40_000] {
+        let (_directory, bare) = repeated_tree(num_directories);
+        check_over_budget(&Index::new(), &bare, "ceilings.max_repeated_bytes");
+    }
+}
+
+#[test]
+fn thousands_of_secret_patterns_are_over_budget() {
+    let directory = repository();
+    write(directory.path(), "a.py", "x = 1\n");
+    commit(directory.path(), "first");
+    let index = Index::new();
+    index.index(directory.path());
+    let patterns: String = (0..9_000).map(|number| format!("  - 'regex:\\w{{40}}x{number}'\n")).collect();
+    write(directory.path(), ".cairn.yaml", format!("secrets:\n  ignore:\n{patterns}"));
+    check_over_budget(&index, directory.path(), "ceilings.max_secret_patterns");
+    assert!(index.ok(&["search", "x"]).contains("a.py"), "the published generation is gone");
+}
+
+#[test]
+fn large_secret_patterns_are_over_budget() {
+    let directory = repository();
+    write(directory.path(), "a.py", "x = 1\n");
+    let patterns: String = (0..400).map(|number| format!("  - 'regex:[a-zé]{{900}}x{number}'\n")).collect();
+    write(directory.path(), ".cairn.yaml", format!("secrets:\n  ignore:\n{patterns}"));
+    check_over_budget(&Index::new(), directory.path(), "ceilings.max_secret_pattern_bytes");
+}
+
+#[test]
+fn operator_sets_the_ceilings() {
+    let directory = repository();
+    write(directory.path(), "a.py", "def a():\n    return 1\n");
+    write(directory.path(), "b.py", "def b():\n    return 2\n");
+    commit(directory.path(), "first");
+    for (variable, value) in [("CAIRN_MAX_EXPANDED_BYTES", "10"), ("CAIRN_MAX_CHUNKS", "1"), ("CAIRN_MAX_ENTRIES", "1")]
+    {
+        let index = Index::new();
+        let output = index
+            .command(&["index", &directory.path().to_string_lossy(), "--name", "r", "--json"])
+            .env(variable, value)
+            .output()
+            .expect("the program starts");
+        let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!output.status.success() && answer.contains("over_budget"), "{variable}: {answer}");
+    }
+}
+
+/// Settings files that cannot be used, in excluded directories and elsewhere.
+fn write_unusable_settings(root: &Path) {
+    write(root, "a.py", "x = 1\n");
+    write(root, "vendor/a.go", "package a\n");
+    write(root, "vendor/.gitattributes", "*.go linguist-generated\n");
+    write(root, "one/.gitattributes", b"\xff\xfe");
+    write(root, "two/.cairnignore", "[z-a]\n*.log\n");
+    write(root, "two/b.log", "x\n");
+    write(root, "three/.cairnignore", vec![b'a'; (1 << 20) + 1]);
+    write(root, "five/.cairnignore/file", "x\n");
+    fs::create_dir_all(root.join("four")).expect("a directory");
+    symlink("../a.py", root.join("four/.cairnignore")).expect("a link");
+}
+
+fn check_unusable_settings(index: &Index, source: &Path, num_errors: u64) {
+    let answer = index.index(source);
+    let result = &answer["result"];
+    let result = if result.is_null() { &answer } else { result };
+    assert_eq!(result["num_errors"].as_u64(), Some(num_errors), "{answer}");
+    let coverage: Value = index.json(&["coverage", "r"]);
+    assert!(coverage.to_string().contains("a.py"), "{coverage}");
+}
+
+#[test]
+fn unusable_settings_files_do_not_stop_a_run() {
+    let directory = repository();
+    write_unusable_settings(directory.path());
+    check_unusable_settings(&Index::new(), directory.path(), 5);
+    commit(directory.path(), "first");
+    let bare = tempfile::tempdir().expect("a temporary directory");
+    git(bare.path(), &["clone", "--quiet", "--bare", &directory.path().to_string_lossy(), "bare.git"]);
+    check_unusable_settings(&Index::new(), &bare.path().join("bare.git"), 5);
+    let plain = tempfile::tempdir().expect("a temporary directory");
+    write_unusable_settings(plain.path());
+    // In a plain directory the link is followed, and its target has no invalid line.
+    check_unusable_settings(&Index::new(), plain.path(), 4);
+    let unreadable = plain.path().join("one/.gitattributes");
+    fs::set_permissions(&unreadable, Permissions::from_mode(0o000)).expect("permissions");
+    check_unusable_settings(&Index::new(), plain.path(), 4);
+}
+
+#[test]
+fn refused_call_changes_nothing() {
+    let directory = repository();
+    write(directory.path(), "a.py", "x = 1\n");
+    write(directory.path(), "b.go", "package b\n");
+    let root = directory.path().to_string_lossy().into_owned();
+    let index = Index::new();
+    let output = index.run(&["index", &root, "--name", "r", "--include", "["]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(!index.ok(&["repos"]).contains(&root), "a refused call registers");
+    let include = |arguments: &[&str]| {
+        let answer = index.json(&[&["index", &root, "--name", "r"], arguments].concat());
+        answer.to_string().contains("*.py")
+    };
+    assert!(include(&["--include", "*.py"]));
+    assert_eq!(index.run(&["index", &root, "--name", "r", "--include", "["]).status.code(), Some(4));
+    write(directory.path(), "a.py", "x = 2\n");
+    assert!(include(&[]), "a call without the field keeps the patterns");
+    assert!(index.run(&["show", "r", "b.go"]).status.code() != Some(0), "a file that is not included");
+    assert!(!include(&["--include", ""]), "an empty list removes the patterns");
+    index.ok(&["show", "r", "b.go"]);
+}
