@@ -8,9 +8,9 @@ use cairn_wire::RunResult;
 pub struct IndexCall {
     /// Path, URL, or name of an indexed repository.
     pub target: String,
-    /// Globs in the form of `.cairn.yaml`. Empty: unchanged.
-    pub include_patterns: Vec<String>,
-    pub exclude_patterns: Vec<String>,
+    /// Globs in the form of `.cairn.yaml`. None: unchanged. An empty list removes the stored patterns.
+    pub include_patterns: Option<Vec<String>>,
+    pub exclude_patterns: Option<Vec<String>>,
     /// Bytes; 0 is the hard cap. None: unchanged.
     pub max_file_size: Option<u64>,
     /// Files that the caller has just edited, relative to the root of the repository. They are read again

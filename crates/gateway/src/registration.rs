@@ -39,7 +39,7 @@ impl Registry<'_> {
         let located = (self.locate)(&call.target).map_err(wrong)?;
         let view = searcher.catalogue.view().await?;
         let Some((source, name)) = located else {
-            return unchanged(searcher.select_one(&view, &call.target).await?, &settings);
+            return unchanged(searcher.select_one(&view, &call.target).await?, call);
         };
         let known = searcher.repositories(&view).await?;
         let is_named = |known: &&KnownRepository| known.record.name == name;
@@ -47,7 +47,7 @@ impl Registry<'_> {
         if let Some(found) =
             known.iter().find(|known| is_named(known) && has_source(known)).or(known.iter().find(has_source))
         {
-            return unchanged(found.clone(), &settings);
+            return unchanged(found.clone(), call);
         }
         if let Some(other) = known.iter().find(is_named) {
             let message = format!("`{}` is registered with another address; name it to index it", other.record.name);
@@ -59,13 +59,19 @@ impl Registry<'_> {
         if searcher.caller.allowed.allows(&record.name) && !is_taken {
             return Ok(IndexTarget::New(Box::new(RepositoryRecord { settings: settings.to_json(), ..record })));
         }
-        unchanged(searcher.select_one(&view, &call.target).await?, &settings)
+        unchanged(searcher.select_one(&view, &call.target).await?, call)
     }
 }
 
 /// A registered repository, if the call does not change it.
-fn unchanged(known: KnownRepository, settings: &RequestSettings) -> Result<IndexTarget, QueryError> {
-    if *settings == RequestSettings::default() || same_settings(&known.record.settings, settings) {
+fn unchanged(known: KnownRepository, call: &IndexCall) -> Result<IndexTarget, QueryError> {
+    let stored = RequestSettings::from_json(&known.record.settings).unwrap_or_default();
+    let is_same =
+        |given: &Option<Vec<String>>, stored: &Vec<String>| given.as_ref().is_none_or(|given| given == stored);
+    let is_unchanged = is_same(&call.include_patterns, &stored.include)
+        && is_same(&call.exclude_patterns, &stored.exclude)
+        && call.max_file_size.is_none_or(|given| stored.max_file_size == Some(given));
+    if is_unchanged {
         return Ok(IndexTarget::Known(Box::new(known)));
     }
     Err(wrong("the settings of a repository are changed by the operator of this service, or in its `.cairn.yaml`"))
@@ -77,9 +83,9 @@ pub(crate) fn same_settings(text: &str, settings: &RequestSettings) -> bool {
 
 /// Patterns and size of the call. Invalid ones are refused before anything is requested.
 fn settings(call: &IndexCall) -> Result<RequestSettings, QueryError> {
-    for (field, patterns) in
-        [("include_patterns", &call.include_patterns), ("exclude_patterns", &call.exclude_patterns)]
-    {
+    let include = call.include_patterns.clone().unwrap_or_default();
+    let exclude = call.exclude_patterns.clone().unwrap_or_default();
+    for (field, patterns) in [("include_patterns", &include), ("exclude_patterns", &exclude)] {
         check_patterns(field, patterns)?;
         Patterns::compile(field, patterns).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -91,10 +97,5 @@ fn settings(call: &IndexCall) -> Result<RequestSettings, QueryError> {
             wrong(format!("{invalid} (max_allowed {}, provided {provided})", invalid.max_allowed))
         })?;
     }
-    Ok(RequestSettings {
-        include: call.include_patterns.clone(),
-        exclude: call.exclude_patterns.clone(),
-        include_override: Vec::new(),
-        max_file_size: call.max_file_size,
-    })
+    Ok(RequestSettings { include, exclude, include_override: Vec::new(), max_file_size: call.max_file_size })
 }

@@ -231,7 +231,8 @@ pub struct IndexArguments {
     /// Path, URL, list file (`.yaml`, `.yml`), or name of a known repository. Default: every known
     /// repository.
     pub target: Option<String>,
-    /// Only these files (glob on name or path). Repeatable.
+    /// Only these files (glob on name or path). Repeatable. Later calls without the option keep the patterns;
+    /// `--include ''` removes them. The same holds for `--exclude` and `--include-override`.
     #[arg(long, value_name = "GLOB", requires = "target")]
     pub include: Vec<String>,
     /// Exclude these files. Repeatable.

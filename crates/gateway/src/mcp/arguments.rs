@@ -52,6 +52,11 @@ impl Arguments {
         values.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
+    /// None if the caller did not give the list. An empty list is a list.
+    pub(crate) fn given_list(&self, name: &str) -> Option<Vec<String>> {
+        self.given.contains_key(name).then(|| self.list(name))
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.given.get(name).and_then(Value::as_u64)
     }

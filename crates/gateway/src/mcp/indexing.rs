@@ -29,8 +29,8 @@ pub(super) async fn index_repository(agent: &dyn Agent, arguments: &Arguments) -
     };
     let question = IndexQuestion {
         target,
-        include_patterns: arguments.list("include_patterns"),
-        exclude_patterns: arguments.list("exclude_patterns"),
+        include_patterns: arguments.given_list("include_patterns"),
+        exclude_patterns: arguments.given_list("exclude_patterns"),
         max_file_size: arguments.number("max_file_size"),
         changed_files: arguments.list("changed_files"),
     };

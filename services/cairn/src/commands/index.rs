@@ -124,16 +124,17 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
     if let (false, Some(record)) = (target.exists(), known.iter().find(is_known)) {
         return Ok(vec![Ok(again(record)?)]);
     }
-    let settings = RequestSettings {
-        include: arguments.include.clone(),
-        exclude: arguments.exclude.clone(),
-        include_override: arguments.include_override.clone(),
+    let patterns = GivenSettings {
+        include: given(&arguments.include),
+        exclude: given(&arguments.exclude),
+        include_override: given(&arguments.include_override),
         max_file_size: arguments.max_size,
     };
     if !is_list(target) {
         let source = locate(text, &local.remotes())?;
         let name = arguments.name.clone().map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
         let branch = arguments.branch.clone();
+        let settings = patterns.over(stored(&known, &name, &source)?);
         return Ok(vec![Ok(IndexRequest { source, name, branch, settings, rebuild: arguments.rebuild, known: None })]);
     }
     let list = std::fs::read_to_string(target).with_context(|| format!("reading {}", target.display()))?;
@@ -145,7 +146,7 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
             (Some(line), None) => format!("{text}:{line}"),
             (None, _) => text.clone(),
         };
-        of_list(local, arguments, settings.clone(), listed).map_err(|error| Unlocated { place, error })
+        of_list(local, arguments, &known, patterns.clone(), listed).map_err(|error| Unlocated { place, error })
     });
     Ok(located.collect())
 }
@@ -153,7 +154,8 @@ async fn requests(local: &Local, arguments: &IndexArguments) -> anyhow::Result<R
 fn of_list(
     local: &Local,
     arguments: &IndexArguments,
-    settings: RequestSettings,
+    known: &[RepositoryRecord],
+    patterns: GivenSettings,
     listed: ListedRepository,
 ) -> anyhow::Result<IndexRequest> {
     let place = match &listed.location {
@@ -162,13 +164,50 @@ fn of_list(
     };
     let source = locate(&place, &local.remotes())?;
     let name = listed.name.map(RepositoryName::new).unwrap_or_else(|| repository_name(&source));
-    let settings = RequestSettings {
-        include: [settings.include, listed.include].concat(),
-        exclude: [settings.exclude, listed.exclude].concat(),
-        include_override: [settings.include_override, listed.include_override].concat(),
-        max_file_size: settings.max_file_size,
+    let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
+        if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
     };
+    let patterns = GivenSettings {
+        include: joined(patterns.include, listed.include),
+        exclude: joined(patterns.exclude, listed.exclude),
+        include_override: joined(patterns.include_override, listed.include_override),
+        max_file_size: patterns.max_file_size,
+    };
+    let settings = patterns.over(stored(known, &name, &source)?);
     Ok(IndexRequest { source, name, branch: listed.branch, settings, rebuild: arguments.rebuild, known: None })
+}
+
+/// The settings that a call gives. A field that it does not give stays as it is stored.
+#[derive(Clone)]
+struct GivenSettings {
+    include: Option<Vec<String>>,
+    exclude: Option<Vec<String>>,
+    include_override: Option<Vec<String>>,
+    max_file_size: Option<u64>,
+}
+
+impl GivenSettings {
+    fn over(self, stored: RequestSettings) -> RequestSettings {
+        RequestSettings {
+            include: self.include.unwrap_or(stored.include),
+            exclude: self.exclude.unwrap_or(stored.exclude),
+            include_override: self.include_override.unwrap_or(stored.include_override),
+            max_file_size: self.max_file_size.or(stored.max_file_size),
+        }
+    }
+}
+
+/// The patterns of an option, if it is given. One empty pattern (`--include ''`) gives the empty list.
+pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
+    let is_given = !patterns.is_empty();
+    is_given.then(|| patterns.iter().filter(|pattern| !pattern.is_empty()).cloned().collect())
+}
+
+/// The stored settings of the repository with this name and source.
+fn stored(known: &[RepositoryRecord], name: &RepositoryName, source: &Source) -> anyhow::Result<RequestSettings> {
+    let record = known.iter().find(|record| record.name == *name && record.source == *source);
+    let Some(record) = record else { return Ok(RequestSettings::default()) };
+    RequestSettings::from_json(&record.settings).map_err(anyhow::Error::msg)
 }
 
 /// Whether a target is a file that lists repositories.

@@ -15,7 +15,7 @@ use cairn_gateway::answers::{IndexProgress, RequestState};
 use cairn_gateway::questions::{Answer, IndexQuestion, ProgressQuestion, Question, RepositoriesQuestion};
 use tokio::time::Instant;
 
-use super::index::{Bars, is_list, show_error};
+use super::index::{Bars, given, is_list, show_error};
 use super::print_index::{self, Ended};
 use crate::cli::IndexArguments;
 use crate::exit::{CANCELLED, CommandReply, RUN_INCOMPLETE, wrong};
@@ -126,16 +126,19 @@ fn of_entry(listed: ListedRepository, arguments: &IndexArguments) -> anyhow::Res
         bail!(wrong(format!("only the operator may set {fields} (`cairn enqueue --file LIST --cluster FILE`)")));
     }
     let mut question = question(url, arguments);
-    question.include_patterns.extend(listed.include);
-    question.exclude_patterns.extend(listed.exclude);
+    let joined = |given: Option<Vec<String>>, listed: Vec<String>| {
+        if listed.is_empty() { given } else { Some([given.unwrap_or_default(), listed].concat()) }
+    };
+    question.include_patterns = joined(question.include_patterns, listed.include);
+    question.exclude_patterns = joined(question.exclude_patterns, listed.exclude);
     Ok(question)
 }
 
 fn question(target: String, arguments: &IndexArguments) -> IndexQuestion {
     IndexQuestion {
         target,
-        include_patterns: arguments.include.clone(),
-        exclude_patterns: arguments.exclude.clone(),
+        include_patterns: given(&arguments.include),
+        exclude_patterns: given(&arguments.exclude),
         max_file_size: arguments.max_size,
         changed_files: Vec::new(),
     }

@@ -11,6 +11,7 @@ use cairn_git::{locate, repository_name};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, ErrorKind, FailureCode, LedgerRead, RepositoryRecord, RunRecord, SourceError};
 use cairn_search::{QueryError, QueryErrorCode, Searcher};
+use cairn_stages::check_request;
 use cairn_wire::{RequestSettings, RunResult};
 use tokio::sync::Mutex;
 
@@ -41,11 +42,12 @@ impl LocalAgent {
                 IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
             }
         };
-        if !call.include_patterns.is_empty() {
-            request.settings.include.clone_from(&call.include_patterns);
+        // A list that the call gives is stored, also if it is empty.
+        if let Some(patterns) = &call.include_patterns {
+            request.settings.include.clone_from(patterns);
         }
-        if !call.exclude_patterns.is_empty() {
-            request.settings.exclude.clone_from(&call.exclude_patterns);
+        if let Some(patterns) = &call.exclude_patterns {
+            request.settings.exclude.clone_from(patterns);
         }
         request.settings.max_file_size = call.max_file_size.or(request.settings.max_file_size);
         Ok((request, known))
@@ -90,6 +92,7 @@ impl Agent for LocalAgent {
 
     async fn index(&self, call: IndexCall) -> Result<IndexStatus, QueryError> {
         let (request, known) = self.request(&call).await?;
+        check_request(&self.local.operator, &request.settings).map_err(|error| failed(&error.into()))?;
         if let (Some(record), false) = (&known, call.changed_files.is_empty()) {
             self.local.forget_stat(record.id).map_err(|error| internal(&error))?;
         }
@@ -169,7 +172,9 @@ fn directory_bytes(directory: &Path) -> u64 {
 /// Unusable settings and sources are errors of the caller; all others are internal.
 fn failed(error: &anyhow::Error) -> QueryError {
     let code = match error.downcast_ref::<StageError>().map(|error| error.code) {
-        Some(FailureCode::InvalidSettings | FailureCode::Invalid) => QueryErrorCode::ValidationError,
+        Some(FailureCode::InvalidSettings | FailureCode::OverBudget | FailureCode::Invalid) => {
+            QueryErrorCode::ValidationError
+        }
         Some(FailureCode::NotFound) => QueryErrorCode::NotFound,
         _ => QueryErrorCode::InternalError,
     };

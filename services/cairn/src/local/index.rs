@@ -10,7 +10,7 @@ use cairn_domain::{
 use cairn_local_broker::LocalBroker;
 use cairn_pipeline::{StageError, reconcile};
 use cairn_ports::{Broker, Catalogue, ErrorKind, FailureCode, Ledger, LedgerRead, RepositoryRecord, RunRecord};
-use cairn_stages::{SyncRequest, Synced};
+use cairn_stages::{SyncRequest, Synced, check_request};
 use cairn_wire::{RequestSettings, RunResult};
 
 use super::Local;
@@ -71,6 +71,8 @@ impl Local {
     /// Brings a repository to the state of its source, publishes it and sweeps. Finishes a run that an
     /// earlier process left.
     pub async fn index(&self, request: &IndexRequest, progress: &dyn Progress) -> anyhow::Result<Indexed> {
+        // A call that is refused changes nothing.
+        check_request(&self.operator, &request.settings)?;
         let record = request.record();
         let repository = record.id;
         if request.rebuild && self.verify(repository).await.is_err() {

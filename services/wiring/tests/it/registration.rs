@@ -232,7 +232,7 @@ async fn only_the_first_call_sets_settings() -> Result<()> {
     let service = Service::of(&["*"]).await?;
     let call = |include: &str, max_file_size| IndexCall {
         target: SHOP.to_owned(),
-        include_patterns: vec![include.to_owned()],
+        include_patterns: Some(vec![include.to_owned()]),
         max_file_size,
         ..IndexCall::default()
     };
