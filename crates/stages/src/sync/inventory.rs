@@ -39,22 +39,22 @@ impl Inventory {
         num_threads: usize,
     ) -> Result<Taken, StageError> {
         let listing = self.clone();
-        let (entries, to_read, known) = blocking(move || listing.list()).await?;
-        let contents = Contents { reading: &self.reading, known: Arc::new(known) };
+        let (entries, to_read) = blocking(move || listing.list()).await?;
+        let contents = Contents { reading: &self.reading, known: Arc::new(self.known_facts()) };
         let packed = contents.read(artifacts, repository, &to_read, num_threads).await?;
         let finishing = self.clone();
         blocking(move || finishing.finish(entries, packed)).await
     }
 
-    /// The entries, the positions of those to read, and the known facts. Takes seconds for large trees.
-    fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>, FxHashMap<FactsKey, Known>), StageError> {
+    /// The entries, and the positions of those to read. Takes seconds for large trees.
+    fn list(&self) -> Result<(Vec<ManifestEntry>, Vec<usize>), StageError> {
         let tree = &self.reading.tree;
         let modules = Modules::detect(&self.reading.settings.repository, tree.entries());
         let mut entries: Vec<ManifestEntry> =
             tree.entries().iter().map(|entry| self.decide_by_path(entry, &modules)).collect();
         let to_read = self.reuse(&mut entries);
         budget::check_reading(&entries, &to_read, &self.ceilings)?;
-        Ok((entries, to_read, self.known_facts()))
+        Ok((entries, to_read))
     }
 
     fn finish(&self, mut entries: Vec<ManifestEntry>, packed: Packed) -> Result<Taken, StageError> {
