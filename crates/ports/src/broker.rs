@@ -25,10 +25,11 @@ pub struct Delivery {
     pub lane: Lane,
     /// Attempts that failed before this one.
     pub num_failed_attempts: u32,
-    /// Earlier deliveries without an answer, because the worker died or lost its connection. Most of them are no fault of
-    /// the job: a worker that dies takes all jobs that it holds with it.
+    /// Earlier deliveries without an answer, because the worker died or lost its connection. Most of them are
+    /// not caused by the job: a worker that dies takes all its jobs with it.
     pub num_unanswered: u32,
-    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects one at a time.
+    /// `num_unanswered` has reached `SUSPECT_AFTER`: the job may kill its worker. A consumer gets suspects
+    /// one at a time.
     pub is_suspect: bool,
     /// The trace of the publisher in W3C's form, if the broker carries it. It is text of the publisher and
     /// not trusted.

@@ -38,7 +38,8 @@ pub struct RepositoryRecord {
     pub last_sync: Option<SyncOutcome>,
     /// The progress of a requested sync that has not ended. The catalogue sets it too.
     pub pending_sync: Option<SyncProgress>,
-    /// When the pending sync is attempted again, if an attempt has failed; `last_sync` says why. Kept by the catalogue.
+    /// When the pending sync is attempted again, if an attempt has failed; `last_sync` contains the reason.
+    /// Kept by the catalogue.
     pub next_attempt_at_ms: Option<i64>,
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results carry it as text.
+/// The code of a failure. Each code has a page in `runbooks/`. Dead letters, failed parts and results carry
+/// it as text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureCode {
     Timeout,

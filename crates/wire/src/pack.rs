@@ -21,16 +21,16 @@ struct Group {
 record!(Group { offset, size_bytes, checksum });
 
 #[derive(Clone, PartialEq, Debug)]
-struct Place {
+struct BlobSpan {
     group: u32,
     offset: u32,
     size_bytes: u32,
 }
-record!(Place { group, offset, size_bytes });
+record!(BlobSpan { group, offset, size_bytes });
 
 struct Index {
     groups: Vec<Group>,
-    places: Vec<Place>,
+    places: Vec<BlobSpan>,
 }
 record!(Index { groups, places });
 
@@ -55,7 +55,7 @@ impl PackWriter {
         record.encode(&mut self.open_group);
         let size_bytes = self.open_group.len() - start;
         let group = self.index.groups.len() as u32;
-        self.index.places.push(Place { group, offset: start as u32, size_bytes: size_bytes as u32 });
+        self.index.places.push(BlobSpan { group, offset: start as u32, size_bytes: size_bytes as u32 });
         self.raw_bytes += size_bytes;
         if self.open_group.len() >= GROUP_BYTES {
             self.close_group();

@@ -51,9 +51,9 @@ struct RepositoryHistory {
     visible: Vec<(PublishedSeq, Option<GenerationId>, u64)>,
 }
 
-type Outcome = Result<(), String>;
+type Checked = Result<(), String>;
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Outcome {
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(what()) }
 }
 
@@ -108,7 +108,7 @@ impl History {
     }
 
     /// Checks the result of a command. The error names the violation.
-    pub fn observe(&mut self, command: &Command, answer: &CommandReply, now_ms: i64) -> Outcome {
+    pub fn observe(&mut self, command: &Command, answer: &CommandReply, now_ms: i64) -> Checked {
         self.num_changes += 1;
         match (command, answer) {
             (Command::Lease { repository, .. }, CommandReply::Epoch(epoch)) => self.leased(*repository, *epoch),
@@ -138,7 +138,7 @@ impl History {
     }
 
     /// A request is answered: `cleared` is the request number that is no longer pending.
-    pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Outcome {
+    pub fn answered(&mut self, repository: RepositoryId, cleared: u64, failure: Option<&str>) -> Checked {
         let history = self.repositories.entry(repository).or_default();
         let asked_at_ms = history.asked_at_ms.get(&cleared).copied().unwrap_or_default();
         // A failure report contains the time when its attempt began.
@@ -150,20 +150,20 @@ impl History {
         })
     }
 
-    fn leased(&mut self, repository: RepositoryId, epoch: u64) -> Outcome {
+    fn leased(&mut self, repository: RepositoryId, epoch: u64) -> Checked {
         let history = self.repositories.entry(repository).or_default();
         ensure(history.epochs.insert(epoch), || format!("the lease of {repository} has epoch {epoch} again"))?;
         history.epoch = epoch;
         Ok(())
     }
 
-    fn allotted(&mut self, generation: GenerationId) -> Outcome {
+    fn allotted(&mut self, generation: GenerationId) -> Checked {
         ensure(generation.0 > self.last_generation, || format!("generation {generation} was used again"))?;
         self.last_generation = generation.0;
         Ok(())
     }
 
-    fn begun(&mut self, run: RunId, parts: &[PartId], plan: &str) -> Outcome {
+    fn begun(&mut self, run: RunId, parts: &[PartId], plan: &str) -> Checked {
         self.allotted(run.generation)?;
         let plan = self.plans.get(plan).cloned().ok_or("a run without a plan")?;
         let unfinished = |other: &&RunHistory| other.repository == run.repository && !other.is_finished;
@@ -185,7 +185,7 @@ impl History {
         Ok(())
     }
 
-    fn ended(&mut self, run: RunId, part: PartId, end: &PartEnd, released: &[PartId]) -> Outcome {
+    fn ended(&mut self, run: RunId, part: PartId, end: &PartEnd, released: &[PartId]) -> Checked {
         let history = self.runs.get_mut(&run.generation).ok_or("a part of no run ended")?;
         ensure(!history.is_finished, || format!("{part} of {run} ended after its run"))?;
         ensure(history.planned.contains(&part), || format!("{part} of {run} was never planned"))?;
@@ -202,7 +202,7 @@ impl History {
         Ok(())
     }
 
-    fn publication(&mut self, run: RunId, seq: PublishedSeq) -> Outcome {
+    fn publication(&mut self, run: RunId, seq: PublishedSeq) -> Checked {
         let history = self.runs.get_mut(&run.generation).ok_or("no such run was published")?;
         if let Some(before) = history.published {
             return ensure(before == seq, || format!("{run} was published as {} and as {}", before.0, seq.0));
@@ -219,7 +219,7 @@ impl History {
         Ok(())
     }
 
-    fn aborted(&mut self, run: RunId) -> Outcome {
+    fn aborted(&mut self, run: RunId) -> Checked {
         let history = self.runs.get_mut(&run.generation).ok_or("no such run was aborted")?;
         ensure(!history.is_finished, || format!("{run} was aborted after its end"))?;
         history.is_finished = true;
@@ -227,7 +227,7 @@ impl History {
         Ok(())
     }
 
-    fn deletion(&mut self, repository: RepositoryId, generation: GenerationId) -> Outcome {
+    fn deletion(&mut self, repository: RepositoryId, generation: GenerationId) -> Checked {
         if generation.0 <= self.last_generation {
             // The repository is deleted.
             return Ok(());

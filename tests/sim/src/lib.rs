@@ -32,7 +32,7 @@ mod worker;
 mod world;
 
 pub use mutants::Mutant;
-pub use run::{Outcome, run};
+pub use run::{RunSummary, run};
 
 /// The first seed that shows a violation, and the violation.
 pub fn first_violation(seeds: impl IntoIterator<Item = u64>, mutant: Option<Mutant>) -> Option<(u64, String)> {

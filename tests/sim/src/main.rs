@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use cairn_sim::{Mutant, Outcome, run};
+use cairn_sim::{Mutant, RunSummary, run};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -63,7 +63,7 @@ fn search(from: u64, seeds: u64) -> Result<()> {
     let (next, until) = (AtomicU64::new(from), from + seeds);
     let num_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
-        let mut sum = Outcome::default();
+        let mut sum = RunSummary::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= until {
@@ -81,7 +81,7 @@ fn search(from: u64, seeds: u64) -> Result<()> {
         let threads: Vec<_> = (0..num_threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().expect("a simulation does not panic")).collect::<Vec<_>>()
     });
-    let mut sum = Outcome::default();
+    let mut sum = RunSummary::default();
     for outcome in outcomes {
         match outcome {
             Ok(outcome) => add(&mut sum, &outcome),
@@ -99,15 +99,15 @@ fn search(from: u64, seeds: u64) -> Result<()> {
     Ok(())
 }
 
-fn add(sum: &mut Outcome, outcome: &Outcome) {
+fn add(sum: &mut RunSummary, outcome: &RunSummary) {
     sum.num_published += outcome.num_published;
     sum.num_aborted += outcome.num_aborted;
     sum.num_deleted += outcome.num_deleted;
     sum.num_answers += outcome.num_answers;
 }
 
-fn describe(outcome: &Outcome) -> String {
-    let Outcome { num_published, num_aborted, num_deleted, num_answers, .. } = outcome;
+fn describe(outcome: &RunSummary) -> String {
+    let RunSummary { num_published, num_aborted, num_deleted, num_answers, .. } = outcome;
     format!(
         "{num_published} runs published, {num_aborted} aborted, {num_deleted} deletions, {num_answers} answers to readers"
     )

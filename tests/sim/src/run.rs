@@ -14,7 +14,7 @@ const QUIET_WITHIN_MS: i64 = 8 * 60 * MINUTE_MS;
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outcome {
+pub struct RunSummary {
     pub violation: Option<String>,
     pub trace: Vec<String>,
     pub num_published: u64,
@@ -24,14 +24,14 @@ pub struct Outcome {
 }
 
 /// Runs a seed to its end.
-pub fn run(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> Outcome {
+pub fn run(seed: u64, mutant: Option<Mutant>, is_traced: bool) -> RunSummary {
     let world = World::new(seed, mutant, is_traced, |world, delivery| Box::pin(runner::handle(world, delivery)));
     Run(Arc::clone(&world)).live();
     world.is_over.store(true, Ordering::Relaxed);
     let schedule = &world.environment.schedule;
     schedule.end();
     let history = world.environment.history();
-    Outcome {
+    RunSummary {
         violation: schedule.violation(),
         trace: schedule.take_trace(),
         num_published: history.num_published,

@@ -2,17 +2,7 @@
 
 use cairn_domain::{Reason, RepoPath};
 
-use crate::{Rules, encoding, generated};
-
-/// The treatment of generated and minified files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum GeneratedPolicy {
-    /// Recorded as `skipped(generated)`.
-    #[default]
-    Skip,
-    /// Indexed, but ranked low.
-    KeepLowWeight,
-}
+use crate::{GeneratedPolicy, Rules, encoding, generated};
 
 /// The kind of a file's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]

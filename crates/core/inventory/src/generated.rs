@@ -5,6 +5,16 @@ use memchr::memchr;
 use memchr::memmem::Finder;
 use memchr::memrchr;
 
+/// The treatment of generated and minified files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GeneratedPolicy {
+    /// Recorded as `skipped(generated)`.
+    #[default]
+    Skip,
+    /// Indexed, but ranked low.
+    KeepLowWeight,
+}
+
 /// The head in which a marker counts: at most this many bytes, and at most this many lines of code.
 const HEAD_BYTES: usize = 4 * 1024;
 const HEAD_CODE_LINES: usize = 3;

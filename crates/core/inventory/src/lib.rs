@@ -27,8 +27,9 @@ mod patterns;
 mod rules;
 mod size;
 
-pub use content::{ContentDecision, GeneratedPolicy, TextClass, text_of};
+pub use content::{ContentDecision, TextClass, text_of};
 pub use defaults::default_excludes;
+pub use generated::GeneratedPolicy;
 pub use ignore_file::{RuleFile, UnusableLines};
 pub use patterns::{InvalidPattern, Patterns};
 pub use rules::{InvalidRules, RuleSettings, Rules, Skip, SkipRule};

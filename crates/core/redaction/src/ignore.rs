@@ -11,7 +11,8 @@ use crate::untrusted::{Untrusted, quoted};
 
 /// Compiled size of a pattern: a hostile one is refused instead of filling the memory.
 const REGEX_BYTES: usize = 256 * 1024;
-/// Sizes at which the size of a compiled expression is measured: the library reports only that a limit is exceeded.
+/// Limits at which the size of a compiled expression is measured: the library reports only whether a limit is
+/// exceeded.
 const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// A small compiled glob.
 const GLOB_BYTES: usize = 4 * 1024;

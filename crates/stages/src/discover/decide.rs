@@ -12,23 +12,23 @@ use cairn_domain::{Hosted, RepositoryId, RepositoryName, Tenant};
 use cairn_ports::{HostedRepository, Listing, Organisation, RepositoryRecord};
 use cairn_redaction::{Redactor, SecretsIgnore};
 
-use super::rules::LeftOut;
-use super::{Changes, Locate, OrganisationRules};
+use super::changes::{Changes, Locate};
+use super::rules::{LeftOut, OrganisationRules};
 
 /// Host and the id at the host.
-pub(super) type Place = (String, String);
+pub(super) type RemoteId = (String, String);
 
 /// The repositories of a tenant: known ones, decided ones, and the contents of the lists.
 pub(super) struct Book {
     records: BTreeMap<RepositoryId, RepositoryRecord>,
     redactor: Option<Redactor>,
-    by_place: BTreeMap<Place, RepositoryId>,
+    by_place: BTreeMap<RemoteId, RepositoryId>,
     /// All watched organisations: a repository that is in one of them still exists.
     watched: Vec<Organisation>,
     /// On a list, and wanted.
-    pub present: BTreeSet<Place>,
+    pub present: BTreeSet<RemoteId>,
     /// On a list, but not wanted, with the reason.
-    pub unwanted: BTreeMap<Place, &'static str>,
+    pub unwanted: BTreeMap<RemoteId, &'static str>,
     /// Organisations whose list has an entry that could be any repository.
     pub unclear: BTreeSet<Organisation>,
     /// Organisations whose list has no readable entry.
@@ -65,7 +65,7 @@ impl Book {
     pub(super) fn of<'a>(
         &'a self,
         organisation: &'a Organisation,
-    ) -> impl Iterator<Item = (&'a RepositoryRecord, Place)> {
+    ) -> impl Iterator<Item = (&'a RepositoryRecord, RemoteId)> {
         let of = move |record: &'a RepositoryRecord| {
             let hosted = record.hosted.as_ref()?;
             let is_of = hosted.host == organisation.host && hosted.organisation == organisation.name;

@@ -6,6 +6,7 @@
 //! only if the operator allows it, all lists of the tenant's organisations could be read, and the service
 //! does not know the repository.
 
+mod changes;
 mod decide;
 mod rules;
 #[cfg(test)]
@@ -15,14 +16,14 @@ mod vanished;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cairn_domain::{RepositoryName, Scope, Source, Tenant};
+use cairn_domain::{Scope, Tenant};
 use cairn_pipeline::StageError;
 use cairn_ports::{Catalogue, Clock, Hosting, Listing, Organisation};
 use tokio::task::JoinSet;
 
+pub use changes::{Absence, Changes, Locate, Vanished};
 use decide::Book;
 pub use rules::{InvalidRules, OrganisationRules};
-pub use vanished::{Absence, Vanished};
 
 /// An organisation whose repositories are kept up to date.
 #[derive(Clone)]
@@ -30,9 +31,6 @@ pub struct Watched {
     pub rules: Arc<OrganisationRules>,
     pub hosting: Arc<dyn Hosting>,
 }
-
-/// Source and name of an address, or the reason why it is refused. The rules are those of a person's `index`.
-pub type Locate = dyn Fn(&str) -> Result<(Source, RepositoryName), String> + Send + Sync;
 
 pub struct Discover {
     pub catalogue: Arc<dyn Catalogue>,
@@ -46,24 +44,6 @@ pub struct Discovered {
     pub tenant: Tenant,
     pub organisation: Organisation,
     pub outcome: Result<Changes, StageError>,
-}
-
-/// The changes that were found and made.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Changes {
-    pub num_listed: u64,
-    pub added: Vec<RepositoryName>,
-    /// Old and new name.
-    pub renamed: Vec<(RepositoryName, RepositoryName)>,
-    /// Repositories with another address, description or topics than before.
-    pub num_updated: u64,
-    /// Listed, but excluded by the rules, empty or disabled.
-    pub num_left_out: u64,
-    /// Registered by a person: they are synced like the others, but not changed.
-    pub num_by_hand: u64,
-    /// Listed but not usable, with the reason.
-    pub refused: Vec<String>,
-    pub vanished: Vec<Vanished>,
 }
 
 impl Discover {

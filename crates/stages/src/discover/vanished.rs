@@ -1,47 +1,11 @@
 //! Repositories that are no longer on the list, or no longer wanted.
 
-use std::fmt;
-
-use cairn_domain::RepositoryName;
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, RepositoryRecord};
 
-use super::decide::{Book, Place};
+use super::changes::{Absence, Vanished};
+use super::decide::{Book, RemoteId};
 use super::{Discover, Watched};
-
-/// A repository that an organisation's list registered and that is not on it now.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Vanished {
-    pub name: RepositoryName,
-    pub absence: Absence,
-    pub is_deleted: bool,
-}
-
-/// The present place of the repository, if it is known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Absence {
-    /// The service has no repository with this id that the token may see.
-    Gone,
-    /// Another owner has it.
-    Elsewhere(String),
-    /// It exists, but the settings exclude it; the reason.
-    Unwanted(&'static str),
-    /// The service could not be asked, or too many repositories are missing.
-    Unknown(String),
-}
-
-impl fmt::Display for Absence {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Absence::Gone => formatter.write_str("the service has none of that id, or none that may be seen"),
-            Absence::Elsewhere(path) => {
-                write!(formatter, "it is `{path}` now, which no organisation of the settings has")
-            }
-            Absence::Unwanted(reason) => write!(formatter, "it {reason}"),
-            Absence::Unknown(reason) => write!(formatter, "nothing is known of it: {reason}"),
-        }
-    }
-}
 
 impl Discover {
     /// The vanished repositories of an organisation whose list could be read. `is_whole`: the lists of all
@@ -53,7 +17,7 @@ impl Discover {
         is_whole: bool,
     ) -> Result<Vec<Vanished>, StageError> {
         let organisation = watched.hosting.organisation();
-        let missing: Vec<(&RepositoryRecord, Place)> =
+        let missing: Vec<(&RepositoryRecord, RemoteId)> =
             book.of(organisation).filter(|(_, place)| !book.present.contains(place)).collect();
         let are_few = missing.len() <= watched.rules.max_deletions;
         let is_clear = !book.unclear.contains(organisation) && !book.silent.contains(organisation);
@@ -71,7 +35,7 @@ impl Discover {
     }
 
     /// `None` if it exists after all: pages shift while they are read.
-    async fn absence(&self, book: &Book, watched: &Watched, place: &Place, are_few: bool) -> Option<Absence> {
+    async fn absence(&self, book: &Book, watched: &Watched, place: &RemoteId, are_few: bool) -> Option<Absence> {
         if let Some(reason) = book.unwanted.get(place) {
             return Some(Absence::Unwanted(reason));
         }

@@ -1,7 +1,7 @@
 //! Converts between the protocol's messages and the engine's types.
 //!
-//! The engine's types read Qdrant's REST format, so conditions, indexes and settings are translated to that documented
-//! JSON rather than field by field.
+//! The engine's types read Qdrant's REST format, so conditions, indexes and settings are translated to that
+//! documented JSON rather than field by field.
 
 pub mod config;
 pub mod filter;

@@ -1,7 +1,7 @@
 //! One small index in memory, with all ports that questions are answered from.
 //!
-//! Tests add files, symbols and edges, and then only read: staging and sweeping return errors. Scores are simple
-//! (the number of common terms); the order is total, as the ports require.
+//! Tests add files, symbols and edges, and then only read: staging and sweeping return errors. Scores are
+//! simple (the number of common terms); the order is total, as the ports require.
 
 mod graph;
 mod names;
