@@ -33,9 +33,10 @@ impl<'a> Check<'a> {
 
     fn value(&self, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
         let Value::Object(keywords) = schema else {
-            return if *schema != Value::Bool(true) {
-                faults.push(format!("{at}: not allowed"))
-            };
+            if *schema != Value::Bool(true) {
+                faults.push(format!("{at}: not allowed"));
+            }
+            return;
         };
         for (keyword, rule) in keywords {
             let is_fine = match keyword.as_str() {

@@ -37,16 +37,16 @@ impl Crate {
     fn read(root_file: &Path) -> Self {
         let mut found = Self::default();
         let folder = root_file.parent().expect("a folder").to_owned();
-        found.read_file(root_file, &folder, Vec::new());
+        found.read_file(root_file, &folder, &Vec::new());
         found
     }
 
     /// `folder` is where the files of the module's children are.
-    fn read_file(&mut self, file: &Path, folder: &Path, module: ModulePath) {
+    fn read_file(&mut self, file: &Path, folder: &Path, module: &ModulePath) {
         let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         self.files.insert(module.clone(), file.to_owned());
-        self.read_items(&parsed.items, file, folder, &module);
+        self.read_items(&parsed.items, file, folder, module);
     }
 
     fn read_items(&mut self, items: &[Item], file: &Path, folder: &Path, module: &ModulePath) {
@@ -72,7 +72,7 @@ impl Crate {
         let beside = folder.join(format!("{name}.rs"));
         let inside = folder.join(&name).join("mod.rs");
         let own_folder = folder.join(&name);
-        self.read_file(if beside.is_file() { &beside } else { &inside }, &own_folder, path);
+        self.read_file(if beside.is_file() { &beside } else { &inside }, &own_folder, &path);
     }
 
     fn add(&mut self, import: &ItemUse, module: &ModulePath) {
@@ -253,7 +253,7 @@ mod tests {
         let found = Crate::read(&folder.path().join("lib.rs"));
         let name = |file: &&Path| file.strip_prefix(folder.path()).expect("a file of the crate").display().to_string();
         let circles: Vec<Vec<String>> =
-            found.circles().iter().map(|circle| circle.iter().map(|file| name(file)).collect()).collect();
+            found.circles().iter().map(|circle| circle.iter().map(name).collect()).collect();
         assert_eq!(circles, expect);
     }
 

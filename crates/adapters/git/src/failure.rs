@@ -20,7 +20,7 @@ pub(crate) fn from_io(operation: &'static str, key: &str, error: io::Error) -> S
 }
 
 /// The text of libgit2 may contain names and settings of the repository, so it is quoted.
-pub(crate) fn from_git(operation: &'static str, key: &str, error: git2::Error) -> SourceError {
+pub(crate) fn from_git(operation: &'static str, key: &str, error: &git2::Error) -> SourceError {
     let kind = match (error.code(), error.class()) {
         (git2::ErrorCode::NotFound | git2::ErrorCode::UnbornBranch, _) => ErrorKind::NotFound,
         (_, git2::ErrorClass::Os) => ErrorKind::Io,

@@ -108,7 +108,7 @@ impl SourceReader for GitSources {
         match source {
             Source::WorkTree { .. } | Source::Directory { .. } => Ok(None),
             Source::Bare { path } => {
-                let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, error))?;
+                let repository = open_repository(Path::new(path)).map_err(|error| from_git("head", path, &error))?;
                 resolve(&repository, path, branch).map(|(commit, _)| Some(commit))
             }
             Source::Url { url } => {
@@ -123,7 +123,7 @@ impl SourceReader for GitSources {
             Source::WorkTree { path } => Ok(Box::new(open_work_tree(path, options, &self.settings)?)),
             Source::Directory { path } => Ok(Box::new(open_directory(path, options, &self.settings)?)),
             Source::Bare { path } => {
-                let repository = open_repository(Path::new(path)).map_err(|error| from_git("open", path, error))?;
+                let repository = open_repository(Path::new(path)).map_err(|error| from_git("open", path, &error))?;
                 let (commit, branch) = resolve(&repository, path, options.branch.as_deref())?;
                 let tree = ObjectTree::open(Path::new(path), commit, branch, options, &self.settings.limits)?;
                 Ok(Box::new(tree))

@@ -28,7 +28,9 @@ pub use repositories::{
     GuideText, PublishedReport, PublishedSummary, RepositoryList, RepositoryReport, RepositorySummary, Statistics,
     StatusReport,
 };
-pub use runs::{Cancellation, IndexProgress, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer};
+pub use runs::{
+    Cancellation, IndexProgress, PartRetry, RequestState, RunDetails, RunList, RunReport, RunStateName, RunsAnswer,
+};
 pub use schema::schema_of;
 pub use search::{
     CutBy, CutReport, EmptyReport, Explanation, ListPoints, RelatedModuleReport, SearchResult, SearchResults,

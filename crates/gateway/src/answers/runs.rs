@@ -1,6 +1,7 @@
 //! Index runs and requests for them.
 
 use cairn_domain::RunState;
+use cairn_ports::PostponedPart;
 use cairn_search::KnownRun;
 use cairn_wire::RunResult;
 use schemars::JsonSchema;
@@ -40,6 +41,17 @@ pub struct RunReport {
     pub ended_at: Option<String>,
     /// Why it failed or was cancelled.
     pub message: Option<String>,
+    /// Parts that wait for their next attempt.
+    pub retries: Vec<PartRetry>,
+}
+
+/// A part whose last attempt failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PartRetry {
+    pub part: String,
+    /// Code of the failed attempt.
+    pub code: String,
+    pub next_attempt_at: String,
 }
 
 /// A run with its result.
@@ -161,7 +173,15 @@ impl RunReport {
             started_at: rfc3339(run.started_at_ms),
             ended_at: run.ended_at_ms.map(rfc3339),
             message: run.message.clone(),
+            retries: run.postponed.iter().map(PartRetry::of).collect(),
         }
+    }
+}
+
+impl PartRetry {
+    fn of(postponed: &PostponedPart) -> Self {
+        let next_attempt_at = rfc3339(postponed.until_ms);
+        Self { part: postponed.part.to_string(), code: postponed.code.clone(), next_attempt_at }
     }
 }
 

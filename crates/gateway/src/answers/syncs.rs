@@ -22,6 +22,8 @@ pub struct LastSync {
 pub struct PendingSync {
     pub fetched_bytes: u64,
     pub num_files_read: u64,
+    /// Set if an attempt has failed and the next one waits; `last_sync` has the failure.
+    pub next_attempt_at: Option<String>,
 }
 
 /// A repository whose sync has not ended or has failed.
@@ -43,13 +45,13 @@ impl LastSync {
 impl PendingSync {
     pub(crate) fn of(record: &RepositoryRecord) -> Option<Self> {
         let SyncProgress { fetched_bytes, num_files_read } = record.pending_sync?;
-        Some(Self { fetched_bytes, num_files_read })
+        Some(Self { fetched_bytes, num_files_read, next_attempt_at: record.next_attempt_at_ms.map(rfc3339) })
     }
 
     /// The last report of its worker. Empty before a worker has begun. A repository on a disk fetches
     /// nothing.
     fn so_far(&self) -> String {
-        let Self { fetched_bytes, num_files_read } = *self;
+        let Self { fetched_bytes, num_files_read, .. } = *self;
         let fetched = (fetched_bytes > 0).then(|| format!("{} kB fetched", fetched_bytes.div_ceil(1000)));
         let read = (num_files_read > 0).then(|| format!("{num_files_read} files read"));
         let so_far: Vec<String> = fetched.into_iter().chain(read).collect();
@@ -72,7 +74,10 @@ pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
 /// if the last sync succeeded and none is pending.
 pub fn sync_note(last: Option<&LastSync>, pending: Option<&PendingSync>) -> Option<String> {
     let failed = last.and_then(|last| last.failure.as_ref()).map(|failure| format!("the last sync failed ({failure})"));
-    let waits = pending.map(|pending| format!("a sync is requested and has not ended yet{}", pending.so_far()));
+    let waits = pending.map(|pending| {
+        let retry = pending.next_attempt_at.as_ref().map(|at| format!("; its next attempt is at {at}"));
+        format!("a sync is requested and has not ended yet{}{}", pending.so_far(), retry.unwrap_or_default())
+    });
     let notes: Vec<String> = failed.into_iter().chain(waits).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
@@ -100,7 +105,12 @@ mod tests {
     fn note_reports_how_far_a_sync_is() {
         let check = |failure: Option<&str>, pending: Option<(u64, u64)>, expected: Option<&str>| {
             let last = failure.map(|failure| LastSync { at: String::new(), failure: Some(failure.to_owned()) });
-            let pending = pending.map(|(fetched_bytes, num_files_read)| PendingSync { fetched_bytes, num_files_read });
+            let next_attempt_at = None;
+            let pending = pending.map(|(fetched_bytes, num_files_read)| PendingSync {
+                fetched_bytes,
+                num_files_read,
+                next_attempt_at,
+            });
             assert_eq!(sync_note(last.as_ref(), pending.as_ref()).as_deref(), expected);
         };
         check(None, None, None);
@@ -110,5 +120,13 @@ mod tests {
         let both =
             "the last sync failed (timeout); a sync is requested and has not ended yet (1 kB fetched, 3 files read)";
         check(Some("timeout"), Some((1, 3)), Some(both));
+    }
+
+    #[test]
+    fn note_reports_the_next_attempt() {
+        let at = "2026-11-24T12:00:00Z".to_owned();
+        let pending = PendingSync { fetched_bytes: 0, num_files_read: 0, next_attempt_at: Some(at) };
+        let expected = "a sync is requested and has not ended yet; its next attempt is at 2026-11-24T12:00:00Z";
+        assert_eq!(sync_note(None, Some(&pending)).as_deref(), Some(expected));
     }
 }

@@ -1,11 +1,14 @@
 //! Answers about the contents of the index, on the terminal.
 
 use cairn_gateway::answers::{
-    CoverageReport, FingerprintReport, IndexProgress, KindReport, PathExplanation, RepositoryList, RepositoryReport,
-    RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
+    CoverageReport, FingerprintReport, IndexProgress, KindReport, PartRetry, PathExplanation, RepositoryList,
+    RepositoryReport, RunDetails, RunList, RunReport, RunStateName, SecretList, Statistics, StatusReport, sync_note,
 };
 
 use crate::output::{self, FAINT, NAME, PATH, styled};
+
+/// Waiting parts of a run that are shown.
+const RETRIES_SHOWN: usize = 3;
 
 pub(super) fn repositories(answer: &RepositoryList) {
     answer.repositories.iter().for_each(repository);
@@ -31,6 +34,11 @@ fn repository(repository: &RepositoryReport) {
     let about = format!("{}{topics}", repository.description.as_deref().unwrap_or_default());
     if !about.is_empty() {
         output::line(&styled(FAINT, format!("  {}", about.trim_start())));
+    }
+    for (label, patterns) in [("include", &repository.include), ("exclude", &repository.exclude)] {
+        if !patterns.is_empty() {
+            output::line(&styled(FAINT, format!("  {label}: {}", patterns.join(", "))));
+        }
     }
 }
 
@@ -101,6 +109,14 @@ fn run(run: &RunReport) {
     let name = styled(NAME, &run.repository);
     let when = styled(FAINT, format!("{} {parts}", run.started_at));
     output::line(&format!("{id} {name} {state} {when} {message}"));
+    for retry in run.retries.iter().take(RETRIES_SHOWN) {
+        let PartRetry { part, code, next_attempt_at } = retry;
+        output::line(&styled(FAINT, format!("  {part} failed ({code}); its next attempt is at {next_attempt_at}")));
+    }
+    let num_more = run.retries.len().saturating_sub(RETRIES_SHOWN);
+    if num_more > 0 {
+        output::line(&styled(FAINT, format!("  {num_more} more parts wait for their next attempt")));
+    }
 }
 
 /// One run with its result and errors.

@@ -50,14 +50,14 @@ impl IgnoreRules {
             options.read(true).custom_flags(libc::O_NONBLOCK).open(git_directory.join("info/exclude"))
         };
         match open().and_then(|file| read_regular(file, MAX_FILE_BYTES)) {
-            Ok((bytes, _)) => Self::below(&base, root.path().to_owned(), &bytes),
+            Ok((bytes, _)) => Self::below(&base, root.path(), &bytes),
             Err(_) => base,
         }
     }
 
-    fn below(above: &Rc<Self>, directory: PathBuf, text: &[u8]) -> Rc<Self> {
+    fn below(above: &Rc<Self>, directory: &Path, text: &[u8]) -> Rc<Self> {
         let chain_bytes = above.chain_bytes.saturating_add(text.len() as u64);
-        let patterns = if chain_bytes > MAX_CHAIN_BYTES { None } else { compile(&directory, text) };
+        let patterns = if chain_bytes > MAX_CHAIN_BYTES { None } else { compile(directory, text) };
         let own = patterns.map_or(Own::HidesAll, Own::Patterns);
         Rc::new(Self { own, above: Some(Rc::clone(above)), chain_bytes })
     }
@@ -106,7 +106,7 @@ impl<'r> IgnoreFiles<'r> {
             Err(_) => return (Rc::clone(above), None),
         };
         self.read_bytes += text.len() as u64;
-        let rules = IgnoreRules::below(above, self.root.join(directory), &text);
+        let rules = IgnoreRules::below(above, &self.root.join(directory), &text);
         let why = matches!(rules.own, Own::HidesAll).then(|| "the ignore patterns are too large".to_owned());
         (rules, why)
     }

@@ -32,8 +32,8 @@ use crate::settings::{GitSettings, Limits};
 pub(crate) fn open(path: &str, options: &ReadOptions, settings: &GitSettings) -> Result<DiskTree, SourceError> {
     let started_at = SystemTime::now();
     let root = Root::open(path, false).map_err(|error| from_io("open", path, error))?;
-    let repository = open_repository(root.path()).map_err(|error| from_git("open", path, error))?;
-    let index = repository.index().map_err(|error| from_git("open", path, error))?;
+    let repository = open_repository(root.path()).map_err(|error| from_git("open", path, &error))?;
+    let index = repository.index().map_err(|error| from_git("open", path, &error))?;
     let tracked: Vec<IndexEntry> = index.iter().collect();
     let counter = Counter::new(path, settings.limits.max_entries, &options.listing);
     let mut walk = Walk::new(&root, path, &settings.limits, counter, &tracked);

@@ -58,10 +58,10 @@ pub(crate) fn resolve(
             git2::ErrorCode::UnbornBranch | git2::ErrorCode::NotFound => {
                 failure(ErrorKind::NotFound, "resolve", key, "the repository has no commit yet")
             }
-            _ => from_git("resolve", key, error),
+            _ => from_git("resolve", key, &error),
         })?,
     };
-    let commit = found.peel_to_commit().map_err(|error| from_git("resolve", key, error))?;
+    let commit = found.peel_to_commit().map_err(|error| from_git("resolve", key, &error))?;
     let name = branch.map(str::to_owned).or_else(|| found.shorthand().ok().map(str::to_owned));
     Ok((blob_of(commit.id()), name.filter(|name| name != "HEAD")))
 }

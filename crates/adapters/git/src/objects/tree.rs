@@ -40,7 +40,7 @@ impl ObjectTree {
         limits: &Limits,
     ) -> Result<Self, SourceError> {
         let key = path.display().to_string();
-        let wrap = |error| from_git("open", &key, error);
+        let wrap = |error: git2::Error| from_git("open", &key, &error);
         let repository = open_repository(path).map_err(wrap)?;
         let id = Oid::from_bytes(&commit.0).map_err(wrap)?;
         let root = repository.find_commit(id).map_err(wrap)?.tree_id();
@@ -82,7 +82,7 @@ impl SnapshotTree for ObjectTree {
 
     fn reader(&self) -> Result<Box<dyn ContentReader>, SourceError> {
         let key = self.path.display().to_string();
-        let repository = open_repository(&self.path).map_err(|error| from_git("reader", &key, error))?;
+        let repository = open_repository(&self.path).map_err(|error| from_git("reader", &key, &error))?;
         Ok(Box::new(ObjectReader { repository }))
     }
 
@@ -112,7 +112,7 @@ impl ContentReader for ObjectReader {
             let id = Oid::from_bytes(&entry.blob.0)?;
             Ok(self.repository.odb()?.read(id)?.data().to_vec())
         };
-        read().map_err(|error| from_git("read", &key(), error))
+        read().map_err(|error| from_git("read", &key(), &error))
     }
 }
 
@@ -139,7 +139,7 @@ struct Level {
 impl Walk<'_> {
     fn list(&mut self, root: Oid) -> Result<Vec<TreeEntry>, SourceError> {
         // Without its root tree a commit has no content at all: that is a damaged repository.
-        self.trees.read(root).map_err(|error| from_git("open", self.key, error))?;
+        self.trees.read(root).map_err(|error| from_git("open", self.key, &error))?;
         let num_paths = self.count(root, 0)?;
         self.counter.expect(num_paths)?;
         let mut entries = Vec::with_capacity(usize::try_from(num_paths).unwrap_or(0).min(self.limits.max_entries));

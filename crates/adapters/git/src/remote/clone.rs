@@ -91,7 +91,7 @@ impl<'k> CloneDirectory<'k> {
     pub(crate) fn restore(&self) -> Result<(), SourceError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            found => drop(found.map_err(|error| self.broken(error))?),
+            found => found.map(|_| ()).map_err(|error| self.broken(error))?,
         }
         match is_reduced_to_data(&self.path) {
             Ok(true) => self.write_settings(),
