@@ -185,7 +185,10 @@ class Checks:
     async def check_the_tools_are_few_small_and_closed(self):
         tools = (await self.client.list_tools()).tools
         assert [tool.name for tool in tools] == TOOLS
-        listed = json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools])
+        # Output schemas have a limit of their own, which a test of the gateway checks with the real tokens.
+        dumped = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
+        assert all("outputSchema" in tool for tool in dumped), "every tool describes its answer"
+        listed = json.dumps([{key: tool[key] for key in tool if key != "outputSchema"} for tool in dumped])
         assert tokens(listed) <= 2500, f"{tokens(listed)} tokens"
         for tool in tools:
             assert len(tool.description) < 2000
