@@ -182,7 +182,7 @@ fn organisation_is_indexed_from_its_list() {
     let (code, said, errors) = server.index(&index, &[]);
     assert_eq!(code, Some(0), "{said}{errors}");
     assert!(
-        said.contains("unchanged") && errors.contains("is called") && errors.contains("cairn remove"),
+        said.contains("unchanged") && errors.contains("was renamed to") && errors.contains("cairn remove"),
         "{said}{errors}"
     );
     assert_eq!(shown(&index), [(named("pay"), true), (named("store"), true)], "{said}{errors}");

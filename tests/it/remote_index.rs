@@ -34,20 +34,17 @@ impl Script {
         let target = body["target"].as_str().or(body["repository"].as_str()).unwrap_or_default();
         let state = |state: &str, request: Option<u64>| {
             let (result, none) = (cairn_wire::RunResult::default(), Value::Null);
-            let ended =
-                json!({ "repository": target, "run_id": "r1", "request": request, "state": state, "message": none });
-            let mut ended = ended;
+            let mut ended = json!({
+                "repository": target, "run_id": "r1", "request": request, "state": state, "message": none,
+                "num_parts": 1, "num_ended": 0,
+            });
             ended["result"] = json!(result);
             Json(ended).into_response()
         };
         match path {
             // In two parts.
-            "/v1/repositories" if body["offset"] == 0 => {
-                Json(json!({ "repositories": [{ "name": "a" }], "offset": 0, "next_offset": 1 })).into_response()
-            }
-            "/v1/repositories" => {
-                Json(json!({ "repositories": [{ "name": "b" }], "offset": 1, "next_offset": null })).into_response()
-            }
+            "/v1/repositories" if body["offset"] == 0 => page("a", 0, Some(1)),
+            "/v1/repositories" => page("b", 1, None),
             "/v1/index" if target.contains("forbidden") => {
                 let error = json!({ "code": "forbidden", "message": "not for this key", "details": {} });
                 (StatusCode::FORBIDDEN, Json(error)).into_response()
@@ -65,6 +62,17 @@ impl Script {
             },
         }
     }
+}
+
+/// One page of a list of repositories.
+fn page(name: &str, offset: usize, next_offset: Option<usize>) -> Response {
+    let repository = json!({ "name": name, "source": format!("https://example.org/{name}"), "topics": [] });
+    let (repositories, version) = (vec![repository], "v");
+    let page = json!({
+        "repositories": repositories, "index_version": version, "num_total": 2, "offset": offset,
+        "next_offset": next_offset,
+    });
+    Json(page).into_response()
 }
 
 impl Scripted {

@@ -47,8 +47,9 @@ fn importer(name: &str) -> String {
 fn path_filter_takes_files_folders_and_globs() {
     let directory = repository();
     let root = directory.path();
-    for path in ["src/a.py", "src/deep/b.py", "other/test_c.py", "src.py"] {
-        write(root, path, importer("any"));
+    // Equal texts would be one hit.
+    for (path, name) in [("src/a.py", "a"), ("src/deep/b.py", "b"), ("other/test_c.py", "c"), ("src.py", "d")] {
+        write(root, path, importer(name));
     }
     commit_on(root, "2024-05-06");
     let index = Index::new();

@@ -445,8 +445,8 @@ mod tests {
             (&["runs"], runs),
             (&["search"], tokens),
         ] {
-            let (help, said) = (help_of(path), format!("with `--server` {cap} at most"));
-            assert!(help.contains(&said), "{path:?} does not say `{said}`: {help}");
+            let (help, limit) = (help_of(path), format!("at most {cap} with `--server`"));
+            assert!(help.contains(&limit), "{path:?} does not contain `{limit}`: {help}");
         }
     }
 }

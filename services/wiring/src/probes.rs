@@ -26,7 +26,7 @@ impl Probes {
     where
         F: Future<Output = Result<(), ErrorKind>> + Send,
     {
-        self.statuss().insert(store, Standing::default());
+        self.statuses().insert(store, Standing::default());
         let probes = self.clone();
         tokio::spawn(async move {
             let mut turns = interval(EVERY);
@@ -45,12 +45,12 @@ impl Probes {
     /// The reasons why the process cannot work: one line for each store that does not answer.
     pub fn reasons(&self) -> Vec<String> {
         let reason = |(store, status): (&&str, &Standing)| status.reason(store);
-        self.statuss().iter().filter_map(reason).collect()
+        self.statuses().iter().filter_map(reason).collect()
     }
 
     fn heard(&self, store: &'static str, answer: Result<(), String>) {
-        let mut statuss = self.statuss();
-        let status = statuss.entry(store).or_default();
+        let mut statuses = self.statuses();
+        let status = statuses.entry(store).or_default();
         let before = status.fault.clone();
         status.heard(answer);
         match (&before, &status.fault) {
@@ -60,7 +60,7 @@ impl Probes {
         }
     }
 
-    fn statuss(&self) -> MutexGuard<'_, BTreeMap<&'static str, Standing>> {
+    fn statuses(&self) -> MutexGuard<'_, BTreeMap<&'static str, Standing>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -58,7 +58,7 @@ fn operator_rules_refuse_with_a_reason() {
     };
     check("http://git.example.org/a/b", "sources.allow_http");
     check("https://127.0.0.1/a/b", "sources.allow_private_addresses");
-    check("https://bob:hunter2@git.example.org/a/b", "holds a credential");
+    check("https://bob:hunter2@git.example.org/a/b", "contains a credential");
     check("file:///srv/a.git", "sources.allow_file");
     check("../here", "not a URL");
     assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));

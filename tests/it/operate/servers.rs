@@ -17,7 +17,7 @@ fn missing_topology_is_reported_and_created() {
         &format!("S3: bucket `{bucket}`"),
         &constraint,
         &format!("Qdrant: collection `{bucket}-"),
-        "`cairn topology apply` makes",
+        "`cairn topology apply` creates",
     ] {
         assert!(said.contains(part), "`{part}` is not said: {said}");
     }

@@ -34,7 +34,9 @@ pub struct RepositoryReport {
     pub description: Option<String>,
     pub topics: Vec<String>,
     /// Patterns of the last `index` call that gave some; scheduled syncs use them too.
+    #[serde(default)]
     pub include: Vec<String>,
+    #[serde(default)]
     pub exclude: Vec<String>,
     pub last_sync: Option<LastSync>,
     pub pending_sync: Option<PendingSync>,

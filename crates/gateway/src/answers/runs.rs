@@ -42,6 +42,7 @@ pub struct RunReport {
     /// Why it failed or was cancelled.
     pub message: Option<String>,
     /// Parts that wait for their next attempt.
+    #[serde(default)]
     pub retries: Vec<PartRetry>,
 }
 
