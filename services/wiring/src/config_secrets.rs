@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use toml::Value;
 
 const REPLACEMENT: &str = "(not shown)";
+/// Precedes the list of known names in an error about an unknown one.
+const EXPECTED: &str = ", expected ";
 
 /// Fields that contain secrets, and everything below them.
 const SECRET_FIELDS: [&str; 9] = [
@@ -63,9 +65,14 @@ impl Secrets {
 
     /// The message without the values that it quotes.
     pub(crate) fn removed_from(&self, message: &str) -> String {
-        let names_word = message.contains("unknown variant");
+        let names_word = message.contains("unknown variant") || message.contains("unknown field");
+        // The names that are known come from the code, also where a value equals one of them.
+        let (own, known) = match message.split_once(EXPECTED) {
+            Some((own, known)) if names_word => (own, known),
+            _ => (message, ""),
+        };
         let quoted = if names_word { &self.secret } else { &self.values };
-        let mut shown = message.to_owned();
+        let mut shown = own.to_owned();
         for value in quoted.iter().rev().filter(|value| !value.is_empty()) {
             for form in [format!("{value:?}"), format!("`{value}`")] {
                 shown = shown.replace(&form, REPLACEMENT);
@@ -73,7 +80,8 @@ impl Secrets {
         }
         // Not quoted, for example after a prefix of the library.
         let long = self.secret.iter().rev().filter(|value| value.len() >= 8 && !is_field(value));
-        long.fold(shown, |shown, value| shown.replace(value.as_str(), REPLACEMENT))
+        let shown = long.fold(shown, |shown, value| shown.replace(value.as_str(), REPLACEMENT));
+        if known.is_empty() { shown } else { format!("{shown}{EXPECTED}{known}") }
     }
 }
 

@@ -563,7 +563,7 @@ async fn pending_and_failed_syncs_are_reported() {
     assert!(of_one.text.contains(waits) && !of_one.text.contains("failed"), "{}", of_one.text);
     assert_eq!(
         (&of_one.json["pending_sync"], &of_one.json["last_sync"]),
-        (&json!({ "fetched_bytes": 0, "num_files_read": 0 }), &Value::Null)
+        (&json!({ "fetched_bytes": 0, "num_files_read": 0, "next_attempt_at": null }), &Value::Null)
     );
     let of_one = agent.call("index_status", json!({"repository": "gone"})).await.ok();
     assert!(of_one.text.contains(fails) && !of_one.text.contains(waits), "{}", of_one.text);

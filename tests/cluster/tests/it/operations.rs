@@ -83,7 +83,7 @@ async fn readiness_reports_an_unreachable_store() -> Result<()> {
     let (query, writer) = (address(&ground, "query")?, address(&ground, "graph-writer")?);
     qdrant.set(Rules { responses: Direction::HANG, ..Rules::PASS });
     let said = readiness(&query, |said| said.contains("Qdrant")).await?;
-    let body = said.split_once("answers 503: ").context("another status")?.1;
+    let body = said.split_once("returned 503: ").context("another status")?.1;
     ensure!(!body.contains("127.0.0.1") && !body.contains("://"), "the body contains an address: {body}");
     ensure!(get(&query, "/healthz").await? == "ok\n", "a store's absence is mended by no restart");
     ensure!(get(&writer, "/readyz").await? == "ok\n", "it uses no Qdrant");
