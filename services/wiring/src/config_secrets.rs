@@ -65,13 +65,13 @@ impl Secrets {
 
     /// The message without the values that it quotes.
     pub(crate) fn removed_from(&self, message: &str) -> String {
-        let names_word = message.contains("unknown variant") || message.contains("unknown field");
+        let is_variant = message.contains("unknown variant");
         // The names that are known come from the code, also where a value equals one of them.
         let (own, known) = match message.split_once(EXPECTED) {
-            Some((own, known)) if names_word => (own, known),
+            Some((own, known)) if is_variant || message.contains("unknown field") => (own, known),
             _ => (message, ""),
         };
-        let quoted = if names_word { &self.secret } else { &self.values };
+        let quoted = if is_variant { &self.secret } else { &self.values };
         let mut shown = own.to_owned();
         for value in quoted.iter().rev().filter(|value| !value.is_empty()) {
             for form in [format!("{value:?}"), format!("`{value}`")] {

@@ -60,7 +60,7 @@ fn operator_rules_refuse_with_a_reason() {
     check("https://127.0.0.1/a/b", "sources.allow_private_addresses");
     check("https://bob:hunter2@git.example.org/a/b", "contains a credential");
     check("file:///srv/a.git", "sources.allow_file");
-    check("../here", "not a URL");
+    check("../here", "neither a URL nor the name of a repository");
     assert_eq!(cluster.json(&["repos"])["repositories"], serde_json::json!([]));
     cluster.allow("[sources]\nallow_http = true\n");
     assert_eq!(cluster.json(&["enqueue", "http://git.example.org/a/b"])["repository"], "git.example.org/a/b");
