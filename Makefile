@@ -22,9 +22,7 @@ demo: setup ## Indexes a real repository and asks it a question, with a program 
 	cargo build --profile quick --locked -p cairn
 	@demo/run $(REPO)
 
-check: setup-tests ## For every few minutes: format, lints, unit tests and the tests of layers. No server.
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --features cairn/failpoints,cairn-wiring/failpoints -- -D warnings
+check: setup-tests lint ## For every few minutes: format, lints, unit tests and the tests of layers. No server.
 	@scripts/test check
 
 test: setup-tests ## Runs all tests, those of adapters on real servers, which it installs. CAIRN_TESTS=local: without these.

@@ -134,8 +134,8 @@ impl SecretsIgnore {
         })
     }
 
-    /// Of all that changes what a `Redactor` does: equal digests redact alike. Order, repetition and paths do
-    /// not count.
+    /// Digest of everything that changes the result of a `Redactor`: equal digests redact alike. Order,
+    /// repetition and paths do not count.
     pub fn digest(&self) -> Digest {
         let acting = self.patterns.iter().filter(|pattern| !matches!(pattern, IgnorePattern::Path(_)));
         let mut lines: Vec<String> = acting.map(ToString::to_string).collect();

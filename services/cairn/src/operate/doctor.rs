@@ -43,13 +43,13 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
     let mut waiting: Vec<String> = Vec::new();
-    for run in runs.unfinished().await? {
+    let mut still = runs.unfinished().await?;
+    for run in &still {
         let repository = &run.result.repository;
         let retry = |part: &PostponedPart| retry(repository, &part.part.to_string(), part.until_ms, &part.code);
         waiting.extend(run.postponed.iter().filter(|part| part.until_ms > now_ms).map(retry));
     }
-    let still_since_ms = clock.now_ms().saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
-    let mut still = runs.unfinished().await?;
+    let still_since_ms = now_ms.saturating_sub(2 * installation.config.pipeline.stalled_after_ms);
     still.retain(|run| run.progressed_at_ms < still_since_ms);
     let still = some_of(still.into_iter().map(|run| run.result.repository)).map(|some| {
         format!(
