@@ -41,7 +41,7 @@ fn odd_tree(root: &Path) {
 }
 
 #[test]
-fn a_work_tree_is_covered_as_git_lists_it() {
+fn work_tree_coverage_equals_git_ls_files() {
     let other = repository();
     write(other.path(), "lib.c", "int f(void) { return 1; }\n");
     commit(other.path(), "library");
@@ -80,7 +80,7 @@ fn escaped(path: &str) -> String {
 }
 
 #[test]
-fn a_bare_repository_is_covered_as_ls_tree_lists_it() {
+fn bare_repository_coverage_equals_git_ls_tree() {
     let directory = repository();
     odd_tree(directory.path());
     git(directory.path(), &["add", "-f", "."]);
@@ -99,7 +99,7 @@ fn a_bare_repository_is_covered_as_ls_tree_lists_it() {
 }
 
 #[test]
-fn a_plain_directory_is_covered_as_find_lists_it() {
+fn plain_directory_coverage_equals_find() {
     let directory = tempfile::tempdir().expect("a folder");
     let root = directory.path();
     write(root, "a/b/c.py", "x = 1\n");

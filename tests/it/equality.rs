@@ -38,7 +38,7 @@ fn counts(indexed: &Value) -> BTreeMap<&'static str, &Value> {
 }
 
 #[test]
-fn running_again_changes_nothing() {
+fn second_run_changes_nothing() {
     let mutation = Mutation::new(seed(), 20);
     let index = Index::new();
     let first = index.index(mutation.root());
@@ -50,7 +50,7 @@ fn running_again_changes_nothing() {
 }
 
 #[test]
-fn a_changed_file_costs_one_file() {
+fn changed_file_is_parsed_alone() {
     let mut mutation = Mutation::new(seed(), 40);
     let index = Index::new();
     let first = index.index(mutation.root());
@@ -81,7 +81,7 @@ fn equal_content_is_embedded_once() {
 }
 
 #[test]
-fn vector_is_kept_while_a_manifest_refers_to_its_content() {
+fn vector_stays_while_a_manifest_uses_it() {
     let mutation = Mutation::new(seed(), 20);
     let (path, text) = ("app/once.py", "def stands_a_while(count):\n    return count * 3\n");
     let index = Index::new();

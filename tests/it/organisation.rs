@@ -190,7 +190,7 @@ fn organisation_is_indexed_from_its_list() {
 }
 
 #[test]
-fn unlisted_organisation_is_an_error_with_a_reason() {
+fn failed_organisation_listing_is_an_error() {
     let (server, index) = (Server::start(), Index::new());
     let run = |arguments: &[&str]| {
         let output = index.run(&[&["index", "--organisation"], arguments].concat());

@@ -80,7 +80,7 @@ fn every_answer_contains_one_marker() {
 }
 
 #[test]
-fn pages_lose_and_repeat_nothing_across_a_publish() {
+fn pages_stay_complete_across_a_publish() {
     let directory = repository();
     let index = Index::new();
     write_marker(directory.path(), 0);

@@ -170,7 +170,7 @@ fn comparable(text: &[u8]) -> String {
 }
 
 #[test]
-fn every_verb_prints_the_same_locally_and_remotely() {
+fn commands_print_the_same_locally_and_remotely() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());
     let verbs: &[&[&str]] = &[
@@ -227,7 +227,7 @@ fn every_verb_prints_the_same_locally_and_remotely() {
 }
 
 #[test]
-fn cut_file_reports_where_the_rest_is() {
+fn cut_file_reports_the_command_for_the_rest() {
     let source = repository();
     write(source.path(), "sums.txt", "1+2-3*4\n".repeat(30_000));
     commit(source.path(), "Long");
@@ -251,7 +251,7 @@ fn cut_file_reports_where_the_rest_is() {
 }
 
 #[test]
-fn options_without_meaning_at_a_server_are_refused() {
+fn local_only_commands_are_refused_for_a_server() {
     let (index, _source) = indexed();
     let server = Server::new(index.path());
     for verb in [&["mcp"][..], &["doctor"], &["watch"], &["remove", "r"], &["invalidate", "x"]] {

@@ -126,7 +126,7 @@ fn waiting_survives_server_errors() {
 }
 
 #[test]
-fn index_without_a_target_requests_every_repository_of_the_key() {
+fn index_without_target_requests_all_repositories() {
     let server = Scripted::new(&[]);
     let output = server.run(&["index"]);
     assert!(output.status.success(), "{}", said(&output));
@@ -134,7 +134,7 @@ fn index_without_a_target_requests_every_repository_of_the_key() {
 }
 
 #[test]
-fn list_is_requested_by_entry_and_reports_unsupported_fields() {
+fn list_entries_are_sent_and_unsupported_fields_reported() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let list = "- url: https://example.org/a.git\n  exclude: [gen/**]\n- path: ../b\n- url: https://example.org/c.git\n  branch: main\n- url: https://example.org/forbidden.git\n- url: https://example.org/e.git\n";
     let list = write(directory.path(), "list.yaml", list).to_string_lossy().into_owned();

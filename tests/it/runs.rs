@@ -147,7 +147,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_copy_of_an_index_works_elsewhere() {
+fn copied_index_can_be_opened() {
     let directory = repository();
     let root = directory.path();
     write_many(root, 0..20);

@@ -96,7 +96,7 @@ fn since_restricts_searches_to_recent_changes() {
 }
 
 #[test]
-fn without_history_files_are_as_new_as_the_index() {
+fn files_without_history_match_every_past_since() {
     let directory = tempfile::tempdir().expect("a folder");
     write(directory.path(), "a.py", importer("a"));
     let index = Index::new();

@@ -26,7 +26,7 @@ fn indexed() -> (Index, tempfile::TempDir) {
 }
 
 #[test]
-fn exit_codes_are_those_of_the_help() {
+fn exit_codes_equal_those_in_the_help() {
     let (index, directory) = indexed();
     let root = directory.path().to_string_lossy().into_owned();
     let check = |arguments: &[&str], code: i32, expect: &str| {
@@ -113,7 +113,7 @@ fn refused_command_creates_no_index() {
 }
 
 #[test]
-fn a_flag_wins_over_the_variables_of_a_cluster_and_a_server() {
+fn flag_overrides_server_and_cluster_variables() {
     let index = Index::new();
     let check = |arguments: &[&str], expect: &str| {
         let mut command = index.command(arguments);
@@ -136,7 +136,7 @@ fn unquoted(word: &str) -> &str {
 }
 
 #[test]
-fn the_next_page_is_a_command_line_that_works() {
+fn printed_next_page_command_works() {
     let (index, _directory) = indexed();
     let output = index.run(&["search", "keeps", "--limit", "1"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -324,7 +324,7 @@ fn completions_are_printed_for_every_shell() {
 }
 
 #[test]
-fn colours_and_bars_are_for_terminals() {
+fn colours_and_progress_bars_need_a_terminal() {
     let (index, directory) = indexed();
     write(directory.path(), "src/more.py", "def more():\n    return 1\n");
     let root = directory.path().to_string_lossy().into_owned();
@@ -337,7 +337,7 @@ fn colours_and_bars_are_for_terminals() {
 }
 
 #[test]
-fn a_list_and_a_file_url_are_indexed() {
+fn list_and_file_url_are_indexed() {
     let (_, directory) = indexed();
     let root = directory.path().to_string_lossy().into_owned();
     let index = Index::new();

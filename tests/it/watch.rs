@@ -85,7 +85,7 @@ fn first_commits(root: &Path) {
 }
 
 #[test]
-fn a_working_tree_is_followed() {
+fn working_tree_is_followed() {
     let directory = repository();
     let root = directory.path();
     first_commits(root);

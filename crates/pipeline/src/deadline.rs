@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn handler_may_take_long_while_its_run_is_active() {
+    async fn deadline_is_extended_while_the_run_is_active() {
         assert_eq!(handled(Some(true), takes(1000)).await, (Ok(7), 1000));
     }
 
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn deadline_holds_when_the_ledger_does_not_answer() {
+    async fn deadline_applies_while_the_ledger_is_silent() {
         assert_eq!(handled(None, takes(299)).await, (Ok(7), 299));
         assert_eq!(handled(None, takes(1000)).await, (Err(ErrorClass::Transient), 300));
     }

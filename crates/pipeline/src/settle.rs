@@ -95,7 +95,7 @@ mod tests {
     /// A job whose worker was killed finds the lease of its dead worker. It waits for the lease, however
     /// often it comes.
     #[test]
-    fn busy_job_comes_again_without_an_attempt() {
+    fn busy_job_is_requeued_without_an_attempt() {
         for attempts in [0, 5, 99] {
             let settlement = settlement(&StageError::busy("leased"), &delivery(attempts), &RetryLadder::cluster());
             assert_eq!(settlement, Some(Settlement::Requeue { after: Duration::from_secs(5) }));

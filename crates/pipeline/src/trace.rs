@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_traceparent() {
+    fn invalid_traceparents_are_ignored() {
         let zeros = format!("00-{}-{}-01", "0".repeat(32), "1".repeat(16));
         let upper = format!("00-{}-{}-01", "A".repeat(32), "1".repeat(16));
         let other = format!("ff-{}-{}-01", "a".repeat(32), "1".repeat(16));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_with_other_rights_have_other_identities() {
+    fn different_rights_give_different_identities() {
         let of = |tenant: &str, name: &str, allowed| {
             let caller = Caller { tenant: Tenant::new(tenant), name: name.to_owned(), allowed };
             caller.identity().digest()

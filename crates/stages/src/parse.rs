@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn existing_facts_are_written_again_without_parsing() {
+    async fn existing_facts_are_rewritten_without_parsing() {
         let (blobs, parser) = (Arc::new(RecordingBlobs::default()), Arc::new(CountingParser::default()));
         let artifacts = Artifacts::new(blobs.clone());
         let pack = PackWriter::new(ArtifactKind::SourcePack).finish();

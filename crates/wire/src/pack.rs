@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pack_is_a_pack() {
+    fn empty_pack_is_a_pack() {
         assert_eq!(
             PackReader::open(ArtifactKind::FactsPack, {
                 Bytes::from(PackWriter::new(ArtifactKind::FactsPack).finish())

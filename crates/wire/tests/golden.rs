@@ -243,7 +243,7 @@ fn unknown_version_error_names_the_known_one() {
 }
 
 #[test]
-fn an_artifact_of_another_kind_is_refused() {
+fn artifact_of_another_kind_is_refused() {
     let plan = encode(ArtifactKind::Plan, &values::plan());
     for kind in ArtifactKind::ALL.into_iter().filter(|kind| *kind != ArtifactKind::Plan) {
         let error = decode::<Manifest>(kind, &plan).expect_err("another kind").to_string();
@@ -252,7 +252,7 @@ fn an_artifact_of_another_kind_is_refused() {
 }
 
 #[test]
-fn a_torn_artifact_is_an_error() {
+fn truncated_artifact_is_an_error() {
     for format in formats() {
         let bytes = (format.write)();
         // An empty text means no settings; every other format has at least one byte.
@@ -265,7 +265,7 @@ fn a_torn_artifact_is_an_error() {
 }
 
 #[test]
-fn a_damaged_artifact_is_never_read_as_another() {
+fn damaged_artifact_is_never_read_as_valid() {
     let sealed = formats().into_iter().filter(|format| (format.write)().starts_with(b"CAIRN"));
     for format in sealed {
         let sound = (format.write)();

@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_a_variable_and_the_verb_decides_between_two() {
+    fn flag_decides_server_or_cluster_before_the_command() {
         let (server, cluster) = ((true, false), (false, true));
         for words in [&["search", "x"][..], &["runs"], &["index", "u"], &["runs", "cancel"], &["mcp"], &["status"]] {
             assert_eq!(place(words, &[]), server, "{words:?}");

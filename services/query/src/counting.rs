@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_series_is_there_before_the_first_question() {
+    fn all_series_exist_before_the_first_request() {
         begin();
         let shown = metrics::text();
         for series in [
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_is_in_hand_until_it_is_answered() {
+    async fn request_counts_as_in_progress_until_answered() {
         let (begun, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (says, waits) = (Arc::clone(&begun), Arc::clone(&answer));
         let slow = async move || {

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_settings_are_refused_and_all_faults_reported() {
+    fn unknown_and_invalid_settings_are_refused() {
         assert!(read("[rabitmq]\n", &[]).is_err());
         let fault = read("[neo4j]\npassword = \"hunter2\n", &[]).expect_err("no TOML").to_string();
         assert!(fault.contains("line 2") && !fault.contains("hunter2"), "{fault}");
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn organisations_are_read_and_their_faults_reported() {
+    fn organisations_are_parsed_and_checked() {
         let acme = "[[organisations]]\ntenant = 'acme'\ninclude = ['shop*']\ninclude_forks = true\n\
                     hosting = { kind = 'github', owner = 'acme', token = { env = 'GITHUB_TOKEN' } }\n";
         let config = read(acme, &[]).expect("the form is right");

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_a_list_follow_the_rules_for_cloning() {
+    fn list_addresses_obey_the_cloning_rules() {
         let check = |url: &str, expect: Option<&str>| {
             let found = remote(url, &RemotePolicy::default());
             assert_eq!(found.ok().map(|(_, name)| name.to_string()).as_deref(), expect, "{url}");

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn death_with_a_job_in_hand_differs_from_a_failed_start() {
+    async fn death_during_a_job_differs_from_a_failed_start() {
         let dies = child("echo ready; read line; kill -9 $$");
         let Isolated::Died(how) = dies.attempt(Lane::Bulk, &job()).await else { panic!("it died") };
         assert!(how.contains("signal: 9"), "{how}");

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_is_no_fault() {
+    fn one_failed_probe_is_not_reported() {
         let mut status = Standing::default();
         let fails = || Err("Qdrant cannot be asked (unavailable)".to_owned());
         assert_eq!(status.reason("Qdrant").as_deref(), Some("Qdrant was not asked yet"));

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn derived_objects_live_as_long_as_their_source() -> Result<()> {
+    fn derived_objects_are_live_with_their_source() -> Result<()> {
         let repository = RepositoryId::derive(&Tenant::local(), &RepositoryName::new("r"));
         let keys = BTreeSet::from([format!("packs/{repository}/a"), format!("manifests/{repository}/m")]);
         let live = Live { keys, published: BTreeSet::from([(repository, GenerationId(258))]) };

@@ -102,7 +102,7 @@ fn hostile_files_are_bounded_and_listed() {
 
 /// A few texts of many names, each alone in a repository with good files.
 #[test]
-fn a_run_with_a_hostile_file_is_bounded() {
+fn run_with_a_hostile_file_is_bounded() {
     let mut random = StdRng::seed_from_u64(seed());
     let mut all = names(SHORT_SIZE);
     all.shuffle(&mut random);
@@ -114,7 +114,7 @@ fn a_run_with_a_hostile_file_is_bounded() {
 /// Each file alone in a repository with good files: prints outcome, seconds and MiB of every file. Then all
 /// in one.
 #[test]
-fn each_hostile_file_is_measured() {
+fn cost_of_each_hostile_file_is_printed() {
     if !is_soak() {
         return;
     }

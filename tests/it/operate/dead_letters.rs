@@ -55,7 +55,7 @@ fn letters(cluster: &Cluster) -> Vec<Value> {
 }
 
 #[test]
-fn replay_sends_awaited_jobs_and_requests_syncs_for_others() {
+fn replay_sends_awaited_jobs_and_requests_other_syncs() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");
@@ -95,7 +95,7 @@ fn replay_sends_awaited_jobs_and_requests_syncs_for_others() {
 }
 
 #[test]
-fn dead_letters_are_selected_and_dropped_without_the_ledger() {
+fn dead_letters_are_dropped_while_the_ledger_is_down() {
     let Some(cluster) = Cluster::prepared() else { return };
     let broker = cluster.broker();
     let request = cluster.json(&["enqueue", URL])["request"].as_u64().expect("a number");

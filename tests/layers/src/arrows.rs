@@ -55,21 +55,21 @@ fn is_below(folder: &str, layer: &str) -> bool {
 }
 
 #[test]
-fn every_arrow_points_down() {
+fn dependencies_point_down() {
     let manifests = read_all();
     assert!(manifests.len() > 20, "only {} manifests were found", manifests.len());
     assert_eq!(wrong_arrows(&manifests), Vec::<String>::new());
 }
 
 #[test]
-fn every_crate_takes_the_lints_of_the_workspace() {
+fn every_crate_uses_the_workspace_lints() {
     let without: Vec<String> =
         read_all().into_iter().filter(|manifest| !manifest.takes_lints).map(|manifest| manifest.name).collect();
     assert_eq!(without, Vec::<String>::new());
 }
 
 #[test]
-fn a_wrong_arrow_is_found() {
+fn wrong_dependency_is_found() {
     let check = |folder: &str, needs: &str, expect: &[&str]| {
         let manifest = |folder: &str, name: &str, needs: &str| {
             parse(folder, &format!("[package]\nname = \"{name}\"\n[dependencies]\n{needs}"))

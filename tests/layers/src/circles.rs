@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn import_of_a_re_export_leads_to_its_file() {
+    fn import_of_a_reexport_counts_for_its_file() {
         let root = ("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "use crate::A;")], &[&["a.rs", "b.rs"]]);
         check(&[root, ("a.rs", "use crate::B;"), ("b.rs", "pub struct B;")], &[]);
     }
 
     #[test]
-    fn parent_that_uses_a_child_of_its_own_items_is_a_circle() {
+    fn parent_and_child_using_each_other_form_a_circle() {
         let parent = ("p/mod.rs", "mod child; use child::f; pub struct P;");
         check(
             &[("lib.rs", "mod p;"), parent, ("p/child.rs", "use super::P; pub fn f() {}")],
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn declaration_within_a_function_counts() {
+    fn use_within_a_function_counts() {
         let inner = ("b.rs", "pub struct B; fn f() { use crate::a::A; }");
         check(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), inner], &[&["a.rs", "b.rs"]]);
     }

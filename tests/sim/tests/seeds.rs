@@ -10,7 +10,7 @@ fn no_seed_shows_a_violation() {
 }
 
 #[test]
-fn a_seed_is_one_run() {
+fn equal_seeds_give_equal_runs() {
     let (one, other) = (run(7, None, true), run(7, None, true));
     assert!(one.num_published > 0 && !one.trace.is_empty(), "{}", one.num_published);
     assert_eq!(one, other);

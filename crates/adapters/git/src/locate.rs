@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_password_reaches_a_name_or_an_error() {
+    fn password_never_appears_in_a_name_or_error() {
         let urls = [
             "https://bob:123/45@git.example.com/a/b",
             "https://bob:123/45%40git.example.com/a/b",

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn default_operator_settings_are_the_default_limits() {
+    fn default_settings_give_the_default_limits() {
         assert_eq!(RemotePolicy::from(&Sources::default()), RemotePolicy::default());
         assert_eq!(Limits::from(&Sources::default()), Limits::default());
     }

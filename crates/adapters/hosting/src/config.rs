@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn api_addresses_follow_the_rules_for_cloning() {
+    fn api_addresses_obey_the_cloning_rules() {
         let check = |url: &str, allowed: &Sources, num_faults: usize| {
             let config = parse(&format!("kind = 'gitea'\nowner = 'a'\nurl = '{url}'")).expect("form");
             assert_eq!(config.policy_faults(allowed).len(), num_faults, "{url}");

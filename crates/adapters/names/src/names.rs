@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_are_strict_to_loose() {
+    fn matches_are_ordered_from_exact_to_fuzzy() {
         use NameMatch::{CaseInsensitive, Contains, Exact, Fuzzy, Prefix, StyleInsensitive};
         const ALL: [NameMatch; 6] = [Exact, CaseInsensitive, StyleInsensitive, Prefix, Contains, Fuzzy];
         let check = |requested: &str, qualified_name: &str, expect| {

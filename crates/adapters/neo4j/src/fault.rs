@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_decide_kind_and_retry() {
+    fn error_codes_map_to_kind_and_retry() {
         let check = |code, expect| assert_eq!(of_code(code), expect, "{code}");
         check("Neo.TransientError.Transaction.DeadlockDetected", (ErrorKind::TransactionConflict, true));
         check("Neo.TransientError.Transaction.LockAcquisitionTimeout", (ErrorKind::TransactionConflict, true));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_settings_are_refused_and_defaults_are_valid() {
+    fn unknown_settings_fail_and_defaults_pass() {
         assert!(serde_json::from_str::<RabbitMqConfig>(r#"{"prefech": 3}"#).is_err());
         let config = RabbitMqConfig { urls: vec!["amqp://u:p@h/%2f".into()], ..RabbitMqConfig::default() };
         config.validate().expect("valid");

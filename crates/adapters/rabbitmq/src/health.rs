@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn short_outage_keeps_the_process_ready_and_alive() {
+    fn outage_ends_readiness_before_liveness() {
         let check = |seconds: u64, expect: (bool, bool)| {
             let mut health = snapshot(&HealthBook::new());
             health.incomplete_since = Instant::now().checked_sub(Duration::from_secs(seconds));

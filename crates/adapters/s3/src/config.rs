@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_and_buckets() {
+    fn endpoints_and_bucket_names_are_checked() {
         for good in ["https://s3.example.org", "http://127.0.0.1:9000", "http://127.0.0.1:9000/"] {
             assert!(is_endpoint(good), "{good}");
         }

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_comes_back_in_the_order_of_its_contents() {
+    fn batch_is_sorted_by_content() {
         let mut sorted = entries();
         sorted.sort_by(|left, right| left.0.cmp(&right.0));
         let mut reversed = entries();
@@ -99,12 +99,12 @@ mod tests {
 
     /// Future versions must read every batch that was ever written.
     #[test]
-    fn the_layout_is_the_first_version() {
+    fn layout_equals_version_1() {
         assert_eq!(name(&encoded(&entries())), "c3b4b0843656bac3492aeb30d90712ac062ce89ac8050fd660b211adc1c1dde8");
     }
 
     #[test]
-    fn damaged_batches_are_noticed() {
+    fn damaged_batches_are_detected() {
         let bytes = encoded(&entries());
         let expected = name(&bytes);
         for at in 0..bytes.len() {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn tenants_and_models_have_own_folders() {
+    fn tenants_and_models_have_separate_folders() {
         let folder = |tenant: &str, name: &str, dimensions| {
             folder(&Tenant::new(tenant), &ModelId { name: name.to_owned(), dimensions })
         };

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_cannot_run_into_each_other() {
+    fn adjacent_fields_have_distinct_digests() {
         assert_ne!(Digester::new("t").text("ab").text("c").digest(), Digester::new("t").text("a").text("bc").digest());
         assert_ne!(
             Digester::new("t").option(None::<u64>, Digester::number).digest(),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_digest_ignores_order_but_not_multiplicity() {
+    fn set_digest_ignores_order_but_counts_copies() {
         let digests: Vec<Digest> = (0..5).map(|number| Digester::new("t").number(number).digest()).collect();
         let of = |order: &[usize]| {
             let mut set = SetDigest::default();

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_sees_what_was_published_and_not_yet_retired() {
+    fn view_sees_published_and_unretired_records() {
         let view = View { next_gen: 5, hidden: BTreeSet::from([GenerationId(3)]), ..View::default() };
         let check = |from, to, expect| {
             let interval = Interval { gen_from: GenerationId(from), gen_to: to };

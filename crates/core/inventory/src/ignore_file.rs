@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_follow_gits_rules() {
+    fn patterns_match_like_git() {
         check(&[(".cairnignore", "*.log\n!keep.log\n")], &["a.log", "x/b.log"], &["keep.log", "x/keep.log", "a.txt"]);
         check(&[(".cairnignore", "# comment\n\n/only-root\n")], &["only-root", "only-root/x"], &["a/only-root"]);
         check(&[(".cairnignore", "docs/\r\n")], &["docs/a", "x/docs/a/b"], &["docs"]);
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_and_file_are_named() {
+    fn decision_names_pattern_and_file() {
         let (files, _) = compile(&[("a/.cairnignore", "*.x\nb?.y")]);
         let found = files.find("a/c/b1.y").expect("ignored");
         assert_eq!((found.file, found.pattern.as_str()), ("a/.cairnignore", "b?.y"));
     }
 
     #[test]
-    fn invalid_lines_are_reported_and_the_others_hold() {
+    fn invalid_lines_are_reported_and_others_apply() {
         let (files, unusable) = compile(&[(".cairnignore", "ok\n[z-a]\n{b\n*.c\n"), ("x/.cairnignore", "{a\n")]);
         let lines: Vec<(&str, usize, usize)> =
             unusable.iter().map(|lines| (lines.file.as_str(), lines.first_line, lines.num_lines)).collect();

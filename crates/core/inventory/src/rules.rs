@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_include_is_everything_but_the_defaults() {
+    fn empty_include_selects_all_but_default_excludes() {
         use Reason::*;
         let cases = [
             ("src/lib.rs", None),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn exclude_wins_over_include_and_override_lifts_defaults_only() {
+    fn exclude_wins_and_override_lifts_only_defaults() {
         use Reason::*;
         let settings = RuleSettings {
             include: strings(&["*.go", "vendor/**"]),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn kind_is_tested_first_and_size_last() {
+    fn kind_is_checked_first_and_size_last() {
         let rules = compile(&RuleSettings { max_file_size: Some(100), ..RuleSettings::default() });
         let check = |path: &str, kind: EntryKind, size: u64, expect: Option<Reason>| {
             let path = RepoPath::parse(path).expect("path");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_is_named() {
+    fn decision_names_its_rule() {
         let settings = RuleSettings { exclude: strings(&["docs/"]), ..RuleSettings::default() };
         let check = |path: &str, expect: &str| {
             let path = RepoPath::parse(path).expect("path");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_follows_the_settings() {
+    fn digest_changes_with_the_settings() {
         let base = RuleSettings::default();
         let of = |settings: &RuleSettings| compile(settings).digest();
         assert_eq!(of(&base), of(&RuleSettings { max_file_size: Some(1_048_576), ..base.clone() }));

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_extensions() {
+    fn language_is_detected_by_name_or_extension() {
         check("a/b.py", "", Some("python"));
         check("a/b.PYI", "", Some("python"));
         check("x.rs", "", Some("rust"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn contents() {
+    fn language_is_detected_by_content() {
         check("x.h", "#include <stdio.h>\nint f(void);\n", Some("c"));
         check("x.h", "#pragma once\nnamespace a {\n", Some("cpp"));
         check("x.h", "@interface Foo : NSObject\n", Some("objective-c"));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn interpreters() {
+    fn language_is_detected_by_interpreter() {
         check("run", "#!/usr/bin/env python3\n", Some("python"));
         check("run", "#!/bin/bash\n", Some("bash"));
         check("run", "#!/usr/bin/env -S FOO=1 node\n", Some("javascript"));

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn modules() {
+    fn module_is_derived_from_path() {
         check_module("python", "fisio/fisio/imports/aws.py", "fisio.imports.aws");
         check_module("python", "src/pkg/__init__.py", "pkg");
         check_module("python", "src/pkg/util.py", "pkg.util");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_by_path() {
+    fn tests_are_recognised_by_path() {
         check_test("python", "pkg/test_aws.py", true);
         check_test("python", "tests/helpers.py", true);
         check_test("python", "pkg/aws_test.py", true);

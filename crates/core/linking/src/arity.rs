@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_counted_as_each_language_writes_them() {
+    fn parameters_are_counted_in_every_language() {
         check("def load(self, path, *, strict=False)", "load", 1, 2);
         check("def call(*args, **kwargs)", "call", 0, 255);
         check("def f(a: dict[str, int], b: int = 3) -> int", "f", 1, 2);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_are_counted_by_their_patterns() {
+    fn clause_parameters_are_counted_by_pattern() {
         let check = |signature: &str, name: &str, min: u8, max: u8| {
             assert_eq!(of_clause(signature, name), Arity { min, max }, "{signature}");
         };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_count_is_accepted() {
+    fn unknown_argument_count_is_accepted() {
         assert!(Arity { min: 2, max: 2 }.accepts(None));
         assert!(!Arity { min: 2, max: 2 }.accepts(Some(1)));
     }

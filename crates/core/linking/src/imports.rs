@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_found_by_the_beginning_of_a_module() {
+    fn packages_are_found_by_module_prefix() {
         let go: Vec<&str> = beginnings("a.b/c/d", '/').collect();
         assert_eq!(go, ["a.b", "a.b/c", "a.b/c/d"]);
         let names = ["com.a", "com.a-b:x", "com.a.b:y", "com.a:one", "com.a:two", "com.b:z"].map(str::to_owned);

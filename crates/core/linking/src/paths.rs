@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn folders() {
+    fn parents_and_shared_parts_are_found() {
         assert_eq!(parent("a/b"), Some("a"));
         assert_eq!(parent("a"), Some(""));
         assert_eq!(parent(""), None);

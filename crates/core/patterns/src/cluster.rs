@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_does_not_become_one_cluster() {
+    fn chain_does_not_become_one_cluster() {
         // 0 - 1 - 2 - 3 - 4: the ends have nothing in common.
         let neighbours = vec![vec![1], vec![0, 2], vec![1, 3], vec![2, 4], vec![3]];
         let found = clusters(&neighbours, &[1, 1, 1, 1, 1], 2);
@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[test]
-    fn members_count_not_sets() {
+    fn cluster_size_counts_members_not_sets() {
         let neighbours = vec![vec![], vec![2], vec![1]];
         assert_eq!(clusters(&neighbours, &[5, 1, 1], 5), [Cluster { medoid: 0, sets: vec![0] }]);
         assert_eq!(clusters(&neighbours, &[4, 1, 1], 5), []);
     }
 
     #[test]
-    fn the_heavier_set_is_the_medoid() {
+    fn set_with_most_members_is_the_medoid() {
         assert_eq!(clusters(&[vec![1], vec![0]], &[1, 4], 5)[0].medoid, 1);
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_that_are_alike_are_compared_with_the_first() {
+    fn many_similar_sets_are_compared_only_with_the_first() {
         // Each set has nine elements; eight are common to all.
         let set = |own: u32| std::iter::once(own).chain(1_000_000..1_000_008).collect();
         let sets: Vec<Set> = (0..5_000).map(set).collect();
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_join_gives_exactly_the_pairs(
+        fn join_finds_exactly_the_similar_pairs(
             sets in prop::collection::btree_set(prop::collection::btree_set(0u32..12, 1..8), 0..40),
             percent in 1u8..=100,
         ) {

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_split_at_humps_and_separators() {
+    fn names_are_split_at_capitals_and_separators() {
         let check = |name: &str, words: &[&str]| assert_eq!(split(name), words);
         check("AWSImporter", &["AWS", "Importer"]);
         check("GCPImporterV2", &["GCP", "Importer", "V2"]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_suffix_comes_before_the_prefix() {
+    fn common_suffix_is_preferred_to_a_prefix() {
         let check = |names: &[&str], expect: Option<&str>| assert_eq!(common(names).as_deref(), expect, "{names:?}");
         check(&["AWSImporter", "AzureImporter", "GCPImporter"], Some("Importer"));
         check(&["AwsFileImporter", "GcpFileImporter"], Some("FileImporter"));
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn own_names_are_blanks() {
+    fn own_name_is_replaced_by_a_star() {
         assert_eq!(blank_out("import_aws", "aws"), "import_*");
         assert_eq!(blank_out("ImportBigQuery", "big_query"), "Import*");
         assert_eq!(blank_out("run", "db"), "run");
     }
 
     #[test]
-    fn plurals() {
+    fn plurals_are_formed() {
         assert_eq!(
             [plural("importer"), plural("policy"), plural("box"), plural("bus"), plural("key")],
             ["importers", "policies", "boxes", "buses", "keys"]

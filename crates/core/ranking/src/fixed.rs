@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_logarithms() {
+    fn logarithms_have_known_values() {
         for (numerator, denominator, expect) in
             [(1, 1, 0), (1, 2, 0), (2, 1, 16), (4, 1, 32), (3, 1, 25), (3, 2, 9), (u64::MAX, 1, 1023), (8, 0x8000, 0)]
         {
@@ -41,7 +41,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_floats(numerator in 1u64..1 << 40, denominator in 1u64..1 << 40) {
+        fn logarithms_agree_with_floats(numerator in 1u64..1 << 40, denominator in 1u64..1 << 40) {
             let exact = (numerator as f64 / denominator as f64).log2().max(0.0) * 1024.0;
             let found = f64::from(log2_of_ratio(numerator, denominator, 10));
             prop_assert!(found <= exact + 1e-6 && exact < found + 1.0 + 1e-6, "{found} {exact}");

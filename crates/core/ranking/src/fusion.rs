@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_add_up() {
+    fn rank_scores_are_summed() {
         check(&[], &[]);
         check(&[(100, &['b', 'a'])], &[('b', 90_909), ('a', 83_333)]);
         check(&[(100, &['a', 'b']), (100, &['c', 'b'])], &[('b', 166_666), ('a', 90_909), ('c', 90_909)]);

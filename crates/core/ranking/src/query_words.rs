@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_is_graded() {
+    fn spelling_has_three_grades() {
         use Spelling::{Other, Part, Whole};
         let check = |question: &str, path: &str, qualified: &str, expect: Spelling| {
             let found = QueryWords::of(question).spelling_of(&symbol(path, qualified));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_differ_from_names() {
+    fn paths_in_a_question_are_recognised() {
         assert_eq!(QueryWords::of("./src/net/tcp.rs").path(), Some("src/net/tcp.rs"));
         assert_eq!(QueryWords::of("`config.json`").path(), Some("config.json"));
         assert_eq!(QueryWords::of("net::open").path(), None);

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_alike() {
+    fn similarity_of_names_is_graded() {
         let check = |asked, name, expect| assert_eq!(similarity_percent(asked, name), expect, "{asked} {name}");
         check("getUser", "getUser", Some(100));
         check("getuser", "getUser", Some(100));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_fold() {
+    fn name_styles_are_folded() {
         for name in ["get_user", "getUser", "GetUser", "GET_USER", "get-user", "$getUser"] {
             assert_eq!(fold_style(name), "getuser");
         }
@@ -176,19 +176,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn likeness_is_symmetric(left in "[a-cA-C]{0,6}", right in "[a-cA-C]{0,6}") {
+        fn similarity_is_symmetric(left in "[a-cA-C]{0,6}", right in "[a-cA-C]{0,6}") {
             prop_assert_eq!(similarity_percent(&left, &right), similarity_percent(&right, &left));
         }
 
         #[test]
-        fn being_near_is_a_small_distance(left in "[ab]{0,7}", right in "[abé]{0,7}") {
+        fn near_names_have_a_small_edit_distance(left in "[ab]{0,7}", right in "[abé]{0,7}") {
             let characters = |text: &str| text.chars().collect::<Vec<char>>();
             let distance = edit_distance(&characters(&left), &characters(&right));
             prop_assert_eq!(are_near(&left, &right), distance.is_some());
         }
 
         #[test]
-        fn one_edit_of_a_long_name_is_near(name in "[a-z]{8,20}", at in 0usize..8, letter in "[a-z]") {
+        fn long_name_with_one_edit_is_near(name in "[a-z]{8,20}", at in 0usize..8, letter in "[a-z]") {
             let mut edited = name.clone();
             edited.replace_range(at..=at, &letter);
             prop_assert!(similarity_percent(&name, &edited).is_some_and(|percent| percent >= MIN_FUZZY_PERCENT));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_pinned() {
+    fn term_hash_never_changes() {
         // Stored indexes contain these numbers.
         assert_eq!(found("user größe", StopWords::Dropped), [2_118_961_174, 1_915_456_930]);
     }

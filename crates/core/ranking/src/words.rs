@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_scanner_agrees_with_the_pattern(text in "[A-Ca-c0-1_é]{0,24}") {
+        fn scanner_splits_like_the_regular_expression(text in "[A-Ca-c0-1_é]{0,24}") {
             prop_assert_eq!(split(&text), by_pattern(&text));
         }
     }

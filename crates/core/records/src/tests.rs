@@ -67,7 +67,7 @@ fn chunk_of<'a>(chunks: &'a [ChunkRecord], symbol: &SymbolEntry) -> &'a ChunkRec
 }
 
 #[test]
-fn symbols_name_the_smallest_chunk_with_their_line() {
+fn symbol_refers_to_its_smallest_chunk() {
     let (chunks, symbols) = records_of(&mixed_file());
     assert!(symbols.len() >= 8 && chunks.len() >= 8, "{} symbols, {} chunks", symbols.len(), chunks.len());
     for symbol in &symbols {
@@ -79,7 +79,7 @@ fn symbols_name_the_smallest_chunk_with_their_line() {
 }
 
 #[test]
-fn split_symbol_names_the_part_with_its_name() {
+fn split_symbol_refers_to_the_chunk_with_its_name() {
     let (chunks, symbols) = records_of(&mixed_file());
     let long_one = by_name(&symbols, "long_one");
     let parts = chunks.iter().filter(|chunk| chunk.symbol.as_deref() == Some("long_one")).count();
@@ -89,7 +89,7 @@ fn split_symbol_names_the_part_with_its_name() {
 }
 
 #[test]
-fn equal_definitions_have_chunks_of_their_own() {
+fn equal_definitions_have_separate_chunks() {
     let (chunks, symbols) = records_of(&mixed_file());
     let same: Vec<&SymbolEntry> = symbols.iter().filter(|symbol| symbol.name == "same").collect();
     // The chunk of the first one also contains the end of the class.
@@ -100,7 +100,7 @@ fn equal_definitions_have_chunks_of_their_own() {
 }
 
 #[test]
-fn large_class_names_its_head_and_not_its_summary() {
+fn large_class_refers_to_its_head_chunk() {
     let mut text = format!("class Store:\n    \"\"\"Keeps totals.\"\"\"\n\n{}\n", statements(20, "    "));
     for number in 0..60 {
         text += &format!("    def method_{number}(self, total):\n{}\n", statements(15, "        "));
@@ -113,7 +113,7 @@ fn large_class_names_its_head_and_not_its_summary() {
 }
 
 #[test]
-fn symbol_without_chunks_names_none() {
+fn symbol_without_chunks_refers_to_none() {
     let text = "def alone():\n    return 1\n";
     assert!(records_of(text).1[0].chunk.is_some());
     let mut facts = facts_of(text);

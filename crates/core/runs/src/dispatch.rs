@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn request_of_a_person_beside_a_schedule_is_not_scheduled() {
+    fn manual_and_scheduled_requests_count_as_manual() {
         let is_scheduled = |steps: &[fn(&mut Requests) -> u64]| {
             let mut requests = Requests::default();
             for step in steps {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn later_request_does_not_change_the_one_in_progress() {
+    fn new_request_leaves_the_running_one_unchanged() {
         let mut state = RepositoryState::default();
         let first = state.requests.ask(Lane::Interactive, true, 1);
         assert!(state.dispatch(2, 100).is_some());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn job_that_never_reached_the_broker_is_dispatched_again() {
+    fn unsent_job_is_dispatched_again() {
         let mut state = RepositoryState::default();
         let number = state.requests.ask(Lane::Bulk, false, 1);
         assert!(state.dispatch(0, 1_800_000).is_some());
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn registered_again_repository_reuses_no_number() {
+    fn repository_registered_again_gets_new_numbers() {
         let former = RepositoryState::default().requests.ask(Lane::Bulk, false, 1000);
         assert!(RepositoryState::default().requests.ask(Lane::Bulk, false, 2000) > former);
     }

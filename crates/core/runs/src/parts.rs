@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn set_operations() {
+    fn part_sets_support_set_operations() {
         let numbers = [0, 1, 63, 64, 65, 200, 1000];
         let set: PartSet = numbers.into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), numbers);

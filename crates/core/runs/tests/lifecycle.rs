@@ -53,7 +53,7 @@ fn part(stage: StageName, number: u32) -> PartId {
 const PUBLISH: (StageName, u32) = (StageName::Publish, 1);
 
 #[test]
-fn stage_starts_when_its_predecessors_have_ended() {
+fn stage_starts_after_its_predecessors_end() {
     let mut world = World::new();
     let mut run = world.begin(&[(StageName::Parse, 2), (StageName::Embed, 1), PUBLISH], 99).expect("begun");
     assert_eq!(run.in_flight(), [part(StageName::Parse, 0), part(StageName::Parse, 1)]);
@@ -148,7 +148,7 @@ fn views_see_published_generations_only() {
 }
 
 #[test]
-fn deleted_repository_is_hidden_and_may_be_indexed_again() {
+fn deleted_repository_is_hidden_and_can_be_reindexed() {
     let mut world = World::new();
     let mut run = world.begin(&[PUBLISH], 1).expect("begun");
     let one = run.id.generation;
@@ -175,7 +175,7 @@ fn deleted_repository_is_hidden_and_may_be_indexed_again() {
 
 /// It read the source and the settings that may be the reason for the deletion.
 #[test]
-fn sync_of_a_deleted_repository_begins_no_later_run() {
+fn sync_of_a_deleted_repository_loses_its_lease() {
     let mut world = World::new();
     let epoch = world.repository.lease.take(0, 1_000).expect("free");
     world.repository.delete(&mut world.registry, world.id, None, 10).expect("deleted");

@@ -104,7 +104,7 @@ fn shapes_beyond_the_bounds_are_not_parsed() {
 }
 
 #[test]
-fn a_deadline_that_has_passed_leaves_windows() {
+fn passed_deadline_leaves_windows() {
     let text = "def f():\n    return g()\n\n\n".repeat(2_000);
     let facts = parse("python", &text, &ParseLimits { keep_going: &|| false, ..ParseLimits::default() });
     assert_eq!(facts.status, ParseStatus::Timeout);
@@ -116,7 +116,7 @@ fn a_deadline_that_has_passed_leaves_windows() {
 }
 
 #[test]
-fn facts_stay_in_proportion_to_the_text() {
+fn size_of_facts_is_proportional_to_the_text() {
     let nested: String =
         (0..100).map(|depth| format!("{}class {}{depth}:\n", " ".repeat(depth), "N".repeat(900))).collect();
     let members: String = (0..1_000).map(|number| format!("{}def m{number}(self): pass\n", " ".repeat(100))).collect();
@@ -147,7 +147,7 @@ fn facts_stay_in_proportion_to_the_text() {
 }
 
 #[test]
-fn steps_end_a_file_at_the_same_place_everywhere() {
+fn max_steps_ends_parsing() {
     let text = "x = f(a, b)\n".repeat(20_000);
     let num_steps = Cell::new(0);
     let count = || {
@@ -170,7 +170,7 @@ fn facts_are_bounded() {
 }
 
 #[test]
-fn errors_are_judged_by_their_share() {
+fn share_of_errors_decides_the_status() {
     let sound: String = (0..50).map(|number| format!("def f{number}():\n    return {number}\n")).collect();
     let partial = parse("python", &format!("{sound}\nclass ((:\n"), &ParseLimits::default());
     assert_eq!(partial.status, ParseStatus::Partial);
@@ -265,7 +265,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_gives_sound_facts(text in prop_oneof![code_like(), any::<String>()]) {
+    fn any_text_gives_valid_facts(text in prop_oneof![code_like(), any::<String>()]) {
         for row in rows() {
             let facts = parse(row.name, &text, &ParseLimits::default());
             check(row.name, &text, &facts);

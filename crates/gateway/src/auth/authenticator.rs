@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_opens_and_nothing_else_does() {
+    async fn only_a_valid_bearer_key_is_accepted() {
         let (_, keys, authenticator, key) = with_key(None).await;
         let opened = authenticator.key_of(Some(&format!("bearer {}", key.text))).await.expect("opened");
         assert_eq!(opened.id, key.record.id);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_revoked_key_is_refused_after_a_few_seconds_and_an_expired_one_at_once() {
+    async fn keys_are_refused_after_revocation_and_expiry() {
         let (clock, keys, authenticator, key) = with_key(Some(1_007_000)).await;
         let header = format!("Bearer {}", key.text);
         assert!(authenticator.key_of(Some(&header)).await.is_ok());

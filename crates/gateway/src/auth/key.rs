@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_distinct_and_only_their_hash_is_kept() {
+    fn keys_are_distinct_and_stored_as_hashes() {
         let request = KeyRequest {
             tenant: Tenant::local(),
             repositories: None,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_then_a_steady_rate() {
+    fn burst_is_followed_by_a_steady_rate() {
         let clock = Arc::new(ManualClock::new(0));
         let config = LimitsConfig { requests_per_minute: 60, burst: 3, concurrency: 100 };
         let limits = Limits::new(config, clock.clone());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_at_the_same_time() {
+    fn concurrent_requests_are_limited() {
         let config = LimitsConfig { requests_per_minute: 6_000, burst: 100, concurrency: 2 };
         let limits = Limits::new(config, Arc::new(ManualClock::new(0)));
         let (first, _second) = (limits.admit("a").expect("one"), limits.admit("a").expect("two"));

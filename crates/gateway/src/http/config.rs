@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_compared_with_and_without_their_port() {
+    fn allowed_hosts_match_with_or_without_port() {
         let allowed_hosts = vec!["cairn.example.org".to_owned(), "[::1]".to_owned(), "other:81".to_owned()];
         let config = GatewayConfig { allowed_hosts, ..GatewayConfig::default() };
         let check = |host: &str, expect| assert_eq!(config.allows_host(host), expect, "{host}");

@@ -802,7 +802,7 @@ fn further_questions(run_id: &Value) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn answers_of_every_path_fit_their_described_schema() {
+async fn every_answer_fits_its_openapi_schema() {
     let cluster = Cluster::of(0).await;
     let key = cluster.key(None, true).await;
     let document = cluster.send(0, request(Method::GET, OPENAPI, None, String::new())).await.json();

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_converted_to_the_type_of_the_table() {
+    fn argument_values_are_converted_to_their_type() {
         let check = |given: Value, expect: Value| assert_eq!(read("search_code", given), Ok(expect));
         check(json!({"query": "x", "limit": "5"}), json!({"query": "x", "limit": 5}));
         check(json!({"query": "x", "path": "src"}), json!({"query": "x", "path": ["src"]}));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_argument_suggests_the_nearest_known_one() {
+    fn unknown_argument_suggests_the_nearest_name() {
         let check = |tool: &str, given: Value, message: &str, corrected: Value| {
             let (found, call) = read(tool, given).expect_err("refused");
             assert_eq!(found, message);

@@ -241,7 +241,7 @@ async fn suggested_call_returns_what_was_cut() {
 }
 
 #[tokio::test]
-async fn pages_lose_and_repeat_nothing() {
+async fn pages_are_complete_without_duplicates() {
     let agent = agent().await;
     let mut seen = BTreeSet::new();
     let mut arguments = json!({"query": "handle the date", "limit": 2});
@@ -627,7 +627,7 @@ async fn every_kind_of_answer_fits_its_schema() {
 }
 
 #[tokio::test]
-async fn text_of_settings_is_labelled_in_errors_and_structured_content() {
+async fn settings_text_is_labelled_untrusted_in_errors() {
     let agent = agent().await;
     let broken = agent.call("index_repository", json!({"target": "broken"})).await;
     assert!(broken.is_error && broken.text.contains("[untrusted: «inclde»]"), "{}", broken.text);

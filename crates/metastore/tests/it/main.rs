@@ -11,7 +11,7 @@ use cairn_ports::{Catalogue, RepositoryRecord, Requests};
 use cairn_testkit::MemoryRuns;
 
 #[tokio::test]
-async fn runs_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn metastore_passes_suite_and_planted_faults_fail() -> Result<()> {
     let open = async || Ok(Box::new(Metastore::new(Arc::new(MemoryRuns::new()))) as Box<dyn RunStore>);
     suite::passes(&runs::checks(), open).await?;
     suite::catches(&runs::checks(), &runs::faults(), open).await
@@ -35,7 +35,7 @@ fn repository(name: &str) -> RepositoryRecord {
 }
 
 #[tokio::test]
-async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
+async fn lost_requests_free_their_capacity() -> Result<()> {
     let runs = Metastore::new(Arc::new(MemoryRuns::new()));
     for name in ["a", "b", "c"] {
         runs.register(repository(name)).await?;
@@ -48,7 +48,7 @@ async fn requests_that_were_lost_do_not_take_up_the_room() -> Result<()> {
 }
 
 #[tokio::test]
-async fn bulk_work_that_fills_its_bound_leaves_room_for_somebody_who_waits() -> Result<()> {
+async fn interactive_requests_start_while_bulk_fills_the_limit() -> Result<()> {
     let runs = Metastore::new(Arc::new(MemoryRuns::new()));
     let ask = async |name: String, lane| {
         runs.register(repository(&name)).await?;

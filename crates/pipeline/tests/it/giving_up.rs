@@ -241,7 +241,7 @@ async fn failed_part_shows_tenants_only_its_code() -> anyhow::Result<()> {
 
 /// A process may die at any time: every recorded failure has its letter.
 #[tokio::test(start_paused = true)]
-async fn letter_comes_before_the_recorded_failure() -> anyhow::Result<()> {
+async fn dead_letter_is_sent_before_failure_is_recorded() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::Nothing, Duration::ZERO).await?;
     assert_eq!(outcomes.states, [RunState::Running]);
@@ -252,7 +252,7 @@ async fn letter_comes_before_the_recorded_failure() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failure_that_cannot_be_recorded_makes_one_letter() -> anyhow::Result<()> {
+async fn unrecorded_failure_makes_one_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::TheLedgerRefuses, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters, outcomes.num_begun), (RunState::Failed, 1, 1));
@@ -268,7 +268,7 @@ async fn failed_copy_of_a_done_part_changes_nothing() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn part_of_a_cancelled_run_makes_no_letter() -> anyhow::Result<()> {
+async fn part_of_a_cancelled_run_makes_no_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let outcomes = work(Meanwhile::TheRunIsCancelled, Duration::ZERO).await?;
     assert_eq!((outcomes.state, outcomes.num_dead_letters), (RunState::Cancelled, 0));
@@ -285,7 +285,7 @@ async fn hanging_handler_ends_with_its_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answered_sync_makes_no_letter() -> anyhow::Result<()> {
+async fn answered_sync_makes_no_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     for is_answered in [false, true] {
         let (broker, runner) = runner();
@@ -301,7 +301,7 @@ async fn answered_sync_makes_no_letter() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn repeated_failure_of_a_sync_makes_one_letter() -> anyhow::Result<()> {
+async fn repeated_sync_failure_makes_one_dead_letter() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     // This holds only for permanent failures of scheduled syncs. After other failures, the last outcome may
     // belong to an earlier attempt at the same job.
@@ -321,7 +321,7 @@ async fn repeated_failure_of_a_sync_makes_one_letter() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handler_suspended_before_its_start_does_not_begin() -> anyhow::Result<()> {
+async fn handler_suspended_past_its_deadline_does_not_begin() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     assert_eq!(work(Meanwhile::Nothing, DEADLINE / 2).await?.num_begun, 1);
     assert_eq!(work(Meanwhile::Nothing, DEADLINE).await?.num_begun, 0);

@@ -48,7 +48,7 @@ fn num_timed() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_counted_and_log_lines_name_their_job() -> anyhow::Result<()> {
+async fn settlements_are_counted_and_logs_name_their_job() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (answers_before, timed_before) = (answers(), num_timed());
     let lines = Lines::default();

@@ -33,7 +33,7 @@ fn runs() -> Arc<Metastore> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_attempt_is_recorded_with_the_time_of_the_next() -> anyhow::Result<()> {
+async fn failed_attempt_records_the_time_of_the_next() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;
     let (runs, broker) = (runs(), Arc::new(LocalBroker::new(|_: StageName| QueueSettings::default())));
     let run = begun(&runs, "r", &[StageName::Parse, StageName::Publish]).await?;

@@ -99,7 +99,7 @@ fn sync_job() -> Job {
 }
 
 #[tokio::test]
-async fn job_that_kills_three_children_is_given_up() {
+async fn job_that_kills_three_children_is_dead_lettered() {
     let _alone = ALONE.lock().await;
     let (events, num_attempts) = run_suspect(sync_job(), 3).await;
     assert_eq!((events, num_attempts), (vec!["dead letter: crash".to_owned(), "Ack".to_owned()], 3));
@@ -107,14 +107,14 @@ async fn job_that_kills_three_children_is_given_up() {
 
 /// However often its worker died with other jobs in hand, and with two children lost: nothing is proved.
 #[tokio::test]
-async fn job_that_survives_alone_is_innocent() {
+async fn job_that_survives_alone_is_acknowledged() {
     let _alone = ALONE.lock().await;
     assert_eq!(run_suspect(sync_job(), 2).await, (vec!["Ack".to_owned()], 3));
     assert_eq!(run_suspect(sync_job(), 0).await, (vec!["Ack".to_owned()], 1));
 }
 
 #[tokio::test]
-async fn copy_of_a_job_that_was_given_up_makes_no_letter() {
+async fn copy_of_a_failed_job_makes_no_dead_letter() {
     let _alone = ALONE.lock().await;
     // The run of the part is over, and no store knows it any more.
     let job = Job::Part(PartJob {

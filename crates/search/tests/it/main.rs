@@ -111,14 +111,14 @@ async fn named_file_is_embedded_once() {
 
 /// Names are looked up one by one. Their chunks are fetched with the others.
 #[tokio::test]
-async fn named_symbols_take_no_search_each() {
+async fn named_symbols_share_one_lookup() {
     check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 8, 4]).await;
 }
 
 /// An empty answer retrieves once more, without repositories and filters, and counts what each restriction
 /// excludes.
 #[tokio::test]
-async fn empty_answer_takes_one_wide_retrieval() {
+async fn empty_search_is_widened_once() {
     check(request("where is work done", &[], nothing()), false, [3, 1, 1, 0, 7]).await;
     check(request("src/file_7.rs", &[], nothing()), false, [3, 1, 1, 8, 10]).await;
     check(request(MANY_NAMES, &["many"], nothing()), false, [5, 1, 1, 16, 9]).await;
@@ -126,7 +126,7 @@ async fn empty_answer_takes_one_wide_retrieval() {
 
 /// Without restrictions there is nothing to widen.
 #[tokio::test]
-async fn empty_answer_without_restrictions_is_not_widened() {
+async fn unrestricted_empty_search_is_not_widened() {
     let (counted, searcher) = searcher_over(vec![FakeContent::new("empty", "c1")]).await;
     let answer = searcher.search(&request("where is work done", &[], everything())).await.expect("an answer");
     assert_eq!(answer.num_results, 0);
@@ -136,7 +136,7 @@ async fn empty_answer_without_restrictions_is_not_widened() {
 
 /// The name index has the lines of the symbol.
 #[tokio::test]
-async fn reading_a_symbol_takes_no_graph() {
+async fn reading_a_symbol_does_not_query_the_graph() {
     let (counted, searcher) = counted().await;
     let request = CodeRequest {
         repository: None,

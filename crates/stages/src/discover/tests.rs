@@ -219,7 +219,7 @@ async fn excluded_repositories_are_left_out() {
 }
 
 #[tokio::test]
-async fn a_renamed_repository_keeps_its_identity_and_settings() {
+async fn renamed_repository_keeps_identity_and_settings() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;
@@ -241,7 +241,7 @@ async fn a_renamed_repository_keeps_its_identity_and_settings() {
 }
 
 #[tokio::test]
-async fn a_new_repository_with_a_former_name_is_another_one() {
+async fn repository_under_a_former_name_is_new() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;
@@ -273,7 +273,7 @@ async fn new_repository_continues_a_removed_name() {
 }
 
 #[tokio::test]
-async fn transfer_between_watched_organisations_keeps_the_identity() {
+async fn transferred_repository_keeps_its_identity() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.put_named("acme", 3, "other");
@@ -318,7 +318,7 @@ async fn repositories_of_persons_are_not_changed() {
 }
 
 #[tokio::test]
-async fn vanished_repositories_are_reported_and_deleted_on_request() {
+async fn vanished_repositories_are_deleted_only_if_allowed() {
     let world = World::new();
     for (id, name) in [(1, "stays"), (2, "gone"), (3, "moved"), (4, "archived")] {
         world.put_named("acme", id, name);
@@ -354,7 +354,7 @@ async fn vanished_repositories_are_reported_and_deleted_on_request() {
 
 /// Each of these conditions alone prevents every deletion.
 #[tokio::test]
-async fn doubt_prevents_every_deletion() {
+async fn uncertain_listing_deletes_nothing() {
     type Doubt = fn(&World) -> Vec<Watched>;
     let alone = |world: &World, rules| vec![world.watched("acme", rules)];
     let check = async |doubt: Doubt, what: &str| {
@@ -431,7 +431,7 @@ async fn empty_list_deletes_nothing() {
 }
 
 #[tokio::test]
-async fn refused_addresses_are_reported_and_hide_nothing() {
+async fn refused_addresses_do_not_hide_other_repositories() {
     let world = World::new();
     world.put_named("acme", 1, "shop");
     world.acme(world.rules()).await;
@@ -444,7 +444,7 @@ async fn refused_addresses_are_reported_and_hide_nothing() {
 }
 
 #[tokio::test]
-async fn name_left_by_a_transfer_gets_a_new_identity() {
+async fn repository_under_a_transferred_name_is_new() {
     let world = World::new();
     let both = || ["acme", "beta"].map(|owner| world.watched(owner, world.deleting()));
     world.put_named("beta", 1, "shop");
@@ -471,7 +471,7 @@ enum Event {
 /// For any sequence of events and faults of the lists: only existing repositories are registered, no existing
 /// one is deleted, an error deletes nothing, and one complete listing updates the catalogue.
 #[test]
-fn catalogue_follows_and_faults_delete_nothing() {
+fn catalogue_follows_services_and_faults_delete_nothing() {
     const OWNERS: [&str; 2] = ["acme", "beta"];
     let event = prop_oneof![
         4 => (0..2_usize, 1..6_u64, 1..5_u64).prop_map(|(owner, id, name)| Event::Put { owner, id, name }),

@@ -201,7 +201,7 @@ fn sync(name: &str) -> Option<Job> {
 }
 
 #[tokio::test]
-async fn dead_letters_older_than_a_deletion_are_removed() {
+async fn sweep_removes_dead_letters_older_than_a_deletion() {
     let (mut sweep, ..) = sweep(listed(), ErrorKind::Corrupt);
     let of_the_deleted = [part("y", 4), sync("y"), sync("y")];
     let others = [part("y", 6), part("other", 1), sync("other"), None];
@@ -213,7 +213,7 @@ async fn dead_letters_older_than_a_deletion_are_removed() {
 }
 
 #[tokio::test]
-async fn orphaned_dead_letters_are_removed_with_artifacts() {
+async fn sweep_removes_orphaned_dead_letters() {
     let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
     let content = FakeContent::new("kept", "0123456789012345678901234567890123456789");
     sweep.catalogue = Arc::new(FakeIndex::new(vec![content]).await.expect("an index"));
@@ -226,14 +226,14 @@ async fn orphaned_dead_letters_are_removed_with_artifacts() {
 }
 
 #[tokio::test]
-async fn unavailable_store_ends_the_sweep_and_keeps_its_progress() {
+async fn unavailable_store_stops_sweep_but_keeps_progress() {
     let (sweep, catalogue, _) = sweep(listed(), ErrorKind::Unavailable);
     assert_eq!(sweep.generations().await.expect_err("the store is unavailable").code, FailureCode::Unavailable);
     assert_eq!(catalogue.swept.lock().expect("no panic").retired, [run(1)]);
 }
 
 #[tokio::test]
-async fn damaged_manifest_keeps_all_artifacts_of_its_repository() {
+async fn damaged_manifest_keeps_artifacts_of_its_repository() {
     let damaged = repository("damaged");
     let manifest = ArtifactRef { key: format!("manifests/{damaged}/m"), size_bytes: 3, hash: [0; 32] };
     let listed = Listed { manifests: vec![(Tenant::local(), manifest)], ..Listed::default() };
@@ -251,7 +251,7 @@ async fn damaged_manifest_keeps_all_artifacts_of_its_repository() {
 /// A sync that takes longer than the grace period has packs that no manifest names yet. A run has such a link
 /// state.
 #[tokio::test]
-async fn sync_in_progress_keeps_all_artifacts_of_its_repository() {
+async fn running_sync_keeps_artifacts_of_its_repository() {
     let listed = Listed { at_work: [repository("long")].into(), ..Listed::default() };
     let (sweep, _, _) = sweep(listed, ErrorKind::Corrupt);
     for (name, folder) in [("long", "packs"), ("long", "links"), ("idle", "packs")] {
@@ -292,7 +292,7 @@ async fn damaged_facts_keep_the_vectors() {
 }
 
 #[tokio::test]
-async fn vectors_of_patterns_stay_while_the_tenant_has_the_pattern() {
+async fn sweep_keeps_vectors_of_the_tenants_own_patterns() {
     let (mut sweep, _, vectors) = sweep(Listed::default(), ErrorKind::Corrupt);
     let own = FakeContent::new("r", "c").pattern(pattern("Importer"));
     let other = Tenant::new("other");
@@ -309,7 +309,7 @@ async fn vectors_of_patterns_stay_while_the_tenant_has_the_pattern() {
 }
 
 #[tokio::test]
-async fn artifact_written_again_during_the_sweep_stays() {
+async fn artifact_rewritten_during_the_sweep_stays() {
     let (mut sweep, ..) = sweep(Listed::default(), ErrorKind::Corrupt);
     let key = format!("packs/{}/p", repository("r"));
     sweep.artifacts = Artifacts::new(Arc::new(PutAgain { inner: MemoryBlobs::new(), num_lists: Mutex::default() }));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_count_once_for_reading_and_per_path_for_indexing() {
+    fn copies_are_read_once_and_indexed_per_path() {
         let indexed = Outcome::Indexed(None);
         let entries = [
             entry("a", 1, 10, indexed.clone()),

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rebuild_changes_every_indexed_path() {
+    fn rebuild_changes_every_indexed_path() {
         let same = manifest(&[("a", 1), ("b", 0)]);
         assert_eq!(changed_paths(&same, &same, true).len(), 1);
     }

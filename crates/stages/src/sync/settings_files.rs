@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn unusable_settings_files_are_reported_and_the_others_read() {
+    fn unusable_settings_files_are_skipped_and_reported() {
         let tree = Tree::default()
             .with(".cairnignore", Ok(b"*.log\n"))
             .with("a/.cairnignore", Ok(b"x"))
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_changed_is_read_again() {
+    fn tree_that_changed_is_read_again() {
         let tree = Tree::default().with(".cairnignore", Err(ErrorKind::Conflict));
         assert_eq!(tree.settings().err().map(|error| error.code.as_str()), Some("conflict"));
     }

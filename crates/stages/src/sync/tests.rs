@@ -258,7 +258,7 @@ async fn changed_inputs_open_an_unchanged_head() {
 }
 
 #[tokio::test]
-async fn host_that_is_down_affects_only_its_repository() {
+async fn unreachable_host_affects_only_its_repository() {
     let world = World::new().await;
     world.remote.is_away.store(true, Ordering::SeqCst);
     let record = world.record.clone();
@@ -318,7 +318,7 @@ impl Ledger for Renewals {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_heartbeat_ends_when_the_lease_does() {
+async fn heartbeat_ends_when_the_lease_does() {
     let away = Some(ErrorKind::Unavailable);
     let check = async |renewals: &[Option<ErrorKind>], code: FailureCode, seconds: u64| {
         let mut world = World::new().await;
@@ -372,7 +372,7 @@ async fn files_read_are_counted() {
 }
 
 #[tokio::test]
-async fn failed_file_is_tried_again_at_the_same_commit() {
+async fn failed_file_is_retried_at_the_same_commit() {
     let world = World::new().await;
     *world.remote.is_unreadable() = true;
     world.publish(false, RunState::Published).await;

@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_wins_over_file_and_file_over_default() {
+    fn environment_overrides_file_and_defaults() {
         let file = "generated = 'keep'\nworkers = 3\nmax_file_size = '2 MiB'\n[sensitive]\nallow = ['docs/*.pem']\n\
                     [ceilings]\nsync_timeout_seconds = 9\n\
                     [sources]\nallow_http = true\nfetch_timeout_seconds = 60\n[sources.tokens]\n'Git.Example' = 'GIT_TOKEN'\n\
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_toml_is_a_fault_with_its_line() {
+    fn invalid_toml_is_reported_with_its_line() {
         let error = Operator::parse(Some(("config.toml", "a = 1\nb = = 2\n")), []).expect_err("fault");
         assert_eq!(error.faults[0].line, Some(2), "{error}");
     }

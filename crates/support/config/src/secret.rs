@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_that_no_header_can_hold_are_refused() {
+    fn secrets_invalid_in_a_header_are_refused() {
         for key in ["", "a b", "a\nb", "schlüssel"] {
             assert!(Secret::new(key).is_none(), "{key:?}");
         }

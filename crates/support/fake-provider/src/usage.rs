@@ -62,7 +62,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn step_counts_until_it_is_completely_a_window_old() {
+    fn usage_step_counts_for_one_whole_window() {
         let limits = Limits { requests: Some(2), tokens: Some(100) };
         let mut usage = Usage::default();
         usage.add(Duration::from_millis(900), MINUTE, 1, 60);

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_counted_elsewhere_are_read_when_somebody_looks() {
+    fn exported_numbers_are_read_on_each_scrape() {
         let calls = Arc::new(AtomicU64::new(3));
         let readings =
             [("test_calls_total", "Calls.", Kind::Counter), ("test_under_way", "Calls under way.", Kind::Gauge)];

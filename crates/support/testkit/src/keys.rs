@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn keys_in_memory_keep_the_contract() {
+    async fn memory_keys_pass_the_suite() {
         let open = async || Ok(Box::new(MemoryKeys::default()) as Box<dyn KeyStore>);
         suite::passes(&key_store::checks(), open).await.expect("passes");
         suite::catches(&key_store::checks(), &key_store::faults(), open).await.expect("catches");

@@ -9,12 +9,12 @@ use cairn_ports::{BlobStore, Clock, RunDocuments};
 use cairn_testkit::{ManualClock, MemoryBlobs, MemoryRuns};
 
 #[tokio::test]
-async fn memory_keeps_the_contract() -> Result<()> {
+async fn memory_stores_pass_the_suite() -> Result<()> {
     suite::passes(&blob_store::checks(), async || Ok(Box::new(MemoryBlobs::new()) as Box<dyn BlobStore>)).await
 }
 
 #[tokio::test]
-async fn runs_in_memory_keep_the_contract() -> Result<()> {
+async fn memory_runs_pass_the_suite() -> Result<()> {
     let open = async || Ok(Box::new(MemoryRuns::new()) as Box<dyn RunDocuments>);
     suite::passes(&run_documents::checks(), open).await?;
     suite::catches(&run_documents::checks(), &run_documents::faults(), open).await
@@ -33,7 +33,7 @@ impl ClockUnderTest for Manual {
 }
 
 #[tokio::test]
-async fn manual_clock_keeps_the_contract() -> Result<()> {
+async fn manual_clock_passes_the_suite() -> Result<()> {
     let open = async || Ok(Box::new(Manual(ManualClock::default())) as Box<dyn ClockUnderTest>);
     suite::passes(&clock::checks(), open).await?;
     suite::catches(&clock::checks(), &clock::faults(), open).await

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn short_outage_does_not_end_the_wait_and_an_error_does() {
+    async fn wait_survives_short_outage_and_ends_on_error() {
         let requested = progress(RequestState::Requested);
         let script = RefCell::new(vec![
             Ok(progress(RequestState::Published)),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn wait_for_an_absent_server_ends() {
+    async fn wait_for_an_unreachable_server_ends() {
         let (started, num_attempts) = (Instant::now(), Cell::new(0));
         let answer = patiently(async || {
             num_attempts.set(num_attempts.get() + 1);

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_machine_keeps_the_contract_of_clocks() -> anyhow::Result<()> {
+    async fn machine_clock_passes_the_suite() -> anyhow::Result<()> {
         let open = async || Ok(Box::new(Subject(SystemClock::start())) as Box<dyn ClockUnderTest>);
         suite::passes(&clock::checks(), open).await
     }

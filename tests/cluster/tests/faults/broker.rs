@@ -40,7 +40,7 @@ const ATTACHED_WITHIN: Duration = Duration::from_secs(30);
 /// Case 7: the broker's memory alarm blocks publishers for a minute under load. Consumers continue to answer,
 /// workers report that they are blocked, and nothing counts as lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_memory_alarm_goes_off() -> Result<()> {
+async fn cluster_recovers_from_a_memory_alarm() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let directory = tempdir()?;
     let broker = RabbitMq::start(directory.path()).await?;
@@ -97,7 +97,7 @@ async fn is_blocked(bench: &Bench) -> Result<()> {
 /// Case 9: queues are deleted under their consumers, with their jobs, and created again by `cairn topology
 /// apply`. The reconciler dispatches the deleted jobs again.
 #[tokio::test(flavor = "multi_thread")]
-async fn queues_are_deleted() -> Result<()> {
+async fn cluster_recovers_after_queues_are_deleted() -> Result<()> {
     const PARSER: &str = "parser-1";
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
@@ -128,7 +128,7 @@ async fn queues_are_deleted() -> Result<()> {
 /// Case 10: work queues are unbound for half a minute: published messages return, are counted as returned (an
 /// alert should watch this), and are published again.
 #[tokio::test(flavor = "multi_thread")]
-async fn queues_are_unbound() -> Result<()> {
+async fn cluster_recovers_after_queues_are_unbound() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
@@ -168,7 +168,7 @@ async fn unbind(vhost: &Vhost, queue: &Queue) -> Result<usize> {
 /// Case 12: the exchange of dead letters is missing when services start: they wait, are not ready, and name
 /// it. They take no job, so none can be lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_dead_letter_exchange_is_missing() -> Result<()> {
+async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
@@ -233,7 +233,7 @@ async fn names_what_is_missing(bench: &Bench, exchange: &str) -> Result<()> {
 /// Case 13: every job arrives two to four times, in any order, from the outbox and beside it. Repeated jobs
 /// are answered, and done once.
 #[tokio::test(flavor = "multi_thread")]
-async fn jobs_are_doubled() -> Result<()> {
+async fn duplicate_jobs_change_nothing() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;
@@ -281,7 +281,7 @@ async fn copies(bench: &Bench, doubled: &mut BTreeSet<String>, rng: &mut StdRng)
 
 /// Case 4: the broker is away for ten minutes. Workers live on and take no jobs; no restart is needed.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_broker_is_away_for_long() -> Result<()> {
+async fn cluster_recovers_from_a_long_broker_outage() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let directory = tempdir()?;
     let mut broker = RabbitMq::start(directory.path()).await?;

@@ -32,7 +32,7 @@ const LATE_MS: u32 = 4_000;
 /// expires; one generation is cancelled before or at its switch, and the next begins at once; the
 /// coordinators die at the switch.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_generations_at_once() -> Result<()> {
+async fn concurrent_generations_keep_the_index_correct() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 2).await?;
     bench.begin().await?;

@@ -29,7 +29,7 @@ const HANDLER_SLEEPS: Duration = Duration::from_secs(120);
 
 /// Case 5: the broker accepts messages, and its confirms are lost; then connections are reset.
 #[tokio::test(flavor = "multi_thread")]
-async fn confirms_are_lost() -> Result<()> {
+async fn cluster_recovers_from_lost_confirms() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let proxy = FaultProxy::start(&servers.rabbitmq).await?;
     let servers = Servers { rabbitmq: proxy.url(&servers.rabbitmq)?, ..servers };
@@ -77,7 +77,7 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
 /// sides close the connection; another cloner gets the job, and then the lease with the next epoch; the first
 /// cloner returns and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_hang() -> Result<()> {
+async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;
@@ -152,7 +152,7 @@ async fn has_nothing_in_hand(bench: &Bench, replica: &str) -> Result<()> {
 /// Case 8: a handler takes longer than the broker waits for an answer. Its channel is closed and opened
 /// again; another worker gets its job, and later writes of the slow handler change nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handler_takes_too_long() -> Result<()> {
+async fn cluster_survives_a_slow_handler() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let directory = tempdir()?;
     let broker = RabbitMq::start_with(directory.path(), "consumer_timeout = 60000").await?;

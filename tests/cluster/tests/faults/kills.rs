@@ -17,7 +17,7 @@ const RELAYED: &str = "coordinator::relayed";
 /// Case 1: every service is killed at every point that it passes, one point after the other, all services in
 /// the same rounds.
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_every_point() -> Result<()> {
+async fn cluster_survives_a_kill_at_every_point() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     for seed in seeds()? {
         let workload = Workload::new(seed, 3, 12);
@@ -45,7 +45,7 @@ async fn kill_at_every_point(mut bench: Bench) -> Result<()> {
 
 /// Case 2: a random service is killed at a random moment, for three minutes.
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_random() -> Result<()> {
+async fn cluster_survives_random_kills() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 4).await?;
     bench.begin().await?;

@@ -13,7 +13,7 @@ const NUM_ROUNDS: usize = 20;
 
 /// In each round, the node that leads most queues is killed while they contain jobs.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_leader_is_lost() -> Result<()> {
+async fn cluster_survives_loss_of_the_queue_leader() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let directory = tempdir()?;
     let mut nodes = RabbitCluster::start(directory.path(), 3).await?;

@@ -17,7 +17,7 @@ const NUM_DEATHS: usize = 2;
 /// Case 11: one of sixteen jobs of a worker overflows its stack each time. Only this job is abandoned; its
 /// files are missing until its dead letter is replayed without the poison.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_kills_its_worker() -> Result<()> {
+async fn job_that_kills_its_worker_is_dead_lettered() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     // The last one is the repository that readers observe.
     let workload = Workload::new(seed()?, NUM_JOBS - 1, 3);

@@ -68,7 +68,7 @@ pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -
 
 /// Case 20: a provider throttles, fails, is slow, answers wrongly, and is away for a minute.
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_days_of_a_provider() -> Result<()> {
+async fn cluster_survives_provider_faults() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let latency = Duration::from_millis(20);
     let provider = Provider::new(Settings { latency, ..Settings::new(Shape::Voyage) });

@@ -39,7 +39,7 @@ const BETWEEN_QUESTIONS: Duration = Duration::from_secs(1);
 
 /// Both quotas are used fully and neither is exceeded, although the active embedder is killed twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
+async fn quota_is_used_up_and_never_exceeded() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let settings = Settings { requests: Some(REQUESTS), tokens: Some(TOKENS), ..strict() };
     let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;
@@ -87,7 +87,7 @@ async fn a_quota_is_used_up_and_never_exceeded() -> Result<()> {
 
 /// Five minutes without the provider fail no part, and cost few calls.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_outage_costs_no_part_and_few_calls() -> Result<()> {
+async fn outage_costs_no_part_and_few_calls() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let settings = Settings { requests: Some(240), ..strict() };
     let provider = FakeServer::start("127.0.0.1:0".parse()?, Provider::new(settings)).await?;

@@ -22,7 +22,7 @@ const RECONNECTED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Case 3: the broker is killed while all services publish, and returns 5 seconds later.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_broker_is_killed() -> Result<()> {
+async fn cluster_survives_a_killed_broker() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
     // The counts of its queues are one second old instead of five.
@@ -66,7 +66,7 @@ async fn the_broker_is_killed() -> Result<()> {
 /// Case 14: the database is killed while the last two parts of a run are written and ended. In each round
 /// every run is published once.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_database_is_killed() -> Result<()> {
+async fn cluster_survives_a_killed_database() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let directory = tempdir()?;
     let mut database = Neo4j::start(directory.path()).await?;

@@ -20,7 +20,7 @@ const BETWEEN_RACES: Duration = Duration::from_millis(200);
 /// Case 16: Qdrant writes points and does not answer for half a minute. The writers try again, and write the
 /// same points.
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_of_the_vector_store_hang() -> Result<()> {
+async fn cluster_survives_a_hanging_vector_store() -> Result<()> {
     const HANG: Duration = Duration::from_secs(30);
     const EMBEDDER: &str = "embedder-1";
     let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
@@ -58,7 +58,7 @@ async fn answers_of_the_vector_store_hang() -> Result<()> {
 /// Case 17: S3 refuses a fifth of all requests, half of these after carrying them out, and every artifact has
 /// several writers at once.
 #[tokio::test(flavor = "multi_thread")]
-async fn artifacts_are_refused_and_raced_for() -> Result<()> {
+async fn cluster_survives_refused_and_racing_artifact_writes() -> Result<()> {
     let Some(given) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let proxy = HttpProxy::start(&given.s3).await?;
     let servers = Servers { s3: proxy.url(&given.s3)?, ..given };
@@ -123,7 +123,7 @@ fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
 /// The former fails its run, and the next sync writes the pack again; the latter are written again at once.
 /// Neither is used.
 #[tokio::test(flavor = "multi_thread")]
-async fn artifacts_are_truncated() -> Result<()> {
+async fn cluster_recovers_from_truncated_artifacts() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 5).await?;
     bench.begin().await?;

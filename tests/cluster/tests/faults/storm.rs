@@ -29,7 +29,7 @@ const NUM_ROUNDS: usize = 4;
 /// that take these in the opposite order. A transaction that does not succeed within its ten tries would send
 /// its job up the ladder: none does.
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_deadlock() -> Result<()> {
+async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };
     let mut settings = hasty();
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(Value::as_table_mut) {

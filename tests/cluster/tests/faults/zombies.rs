@@ -18,7 +18,7 @@ const IN_HAND: &str = "cairn_jobs_in_hand";
 /// Case 18: a cloner is frozen in the middle of a sync for longer than its lease lasts; another cloner takes
 /// the lease with the next epoch and does the work; the first one continues, and nothing that it does counts.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cloner_comes_back_too_late() -> Result<()> {
+async fn late_cloner_changes_nothing() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut bench = Bench::prepare(servers, &hasty(), 3).await?;
     bench.begin().await?;

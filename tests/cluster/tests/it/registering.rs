@@ -18,7 +18,7 @@ use crate::questions::Service;
 const NOWHERE: &str = "nowhere";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_is_indexed_as_on_this_machine() -> Result<()> {
+async fn registered_address_is_indexed_as_locally() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
     let mut ground = Ground::prepare(&servers, &Table::new()).await?;
     ground.cluster.start_all().await?;

@@ -66,7 +66,7 @@ async fn recall(case: &Case, ef: u64, filter: Option<Filter>) -> f64 {
 }
 
 #[tokio::test]
-async fn the_index_is_built_used_and_kept_current() {
+async fn index_is_built_used_and_updated() {
     let case = indexed().await;
     // Both vectors of a point are counted; the last segment, which takes new points, need not be indexed.
     let info = case.settled(|info| info.indexed_vectors_count.unwrap_or(0) >= NUM_POINTS * 2 * 9 / 10).await;

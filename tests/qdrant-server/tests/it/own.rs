@@ -50,7 +50,7 @@ fn expected() -> Vec<(u64, i64)> {
 }
 
 #[tokio::test]
-async fn answered_writes_survive_sigkill() {
+async fn confirmed_writes_survive_sigkill() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     fill(&process.client()).await;
@@ -76,7 +76,7 @@ async fn answered_writes_survive_sigkill() {
 }
 
 #[tokio::test]
-async fn interrupted_writers_lose_no_answered_write() {
+async fn killed_server_keeps_every_confirmed_write() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     process.client().create_collection(create("kept", 2)).await.expect("created");
@@ -109,7 +109,7 @@ async fn upsert_quietly(client: &Qdrant, id: u64) {
 }
 
 #[tokio::test]
-async fn an_orderly_end_keeps_everything() {
+async fn terminated_server_keeps_everything() {
     let Some(storage) = storage() else { return };
     let process = Process::start(storage.path());
     fill(&process.client()).await;

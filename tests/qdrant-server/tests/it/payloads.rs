@@ -64,7 +64,7 @@ async fn payloads_are_overwritten_deleted_and_cleared() {
 }
 
 #[tokio::test]
-async fn a_mark_is_set_only_where_its_filter_allows() {
+async fn mark_is_set_only_where_its_filter_allows() {
     let case = Case::new(1).await;
     case.index("to", FieldType::Integer).await;
     let open = i64::MAX;

@@ -10,7 +10,7 @@ fn payload(point: &RetrievedPoint, field: &str) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn points_come_back_as_they_were_written() {
+async fn points_are_read_as_written() {
     let case = Case::new(4).await;
     let nested = Value::from(Payload::from([("list", Value::from(vec![Value::from(1), Value::from("two")]))]));
     let fields = [
@@ -99,7 +99,7 @@ async fn points_are_deleted_by_id_and_by_filter() {
 }
 
 #[tokio::test]
-async fn scrolling_goes_by_id() {
+async fn points_are_scrolled_by_id() {
     let case = Case::new(1).await;
     let ids: Vec<u64> = (0..57).map(|index| index * 37 % 101).collect();
     case.upsert(ids.iter().map(|id| point(*id, vec![1.0], [])).collect()).await;
@@ -124,7 +124,7 @@ async fn scrolling_goes_by_id() {
 }
 
 #[tokio::test]
-async fn scrolling_goes_by_an_indexed_integer() {
+async fn points_are_scrolled_by_an_indexed_integer() {
     let case = Case::new(1).await;
     case.index("order", FieldType::Integer).await;
     let order = |id: u64| (id * 7919 % 64) as i64 * (1 << 46);

@@ -108,7 +108,7 @@ async fn sparse_scores_are_exact() {
 }
 
 #[tokio::test]
-async fn a_limit_takes_some_of_equal_scores_and_all_come_with_a_larger_one() {
+async fn larger_limit_returns_all_points_of_equal_score() {
     let case = Case::new(2).await;
     case.upsert((0..300).map(|id| point(id, vec![1.0, id as f32], [])).collect()).await;
     let query = |limit| QueryPointsBuilder::new(&case.name).query(vec![5.0, 0.0]).using("dense").limit(limit);
@@ -122,7 +122,7 @@ async fn a_limit_takes_some_of_equal_scores_and_all_come_with_a_larger_one() {
 }
 
 #[tokio::test]
-async fn payloads_and_vectors_come_when_asked_for() {
+async fn payloads_and_vectors_are_returned_on_request() {
     let case = filled().await;
     let query = || QueryPointsBuilder::new(&case.name).query(integers(1, DIMENSIONS)).using("dense").limit(1);
     let one = async |query: QueryPointsBuilder| case.client.query(query).await.expect("found").result.remove(0);
@@ -143,7 +143,7 @@ async fn payloads_and_vectors_come_when_asked_for() {
 }
 
 #[tokio::test]
-async fn batches_and_fusion_answer_each_query() {
+async fn batch_and_fusion_return_each_query() {
     let case = filled().await;
     let dense = |seed| QueryPointsBuilder::new(&case.name).query(integers(seed, DIMENSIONS)).using("dense").limit(3);
     let batch = QueryBatchPointsBuilder::new(&case.name, vec![dense(1).build(), dense(2).build()]);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cancelled_remainder_is_skipped_and_dropped_member_retries() {
+    async fn dropped_remainders_are_skipped_and_dropped_calls_end() {
         let queue = Remainders::default();
         let ((first, _), (second, ticket)) = (queue.add(texts(1), 1), queue.add(texts(1), 1));
         drop(queue.add(texts(1), 1));

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_settings_and_keys_by_value_are_refused() {
+    fn unknown_settings_and_inline_keys_are_refused() {
         for wrong in ["modle = 'x'\n", "api_key = 'sk-123'\n", "api_key = { value = 'sk-123' }\n"] {
             let text = format!("{wrong}{}", VOYAGE.replace("api_key", "#"));
             assert!(parse(&text).is_err(), "{text}");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn breaker_opens_by_share_by_sequence_or_by_refusal() {
+    fn breaker_opens_after_failures_or_one_refusal() {
         let check = |calls: &str, expect: bool| assert_eq!(breaker_after(calls).is_open(), expect, "{calls}");
         check("----", false);
         check("-----", true);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_grows_only_if_reached_and_below_the_maximum() {
+    fn limit_grows_to_the_maximum_only_if_reached() {
         let mut idle = Concurrency::adaptive(200);
         let mut busy = Concurrency::adaptive(4);
         for call in 1..1000 {

@@ -20,16 +20,16 @@ async fn passes_the_suite(shape: Shape) -> Result<()> {
 }
 
 #[tokio::test]
-async fn voyage() -> Result<()> {
+async fn voyage_passes_the_suite() -> Result<()> {
     passes_the_suite(Shape::Voyage).await
 }
 
 #[tokio::test]
-async fn openai_compatible() -> Result<()> {
+async fn openai_compatible_passes_the_suite() -> Result<()> {
     passes_the_suite(Shape::Openai).await
 }
 
 #[tokio::test]
-async fn text_embeddings_inference() -> Result<()> {
+async fn text_embeddings_inference_passes_the_suite() -> Result<()> {
     passes_the_suite(Shape::Tei).await
 }

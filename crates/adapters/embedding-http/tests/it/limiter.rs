@@ -296,7 +296,7 @@ fn every_case(busy: &[u64], waits: &[u64], tokens: &[u64]) -> Vec<(u64, u64, u64
 }
 
 #[test]
-fn standby_continues_the_usage_of_the_dead_owner() {
+fn new_owner_waits_before_its_first_grant() {
     for (wait, earliest, latest) in [(0, 0, 3), (10, 10, 13), (60, 60, 63)] {
         let mut limiter = Limiter::new(&quota(60, 1_000_000, 0));
         limiter.take_over(Duration::from_secs(100), Duration::from_secs(wait));

@@ -102,7 +102,7 @@ async fn disturbed(num_parts: usize, part_texts: usize, num_calls: RangeInclusiv
 /// The batches of one part run together: a batch that may not call does not cancel the probe of another
 /// batch.
 #[tokio::test(start_paused = true)]
-async fn part_of_many_batches_recovers_after_an_outage() {
+async fn large_part_recovers_after_an_outage() {
     let provider =
         VirtualProvider::new(Settings { latency: Duration::from_millis(200), ..Settings::new(Shape::Voyage) });
     provider.provider().script([
@@ -127,7 +127,7 @@ async fn part_of_many_batches_recovers_after_an_outage() {
 /// During the outage: the calls that opened the breaker, their retries, and one probe per ten seconds. After
 /// it: the full rate.
 #[tokio::test(start_paused = true)]
-async fn calls_are_few_in_an_outage_and_full_rate_after() {
+async fn outage_costs_few_calls_and_full_rate_returns() {
     let mut faults = vec![Fault::None; 300];
     faults.push(Fault::Outage { ms: OUTAGE.as_millis() as u64 });
     let disturbed = work(faults, 1_200, 10).await;

@@ -77,7 +77,7 @@ async fn five_minutes(takeover_wait_ms: u64) -> (f64, VirtualProvider) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn quota_is_used_and_kept_over_two_kills_of_the_owner() {
+async fn quota_is_kept_when_the_owner_is_killed_twice() {
     let (share, provider) = five_minutes(0).await;
     let report = provider.provider().report();
     assert!(report.most_tokens <= TOKENS && report.most_requests <= REQUESTS, "{report:?}");

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_opening_refuse_links_and_parents() {
+    fn open_refuses_links_and_parent_paths() {
         let directory = tempfile::tempdir().expect("directory");
         let (root, outside) = (directory.path().join("root"), directory.path().join("outside"));
         for folder in [root.join("a/b"), outside.join("b")] {

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_decoded_whole_or_not_at_all() {
+    fn history_is_decoded_whole_or_not_at_all() {
         let path = |path: &str, changed_at| PathHistory {
             path: path.as_bytes().to_vec(),
             blob: BlobId([path.len() as u8; 20]),

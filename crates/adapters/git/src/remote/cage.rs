@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn configuration_of_the_current_directory_is_not_read() {
+    fn git_ignores_config_of_the_current_directory() {
         let directory = tempfile::tempdir().expect("directory");
         let git = |arguments: &[&str]| {
             let status = Command::new("git").args(arguments).current_dir(directory.path()).status();

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn restored_clone_contains_data_and_own_settings_only() {
+    fn restored_clone_drops_planted_files() {
         let directory = tempfile::tempdir().expect("directory");
         let clone = CloneDirectory::new(directory.path().join("a.git"), "url");
         clone.restore().expect("nothing to restore");

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_pins_keys_and_address_and_refuses_quotes() {
+    fn ssh_command_pins_host_keys_and_address() {
         let ssh =
             SshSettings { known_hosts: "/keys/known hosts".into(), key: Some("/keys/id".into()), tenants: Vec::new() };
         let line = ssh_command(&ssh, "git.example.com", Some(&"1.1.1.1".parse().expect("address"))).expect("quotable");

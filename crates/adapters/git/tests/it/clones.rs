@@ -12,7 +12,7 @@ use cairn_ports::{ReadOptions, SourceReader};
 use crate::support::{Fixture, paths, remote_settings, url};
 
 #[test]
-fn clones_of_urls_that_are_not_live_are_removed() {
+fn clones_of_unlisted_urls_are_removed() {
     let (kept, removed) = (Fixture::repository(), Fixture::repository());
     for fixture in [&kept, &removed] {
         fixture.write("a", "1");
@@ -72,7 +72,7 @@ fn clones_are_private() {
 }
 
 #[test]
-fn planted_configuration_of_a_clone_runs_no_command() {
+fn planted_clone_configuration_runs_no_command() {
     let fixture = Fixture::repository();
     fixture.write("a", "1");
     fixture.commit_all();

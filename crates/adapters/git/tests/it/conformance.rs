@@ -87,21 +87,21 @@ async fn check(kind: Kind) -> Result<()> {
 }
 
 #[tokio::test]
-async fn working_trees_meet_the_contract() -> Result<()> {
+async fn working_trees_pass_the_suite() -> Result<()> {
     check(Kind::WorkTree).await
 }
 
 #[tokio::test]
-async fn bare_repositories_meet_the_contract() -> Result<()> {
+async fn bare_repositories_pass_the_suite() -> Result<()> {
     check(Kind::Bare).await
 }
 
 #[tokio::test]
-async fn directories_meet_the_contract() -> Result<()> {
+async fn directories_pass_the_suite() -> Result<()> {
     check(Kind::Directory).await
 }
 
 #[tokio::test]
-async fn remotes_meet_the_contract() -> Result<()> {
+async fn remotes_pass_the_suite() -> Result<()> {
     check(Kind::Remote).await
 }

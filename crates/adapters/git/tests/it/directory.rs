@@ -34,7 +34,7 @@ fn entries_equal_find() {
 }
 
 #[test]
-fn links_are_followed_inside_and_recorded_otherwise() {
+fn links_are_followed_only_inside_the_directory() {
     let fixture = plain();
     let outside = fixture.directory.path().join("outside");
     fs::create_dir(&outside).expect("directory");
@@ -92,7 +92,7 @@ fn multiplying_links_are_limited() {
 }
 
 #[test]
-fn pipes_and_sockets_are_recorded_and_never_opened() {
+fn pipes_and_sockets_are_listed_but_not_opened() {
     let fixture = plain();
     fixture.write("file", "1");
     let pipe = fixture.repo.join("pipe");

@@ -48,7 +48,7 @@ fn add_submodule(fixture: &Fixture) {
 }
 
 #[test]
-fn entries_equal_ls_tree_and_contents_equal_objects() {
+fn entries_and_contents_equal_those_of_git() {
     let fixture = Fixture::repository();
     odd_tree(&fixture);
     fixture.commit_all();
@@ -149,7 +149,7 @@ fn missing_object_makes_one_entry_unreadable() {
 }
 
 #[test]
-fn missing_or_malformed_tree_makes_one_entry_unreadable() {
+fn missing_tree_makes_one_entry_unreadable() {
     let fixture = Fixture::repository();
     fixture.write("good/a", "1");
     fixture.write("lost/deep/b", "2");
@@ -162,7 +162,7 @@ fn missing_or_malformed_tree_makes_one_entry_unreadable() {
 }
 
 #[test]
-fn listing_limit_of_the_caller_ends_every_listing() {
+fn caller_limit_stops_every_kind_of_listing() {
     let fixture = Fixture::repository();
     for number in 0..50 {
         fixture.write(format!("d{}/f{number}", number % 7), "12345");

@@ -76,7 +76,7 @@ fn fixture() -> (Fixture, std::path::PathBuf) {
 }
 
 #[test]
-fn directory_swapped_with_a_link_never_leads_outside() {
+fn directory_replaced_by_a_link_reads_nothing_outside() {
     for is_work_tree in [true, false] {
         let (fixture, outside) = fixture();
         if is_work_tree {
@@ -90,7 +90,7 @@ fn directory_swapped_with_a_link_never_leads_outside() {
 }
 
 #[test]
-fn file_swapped_with_a_link_never_leads_outside() {
+fn file_replaced_by_a_link_reads_nothing_outside() {
     for is_work_tree in [true, false] {
         let (fixture, outside) = fixture();
         let target = outside.join("file");

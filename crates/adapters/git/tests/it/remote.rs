@@ -102,7 +102,7 @@ fn noise_at(number: u64, at: u64) -> u8 {
 }
 
 #[test]
-fn missing_commits_branches_and_remotes_are_reported() {
+fn missing_commit_branch_or_remote_is_not_found() {
     let fixture = Fixture::repository();
     let sources = GitSources::new(remote_settings(&fixture));
     let error = sources.open(&url(&fixture), &ReadOptions::default()).err().expect("no commit");

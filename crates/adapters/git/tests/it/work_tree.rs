@@ -91,7 +91,7 @@ fn ignored_files_are_hidden_unless_tracked() {
 }
 
 #[test]
-fn dirty_means_that_the_tree_differs_from_the_commit() {
+fn tree_is_dirty_when_it_differs_from_the_commit() {
     let fixture = Fixture::repository();
     let check = |expect: bool, what: &str| {
         let tree = check_listing(&fixture);
@@ -141,7 +141,7 @@ fn filtered_files_are_clean_if_git_reports_so() {
 }
 
 #[test]
-fn links_submodules_and_inner_repositories_are_not_entered() {
+fn links_and_inner_repositories_are_not_entered() {
     let fixture = Fixture::repository();
     fixture.write("real/a", "1");
     fixture.link("link", "real");
@@ -270,7 +270,7 @@ fn kinds_of_sources_are_recognised_and_named() {
 
 /// Each kind of file in place of an ignore file or an attribute file costs at most that file.
 #[test]
-fn unusable_ignore_and_attribute_files_never_stop_a_listing() {
+fn unusable_ignore_files_do_not_stop_a_listing() {
     let fixture = Fixture::repository();
     for folder in ["pipe", "directory", "link", "large", "binary"] {
         fixture.write(format!("{folder}/file"), "1");

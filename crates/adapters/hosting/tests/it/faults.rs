@@ -60,7 +60,7 @@ async fn refusals_have_a_kind_and_name_the_remedy() {
 }
 
 #[tokio::test]
-async fn token_is_never_shown_even_if_the_service_repeats_it() {
+async fn token_repeated_by_the_service_is_not_shown() {
     let message = json!({ "message": format!("your Authorization was Bearer {SECRET}") }).to_string();
     for status in [400, 401, 403, 404, 500] {
         let reply = Reply { status, ..Reply::json(message.clone()) };
@@ -159,7 +159,7 @@ async fn missing_token_variable_is_named() {
 
 /// Entries with false data, each with a part of the expected reason.
 #[tokio::test]
-async fn false_entries_are_refused_alone() {
+async fn invalid_entries_are_refused_alone() {
     for kind in KINDS {
         let sound = entry(kind, "acme", &repository(1));
         let name = if kind == ServiceKind::Gitlab { "path_with_namespace" } else { "full_name" };
@@ -223,7 +223,7 @@ async fn pages_and_entries_have_limits() {
 }
 
 #[tokio::test]
-async fn all_refused_entries_are_counted_and_the_first_explained() {
+async fn refusals_beyond_the_limit_have_no_reason() {
     let strangers: Vec<Value> = (1..=1_000).map(|id| entry(ServiceKind::Gitea, "other", &repository(id))).collect();
     let page = Value::from(strangers).to_string();
     let next = "<https://x/?page=2>; rel=\"next\"";
@@ -239,7 +239,7 @@ async fn all_refused_entries_are_counted_and_the_first_explained() {
 }
 
 #[tokio::test]
-async fn foreign_texts_are_on_one_line_redacted_and_bounded() {
+async fn foreign_texts_are_escaped_and_bounded() {
     let mut loud = entry(ServiceKind::Gitea, "acme", &repository(1));
     loud["description"] = json!(format!("a\nb\u{1b}[31m\u{202e}{}", "x".repeat(5_000)));
     loud["topics"] = json!(vec!["t\n".to_owned() + &"y".repeat(500); 200]);

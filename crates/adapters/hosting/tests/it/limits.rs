@@ -15,7 +15,7 @@ fn shelf(count: u64, per_page: usize) -> Shelf {
 }
 
 #[tokio::test]
-async fn short_wait_is_made_and_the_list_is_complete() {
+async fn short_requested_wait_completes_the_list() {
     for kind in KINDS {
         let server = shelf(5, 2).serve(kind).await;
         let limited = [
@@ -49,7 +49,7 @@ async fn long_wait_is_returned_at_once() {
 }
 
 #[tokio::test]
-async fn limit_used_up_between_pages_stops_the_requests() {
+async fn used_up_rate_limit_stops_before_the_next_page() {
     let server = shelf(5, 2).serve(ServiceKind::Github).await;
     let used_up = |reply: Reply| reply.header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "3000");
     let page = Reply::json("[]").header("link", "<https://x/?page=2>; rel=\"next\"");
@@ -73,7 +73,7 @@ async fn endless_waits_end_at_the_timeout() {
 }
 
 #[tokio::test]
-async fn transient_failures_are_retried_and_permanent_ones_returned() {
+async fn server_errors_are_retried_twice_then_returned() {
     for status in [500, 502, 503, 504] {
         let server = shelf(3, 2).serve(ServiceKind::Gitlab).await;
         server.first([Reply::status(status), Reply::status(status)]);

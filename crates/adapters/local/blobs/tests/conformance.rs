@@ -8,7 +8,7 @@ use cairn_ports::BlobStore;
 /// The planted faults run first: if their leftovers could make a check fail, the suite that follows would
 /// show it.
 #[tokio::test(flavor = "multi_thread")]
-async fn files_meet_the_contract_of_the_blob_store() -> Result<()> {
+async fn blob_files_pass_the_suite() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = LocalBlobs::open(directory.path())?;
     let open = async || Ok(Box::new(store.clone()) as Box<dyn BlobStore>);

@@ -31,7 +31,7 @@ async fn open() -> Result<Box<dyn BrokerUnderTest>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn local_broker_meets_the_contract() -> Result<()> {
+async fn local_broker_passes_the_suite() -> Result<()> {
     suite::passes(&broker::checks(), open).await
 }
 

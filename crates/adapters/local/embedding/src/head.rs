@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_of_many_languages() {
+    fn heads_are_found_in_many_languages() {
         check("def parse(text):\n    return 1", "def parse(text):");
         check("@cache\n# why\ndef parse(text,\n          base):\n    return 1", "def parse(text,\n          base):");
         check("class Parser:\n    x = 1", "class Parser:");

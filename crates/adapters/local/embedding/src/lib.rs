@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_model_is_whole() {
+    fn shipped_model_is_valid() {
         let model = embedder().model;
         assert_eq!(model.digest(), *blake3::hash(&BYTES.0[64..]).as_bytes());
         assert!(BYTES.0.len() <= 12_000_000, "{}", BYTES.0.len());
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_found_in_other_words_and_styles() {
+    fn question_is_most_similar_to_the_matching_code() {
         let download = "def fetch_url(address):\n    response = http.get(address)\n    return response.body\n";
         let matrix = "func Transpose(m [][]float64) [][]float64 {\n\trows, columns := len(m), len(m[0])\n}\n";
         for (question, near, far) in
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_port_gives_one_vector_for_each_text() {
+    async fn port_returns_one_vector_per_text() {
         let embedder = embedder();
         let texts: Vec<String> = (0..200).map(|number| format!("fn parse_{number}() {{}}")).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

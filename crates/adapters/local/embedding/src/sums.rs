@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_variants_sum_the_same() {
+    fn all_implementations_give_the_same_sum() {
         let up: [u8; DIMENSIONS] = std::array::from_fn(|index| index as u8);
         let down: [u8; DIMENSIONS] = std::array::from_fn(|index| 255 - index as u8);
         let shares = [1, 77, 30_000, 0, 5, 30_000, 9];

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_round_away_from_zero() {
+    fn halves_are_rounded_away_from_zero() {
         for (value, expect) in [(0.5, 1), (-0.5, -1), (0.49, 0), (-0.49, 0), (1.5, 2), (200.0, 127), (-200.0, -127)] {
             assert_eq!(rounded(value), expect, "{value}");
         }

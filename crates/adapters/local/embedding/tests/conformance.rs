@@ -6,7 +6,7 @@ use cairn_local_embedding::LocalEmbedder;
 use cairn_ports::Embedder;
 
 #[tokio::test]
-async fn the_shipped_model_keeps_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn shipped_model_passes_suite_and_planted_faults_fail() -> Result<()> {
     let open = async || Ok(Box::new(LocalEmbedder::shipped()?) as Box<dyn Embedder>);
     suite::passes(&embedder::checks(), open).await?;
     suite::catches(&embedder::checks(), &embedder::faults(), open).await

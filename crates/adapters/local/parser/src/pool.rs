@@ -216,7 +216,7 @@ mod tests {
 
     /// The clock is paused. It jumps to the deadline, since no other timer is pending.
     #[tokio::test(start_paused = true)]
-    async fn a_child_that_neither_answers_nor_works_is_given_up() {
+    async fn silent_idle_child_times_out() {
         let started = tokio::time::Instant::now();
         let facts = parser("exec sleep 1000").parse(texts(3)).await.expect("facts");
         check(&facts, ParseStatus::Timeout, 3);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_at_which_children_die_is_tried_twice() {
+    async fn file_that_kills_children_is_tried_twice() {
         let directory = tempfile::tempdir().expect("a folder");
         let log = directory.path().join("log");
         let script = format!("echo started >> {}; exit 1", log.display());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_cannot_be_started_is_an_error_of_the_parser() {
+    async fn missing_program_is_a_parser_error() {
         let missing = ChildParser::new(PathBuf::from("/nonexistent/program"), Vec::new());
         let error = missing.parse(texts(1)).await.expect_err("no program");
         assert!(error.to_string().contains("/nonexistent/program"), "{error}");

@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn kernels_agree(
+        fn all_kernels_give_the_same_products(
             (question, matrix) in (1usize..300).prop_flat_map(|dimensions| (
                 prop::collection::vec(any::<i8>(), dimensions),
                 prop::collection::vec(any::<u8>(), dimensions * 3),

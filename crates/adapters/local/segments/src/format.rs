@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_and_sections_keep_their_places() {
+    fn row_and_section_layout_is_fixed() {
         let row = RowRecord {
             start_line: 1,
             end_line: u32::MAX,

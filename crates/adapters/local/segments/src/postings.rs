@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_read(vectors in vectors()) {
+        fn encoded_lists_are_read_back(vectors in vectors()) {
             let encoded = encode(vectors.iter());
             let postings = Postings::new(&encoded.terms, &encoded.ends, &encoded.lists).expect("fits");
             let read = postings.vectors(vectors.len() as u32);

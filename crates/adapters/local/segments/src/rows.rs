@@ -79,7 +79,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_and_removals_add_up(
+        fn ranges_and_removals_give_the_expected_rows(
             ranges in prop::collection::vec((0u32..200, 0u32..220), 0..5),
             removed in prop::collection::vec(0u32..220, 0..5),
         ) {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ends_at_the_last_row() {
+    fn full_set_ends_at_the_last_row() {
         assert_eq!(RowSet::all(70).len(), 70);
         assert_eq!(RowSet::all(0).len(), 0);
         assert!(!RowSet::all(70).contains(70));

@@ -8,7 +8,7 @@ use cairn_ports::VectorStore;
 /// The faults come first: if what they leave behind could make a check fail, the suite that follows would
 /// show it.
 #[tokio::test(flavor = "multi_thread")]
-async fn segments_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn segments_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = SegmentStore::new(directory.path());
     let open = async || Ok(Box::new(store.clone()) as Box<dyn VectorStore>);

@@ -24,7 +24,7 @@ async fn count(store: &SegmentStore, next: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn every_write_may_fail_and_be_repeated() {
+async fn failed_writes_can_be_repeated() {
     let scenario = fail::FailScenario::setup();
     let repository = repository("faults");
     for point in WRITES {

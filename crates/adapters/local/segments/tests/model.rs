@@ -216,7 +216,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn store_and_model_agree(steps in prop::collection::vec(step(), 1..14)) {
+    fn store_equals_its_model(steps in prop::collection::vec(step(), 1..14)) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
         runtime.block_on(play(&steps));
     }

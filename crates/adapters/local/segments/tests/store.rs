@@ -50,7 +50,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn the_best_come_first_and_ties_by_place() {
+async fn hits_are_ordered_by_score_then_place() {
     let fixture = Fixture::new().await;
     let all = ChunkFilter::default();
     assert_eq!(fixture.lines(&view(2, &[]), &all, 3).await, [5, 4, 3]);
@@ -71,7 +71,7 @@ async fn the_best_come_first_and_ties_by_place() {
 }
 
 #[tokio::test]
-async fn terms_add_up() {
+async fn term_scores_are_summed() {
     let fixture = Fixture::new().await;
     let search = async |terms: &[(u32, u32)], limit| {
         let filter = ChunkFilter::default();
@@ -87,7 +87,7 @@ async fn terms_add_up() {
 }
 
 #[tokio::test]
-async fn filters_restrict() {
+async fn filters_restrict_hits() {
     let fixture = Fixture::new().await;
     let check = async |filter: ChunkFilter, expect: &[u32]| {
         assert_eq!(fixture.lines(&view(2, &[]), &filter, 9).await, expect, "{filter:?}");
@@ -111,7 +111,7 @@ async fn filters_restrict() {
 }
 
 #[tokio::test]
-async fn scope_comes_before_everything() {
+async fn hits_are_limited_to_view_and_scope() {
     let fixture = Fixture::new().await;
     let vector = DenseVector(vec![1, 0]);
     let found = async |view: View, scope: Scope| {
@@ -146,7 +146,7 @@ async fn staging_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn questions_that_cannot_be_answered_are_refused() {
+async fn invalid_queries_are_refused() {
     let fixture = Fixture::new().await;
     let now = view(2, &[]);
     let three = DenseVector(vec![1, 2, 3]);
@@ -163,7 +163,7 @@ async fn questions_that_cannot_be_answered_are_refused() {
 }
 
 #[tokio::test]
-async fn damage_is_named_and_a_repeated_part_heals_it() {
+async fn damage_is_reported_and_a_repeated_part_repairs_it() {
     let fixture = Fixture::new().await;
     let path = fixture.files().remove(0);
     let sound = fs::read(&path).expect("read");
@@ -212,7 +212,7 @@ fn is_padding(sound: &[u8], position: usize) -> bool {
 }
 
 #[tokio::test]
-async fn an_aborted_generation_leaves_no_trace() {
+async fn aborted_generation_leaves_no_chunk() {
     let fixture = Fixture::new().await;
     let added = point(chunk(fixture.repository, "x.rs", 9, "new"), &[9, 1], &[]);
     let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
@@ -233,7 +233,7 @@ async fn an_aborted_generation_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn a_removed_repository_leaves_no_trace() {
+async fn removed_repository_leaves_no_trace() {
     let fixture = Fixture::new().await;
     fixture.store.remove_repository(&Tenant::local(), fixture.repository, GenerationId(1)).await.expect("removed");
     assert_eq!(fixture.lines(&view(2, &[]), &ChunkFilter::default(), 9).await.len(), 5);
@@ -271,7 +271,7 @@ async fn every_key_of_a_large_segment_is_found() {
 }
 
 #[tokio::test]
-async fn replaced_files_go_when_no_reader_can_be_listing_them() {
+async fn replaced_segments_are_removed_after_a_delay() {
     let fixture = Fixture::new().await;
     let retired = vec![chunk(fixture.repository, "src/a.rs", 5, "text 5").key];
     let staged = StagedPoints { points: Vec::new(), retired };

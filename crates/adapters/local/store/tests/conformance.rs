@@ -31,7 +31,7 @@ suites!(
 
 /// Catalogue, ledger, outbox and requests, made of the store's documents.
 #[tokio::test(flavor = "multi_thread")]
-async fn runs() -> Result<()> {
+async fn runs_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = Arc::new(LocalStore::open(directory.path())?);
     let open = async || Ok(Box::new(Metastore::new(store.clone())) as Box<dyn RunStore>);

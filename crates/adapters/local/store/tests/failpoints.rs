@@ -243,7 +243,7 @@ async fn play_with(fail_point: Option<&str>) -> Result<Vec<String>> {
 }
 
 #[tokio::test]
-async fn every_write_may_fail_or_lose_its_answer() -> Result<()> {
+async fn writes_survive_failures_and_lost_replies() -> Result<()> {
     let scenario = fail::FailScenario::setup();
     let undisturbed = play_with(None).await?;
     for operation in WRITE_OPERATIONS {

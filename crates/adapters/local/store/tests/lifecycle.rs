@@ -178,7 +178,7 @@ async fn next_run_retires_records_of_an_aborted_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_second_process_reads_what_was_published() -> anyhow::Result<()> {
+async fn second_process_reads_published_records() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let other = LocalStore::open(fixture.directory.path())?;
     let run = fixture.begin(None, 0).await?;
@@ -191,7 +191,7 @@ async fn a_second_process_reads_what_was_published() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_copy_works_elsewhere() -> anyhow::Result<()> {
+async fn copied_store_can_be_opened() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let run = fixture.begin(None, 0).await?;
     fixture.publish(run, 0).await?;
@@ -206,7 +206,7 @@ async fn a_copy_works_elsewhere() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_damaged_file_names_the_remedy() -> anyhow::Result<()> {
+async fn damaged_file_error_names_the_remedy() -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
     std::fs::write(directory.path().join("cairn.db"), vec![7; 8192])?;
     check_refused(directory.path(), "delete the index directory and index again")
@@ -247,7 +247,7 @@ async fn read_all(directory: &std::path::Path, repository: RepositoryId) -> anyh
 }
 
 #[tokio::test]
-async fn damage_anywhere_is_noticed_and_names_the_remedy() -> anyhow::Result<()> {
+async fn any_damage_is_detected_and_names_the_remedy() -> anyhow::Result<()> {
     let fixture = Fixture::new().await?;
     let expected = stage_many(&fixture).await?;
     let Fixture { store, directory, repository } = fixture;
@@ -280,7 +280,7 @@ async fn damage_anywhere_is_noticed_and_names_the_remedy() -> anyhow::Result<()>
 }
 
 #[tokio::test]
-async fn a_newer_file_is_refused() -> anyhow::Result<()> {
+async fn file_of_a_newer_version_is_refused() -> anyhow::Result<()> {
     let directory = tempfile::tempdir()?;
     drop(LocalStore::open(directory.path())?);
     rusqlite::Connection::open(directory.path().join("cairn.db"))?.pragma_update(None, "user_version", 99)?;
@@ -323,7 +323,7 @@ async fn generations_are_never_reused() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_damaged_vector_is_found_and_made_again() {
+async fn damaged_vector_is_detected_and_recomputed() {
     let directory = tempfile::tempdir().expect("a folder");
     let model = cairn_domain::ModelId { name: "m".to_owned(), dimensions: 16 };
     let key = cairn_domain::VectorKey { model, content: cairn_domain::ContentHash([7; 32]) };

@@ -11,7 +11,7 @@ use cairn_ports::Names;
 /// The faults come first: if they leave something behind that makes a check fail, the suite after them shows
 /// it.
 #[tokio::test(flavor = "multi_thread")]
-async fn layers_keep_the_contract_and_the_suite_catches_planted_faults() -> Result<()> {
+async fn name_index_passes_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let index = NameIndex::new(Arc::new(LocalBlobs::open(directory.path())?));
     let open = async || Ok(Box::new(index.clone()) as Box<dyn Names>);

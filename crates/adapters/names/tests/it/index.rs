@@ -43,7 +43,7 @@ async fn symbols_are_found_in_the_requested_ways() {
 }
 
 #[tokio::test]
-async fn records_come_back_whole() {
+async fn records_are_read_as_written() {
     let (index, _) = index().await;
     let hits = index.symbols(&view(2, &[]), &everything(), "getUserById", &[NameMatch::Exact], 1).await;
     assert_eq!(hits.expect("looked up")[0].symbol, symbol("src/store.rs", 9, "Store.getUserById"));
@@ -108,7 +108,7 @@ async fn generations_swept_one_by_one_are_merged() {
 }
 
 #[tokio::test]
-async fn names_of_files_are_literal() {
+async fn wildcards_in_file_names_are_literal() {
     let index = NameIndex::new(Arc::new(MemoryBlobs::default()));
     let files = ["pages/[id].tsx", "pages/d.tsx", "src/a*b?.rs"].map(path).into();
     let staged = StagedNames { files, ..StagedNames::default() };
@@ -194,7 +194,7 @@ async fn damage_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_removed_repository_leaves_no_trace() {
+async fn removed_repository_leaves_no_trace() {
     let (index, blobs) = index().await;
     index.remove_repository(&Tenant::local(), repository(), GenerationId(1)).await.expect("removed");
     assert_eq!(names(&index, &view(2, &[]), "Store", &[NameMatch::Exact]).await.len(), 1);
@@ -284,7 +284,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn settled_layers_are_merged() {
+async fn layers_are_merged_after_sweeps() {
     let put = |number: u8, sweep| ((BTreeMap::from([(number % 3, vec![number % 4])]), true), sweep);
     let steps: Vec<(Generation, bool)> = (0..9).map(|number| put(number, number % 3 == 2)).collect();
     play(&steps).await;

@@ -19,7 +19,7 @@ async fn through_a_proxy(namespace: &Namespace) -> Result<(BoltProxy, Neo4jGraph
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn retried_commit_with_unknown_result_happens_once() -> Result<()> {
+async fn commit_with_lost_reply_is_applied_once() -> Result<()> {
     let Some(namespace) = Namespace::open("unknown").await? else { return Ok(()) };
     let (proxy, graph) = through_a_proxy(&namespace).await?;
     let r = repository("r");

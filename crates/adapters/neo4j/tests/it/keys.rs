@@ -25,7 +25,7 @@ fn key(number: u8) -> ApiKeyRecord {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn key_with_unknown_commit_result_is_created_once() -> Result<()> {
+async fn key_with_lost_commit_reply_is_created_once() -> Result<()> {
     let Some(namespace) = Namespace::open("lost_keys").await? else { return Ok(()) };
     let proxy = BoltProxy::start(&namespace.config.url).await?;
     let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };
@@ -44,7 +44,7 @@ async fn key_with_unknown_commit_result_is_created_once() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn concurrent_calls_keep_newest_use_and_earliest_revocation() -> Result<()> {
+async fn concurrent_calls_keep_last_use_and_first_revocation() -> Result<()> {
     let Some(namespace) = Namespace::open("racing_keys").await? else { return Ok(()) };
     let keys = Neo4jKeys::new(namespace.neo4j.clone());
     keys.create(key(1)).await?;

@@ -64,7 +64,7 @@ async fn begun(runs: &Neo4jRuns, repository: RepositoryId) -> Result<RunId> {
 /// All commands in the life of a run. If any commit, or the reply to it, is lost, the command replies as if
 /// nothing had happened, and is applied once.
 #[tokio::test(flavor = "multi_thread")]
-async fn command_with_unknown_commit_result_happens_once() -> Result<()> {
+async fn command_with_lost_commit_reply_is_applied_once() -> Result<()> {
     let Some(namespace) = Namespace::open("commands").await? else { return Ok(()) };
     let proxy = BoltProxy::start(&namespace.config.url).await?;
     let config = Neo4jConfig { url: proxy.url.clone(), ..namespace.config.clone() };

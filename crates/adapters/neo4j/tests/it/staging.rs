@@ -26,7 +26,7 @@ async fn mark(namespace: &Namespace, generation: u64) -> Result<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn late_insert_after_a_retirement_changes_nothing() -> Result<()> {
+async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
     let Some(namespace) = Namespace::open("late").await? else { return Ok(()) };
     let (graph, r) = (Neo4jGraph::new(namespace.neo4j.clone()), repository("r"));
     stage(&graph, run(r, 1), chain(r, 3)).await?;

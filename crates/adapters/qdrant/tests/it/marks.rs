@@ -19,7 +19,7 @@ fn version(header: &str) -> ChunkRecord {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn published_mark_stays_and_aborted_one_is_replaced() -> Result<()> {
+async fn published_mark_stays_and_aborted_mark_is_replaced() -> Result<()> {
     let Some(space) = Space::new() else { return Ok(()) };
     let (store, r) = (space.prepared().await?, repository("r"));
     let key = version("").key;

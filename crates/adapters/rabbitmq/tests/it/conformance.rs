@@ -68,7 +68,7 @@ impl Subjects {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rabbitmq_keeps_the_contract() -> Result<()> {
+async fn rabbitmq_passes_the_suite() -> Result<()> {
     if given::rabbitmq_url().is_none() {
         return Ok(());
     }
@@ -78,7 +78,7 @@ async fn rabbitmq_keeps_the_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_suite_catches_planted_faults() -> Result<()> {
+async fn planted_faults_are_caught() -> Result<()> {
     if given::rabbitmq_url().is_none() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use lapin::options::{BasicPublishOptions, ExchangeDeleteOptions};
 use crate::space::{PATIENCE, STAGE, Space, complete, job, next, number, publish, wait_for, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn message_that_is_not_a_job_becomes_a_dead_letter() -> Result<()> {
+async fn invalid_message_becomes_a_dead_letter() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     for body in [&b"{\"version\": 99}"[..], b"\xff\xfe", b""] {
@@ -100,7 +100,7 @@ async fn released_jobs_go_to_others_uncounted() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn suspects_come_singly_and_an_answer_clears_them() -> Result<()> {
+async fn suspects_are_delivered_alone_until_settled() -> Result<()> {
     let space = Space::given_with(|config| config.prefetch = 8).await?;
     let Some(space) = space else { return Ok(()) };
     let proxy = FaultProxy::start(space.vhost.url()).await?;

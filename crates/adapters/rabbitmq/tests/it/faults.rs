@@ -17,8 +17,8 @@ const QUEUE: &str = "cairn.parse.bulk.v1";
 const NUM_JOBS: u32 = 500;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adapter_survives_kill_alarm_and_timeout_of_a_server() -> Result<()> {
-    if given::is_left_out("adapter_survives_kill_alarm_and_timeout_of_a_server") {
+async fn adapter_survives_kill_alarm_and_consumer_timeout() -> Result<()> {
+    if given::is_left_out("adapter_survives_kill_alarm_and_consumer_timeout") {
         return Ok(());
     }
     let directory = tempfile::tempdir()?;

@@ -98,7 +98,7 @@ async fn incompatible_queue_is_reported() -> Result<()> {
 
 /// Fault case 12: without its dead-letter exchange a worker is not ready and loses no message.
 #[tokio::test(flavor = "multi_thread")]
-async fn missing_exchange_is_reported_and_loses_no_message() -> Result<()> {
+async fn missing_exchange_is_reported_without_loss() -> Result<()> {
     let Some(space) = Space::given().await? else { return Ok(()) };
     let (client, broker) = (space.client().await?, space.broker()?);
     client.channel.exchange_delete("cairn.dead.v1".into(), ExchangeDeleteOptions::default()).await?;

@@ -46,7 +46,7 @@ async fn lasting_refusals_end_after_a_few_attempts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn retry_after_is_returned_without_a_retry() -> Result<()> {
+async fn retry_after_is_returned_to_the_caller() -> Result<()> {
     let server =
         FakeServer::start(|_, _| reply(503, "Retry-After: 7\r\n", "<Error><Code>SlowDown</Code></Error>")).await?;
     let error = S3BlobStore::open(&server.config())?.get("a").await.expect_err("throttled");
@@ -73,7 +73,7 @@ async fn permanent_errors_are_not_retried() -> Result<()> {
 
 /// A conflict: by the second attempt, the object of the winner exists.
 #[tokio::test]
-async fn loser_of_a_conflict_finds_the_winners_object() -> Result<()> {
+async fn writer_that_loses_a_conflict_reads_the_object() -> Result<()> {
     let server = FakeServer::start(|number, request| match (request.method.as_str(), number) {
         ("PUT", 0) => refusal(409, "ConditionalRequestConflict"),
         ("PUT", 1) => refusal(412, "PreconditionFailed"),

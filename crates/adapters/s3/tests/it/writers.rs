@@ -38,7 +38,7 @@ async fn one_of_sixteen_writers_creates_the_object() -> Result<()> {
 }
 
 #[tokio::test]
-async fn artifact_that_differs_from_the_existing_one_conflicts() -> Result<()> {
+async fn different_bytes_under_one_key_conflict() -> Result<()> {
     let Some(config) = bucket::new().await? else { return Ok(()) };
     let store = S3BlobStore::open(&config)?;
     let (mine, theirs) = (Bytes::from_static(b"mine"), Bytes::from_static(b"theirs"));

@@ -18,7 +18,7 @@ fn open(blobs: &Path, cache: &Path) -> Result<DurableVectorCache> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_contract_holds() -> Result<()> {
+async fn vector_cache_passes_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let (blobs, cache) = (directory.path().join("blobs"), directory.path().join("cache"));
     let open = async || Ok(Box::new(open(&blobs, &cache)?) as Box<dyn VectorCache>);
@@ -45,7 +45,7 @@ async fn num_cached(cache: &dyn VectorCache, tenant: &Tenant, entries: &[(Vector
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_cache_is_filled_again() -> Result<()> {
+async fn lost_cache_is_refilled() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let (blobs, model) = (directory.path().join("blobs"), key("m", "").model);
     let (tenant, other) = (Tenant::new("a"), Tenant::new("b"));
@@ -76,7 +76,7 @@ async fn a_lost_cache_is_filled_again() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_that_miss_something_fill_the_cache_together() -> Result<()> {
+async fn concurrent_misses_fill_the_cache_completely() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let (tenant, all) = (Tenant::new("a"), entries("m", 0..100));
@@ -169,7 +169,7 @@ async fn dead_vectors_leave_the_artifacts() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_artifact_costs_what_is_in_it() -> Result<()> {
+async fn damaged_artifact_loses_only_its_own_vectors() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let blobs = directory.path().join("blobs");
     let cache = open(&blobs, &directory.path().join("cache"))?;

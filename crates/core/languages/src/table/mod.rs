@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_modules_follow_the_rule_of_the_family() {
+    fn standard_modules_are_recognised_per_family() {
         let check = |family, module, expect| assert_eq!(is_standard_module(family, module), expect, "{module}");
         check(Family::Python, "json", true);
         check(Family::Python, "os.path", true);

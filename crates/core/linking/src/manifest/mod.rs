@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn python() {
+    fn python_manifests_are_parsed() {
         let text = "[project]\nname = \"Fisio_Core\"\ndependencies = [\"requests[socks]>=2\", \"PyYAML\"]\n[project.optional-dependencies]\ndev = [\"pytest\"]\n";
         check("pyproject.toml", text, Some("fisio-core"), &["pytest", "pyyaml", "requests"]);
         let poetry = "[tool.poetry]\nname = \"a\"\n[tool.poetry.dependencies]\npython = \"^3.9\"\nhttpx = \"*\"\n[tool.poetry.group.dev.dependencies]\nmypy = \"1\"\n";
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn node() {
+    fn node_manifests_are_parsed() {
         let text = r#"{"name": "@acme/util", "main": "./dist/index.js", "source": "src/main.ts", "dependencies": {"react": "^18"}, "devDependencies": {"jest": "*"}}"#;
         let manifest = check("packages/util/package.json", text, Some("@acme/util"), &["jest", "react"]);
         assert_eq!(manifest.root, "packages/util");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn go_and_cargo() {
+    fn go_and_cargo_manifests_are_parsed() {
         let text = "module example.com/a/b\n\ngo 1.21\n\nrequire (\n\tgithub.com/x/y v1.2.0\n\tgolang.org/x/net v0.1.0 // indirect\n)\nrequire k8s.io/api v0.2.0\n";
         check("go.mod", text, Some("example.com/a/b"), &["github.com/x/y", "golang.org/x/net", "k8s.io/api"]);
         let text = "[package]\nname = \"my-crate\"\n[lib]\npath = \"lib/root.rs\"\n[dependencies]\nserde = \"1\"\nalias = { package = \"real\", version = \"1\" }\n[target.'cfg(unix)'.dependencies]\nlibc = \"0.2\"\n";
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn java_virtual_machine_and_others() {
+    fn jvm_and_other_manifests_are_parsed() {
         let pom = "<project><parent><groupId>org.acme</groupId><artifactId>top</artifactId></parent><artifactId>core</artifactId><dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId></dependency></dependencies></project>";
         check("pom.xml", pom, Some("org.acme:core"), &["junit:junit"]);
         let gradle = "dependencies {\n  implementation(\"com.squareup.okhttp3:okhttp:4.9\")\n  testImplementation 'junit:junit:4.13'\n}\n";

@@ -118,7 +118,7 @@ fn languages_of(fixture: &Path) -> Vec<String> {
 }
 
 #[test]
-fn differences_name_each_missing_and_unexpected_edge() {
+fn differences_list_missing_and_unexpected_edges() {
     let text = "//- a.py\ndef f(): pass\ndef g(): f()\n//- edges CALLS\na.py:2 g CALLS a.py:h exact\n";
     let expected = ["  unexpected: a.py:2 g CALLS a.py:f exact", "  missing:    a.py:2 g CALLS a.py:h exact"];
     assert_eq!(Fixture::parse(text).expect("valid").differences(), expected);

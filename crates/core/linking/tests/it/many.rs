@@ -16,7 +16,7 @@ fn file(path: &str, text: &str) -> (String, String) {
 }
 
 #[test]
-fn each_call_links_to_the_overload_for_its_arguments() {
+fn call_links_to_the_overload_by_argument_count() {
     let list = |count: usize, item: &str| vec![item; count].join(", ");
     let method = |count| {
         let parameters: Vec<String> = (0..count).map(|number| format!("int a{number}")).collect();
@@ -54,7 +54,7 @@ fn private_function_is_visible_in_its_file_only() {
 }
 
 #[test]
-fn call_on_unknown_object_links_to_few_methods_only() {
+fn call_on_unknown_object_links_only_to_rare_methods() {
     let class = |number| (format!("c{number}.py"), format!("class C{number}:\n  def render_it(self): pass\n"));
     let mut files: Vec<(String, String)> = (0..5).map(class).collect();
     files.push(file("user.py", "def run(x):\n  x.render_it()"));
@@ -64,7 +64,7 @@ fn call_on_unknown_object_links_to_few_methods_only() {
 }
 
 #[test]
-fn name_of_very_many_parts_is_followed_part_by_part() {
+fn names_with_thousands_of_parts_are_resolved() {
     let base = format!("B{}", "\n .a".repeat(100_000));
     let text = format!("class B: pass\nclass A({base}): pass\n");
     let linked = link_parsed(&[Parsed::new("a.py", &text)]);

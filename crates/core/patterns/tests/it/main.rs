@@ -67,7 +67,7 @@ fn importers_are_found_and_described() {
 }
 
 #[test]
-fn four_are_no_pattern_and_unlike_classes_are_no_members() {
+fn pattern_needs_five_similar_classes() {
     let mut files = importers();
     files.pop();
     assert_eq!(patterns(&files), []);
@@ -121,7 +121,7 @@ fn files_of_functions_have_shapes() {
 }
 
 #[test]
-fn two_shapes_are_two_patterns() {
+fn different_shapes_form_different_patterns() {
     let mut files = importers();
     for index in 0..6 {
         files.push((
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn order_does_not_matter_and_members_are_like_the_medoid(
+    fn patterns_ignore_order_and_members_resemble_medoid(
         classes in prop::collection::vec(prop::collection::btree_set(0usize..9, 1..7), 1..40),
         rotation in 0usize..40,
     ) {

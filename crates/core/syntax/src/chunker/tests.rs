@@ -113,7 +113,7 @@ fn check_invariants(text: &str, chunks: &[ChunkFacts]) {
 }
 
 #[test]
-fn a_small_file_is_one_chunk() {
+fn small_file_is_one_chunk() {
     let mut source = Source::default();
     source.lines("import os").lines("").function("a", 5, None).lines("").function("b", 5, None);
     assert_eq!(source.shape(), ["group - 1-13"]);
@@ -123,7 +123,7 @@ fn a_small_file_is_one_chunk() {
 }
 
 #[test]
-fn a_medium_file_is_chunked_by_definitions_and_small_neighbours_are_grouped() {
+fn small_neighbouring_definitions_share_a_chunk() {
     let mut source = Source::default();
     source.lines("import os").lines("").function("a", 30, None).lines("").function("b", 4, None);
     source.lines("").function("c", 4, None).lines("").function("d", 30, None).lines("").lines("main()");
@@ -131,7 +131,7 @@ fn a_medium_file_is_chunked_by_definitions_and_small_neighbours_are_grouped() {
 }
 
 #[test]
-fn a_class_keeps_its_head_and_leading_short_methods() {
+fn class_head_and_first_short_methods_share_a_chunk() {
     let mut source = Source::default();
     let class = source.class("Service");
     for (name, num_lines) in [("new", 3), ("get", 3), ("long", 30), ("x", 3), ("y", 3), ("longer", 40), ("z", 4)] {
@@ -156,7 +156,7 @@ fn a_class_keeps_its_head_and_leading_short_methods() {
 }
 
 #[test]
-fn methods_outside_of_their_type_go_with_it() {
+fn methods_outside_their_type_join_its_chunk() {
     let mut source = Source::default();
     let class = source.class("Point");
     source.end(class).lines("").lines("impl Point {").function("new", 3, Some(class));
@@ -165,7 +165,7 @@ fn methods_outside_of_their_type_go_with_it() {
 }
 
 #[test]
-fn a_large_class_has_a_summary() {
+fn large_class_has_a_summary() {
     let mut source = Source::default();
     let class = source.class("Huge");
     for number in 0..51 {
@@ -184,7 +184,7 @@ fn a_large_class_has_a_summary() {
 }
 
 #[test]
-fn a_long_function_is_cut_between_statements() {
+fn long_function_is_cut_between_statements() {
     let mut source = Source::default();
     source.lines("fn long() {");
     for number in 0..60 {
@@ -228,7 +228,7 @@ fn headers_name_the_imports_that_are_used() {
 }
 
 #[test]
-fn tests_are_kept_apart() {
+fn tests_and_code_have_separate_chunks() {
     let mut source = Source::default();
     source.function("code", 60, None).function("a", 4, None).function("b", 4, None);
     source.symbols[2].is_test = true;
@@ -276,14 +276,14 @@ fn windows_end_at_blank_lines() {
 }
 
 #[test]
-fn an_empty_text_has_no_chunks() {
+fn empty_text_has_no_chunks() {
     assert_eq!(chunk_file("", &[symbol("a", SymbolKind::Class, (1, 9), None)], &[]), []);
     assert_eq!(window_chunks(""), []);
     check_invariants("\n\n", &window_chunks("\n\n"));
 }
 
 #[test]
-fn definitions_nested_without_end_are_bounded() {
+fn deeply_nested_definitions_are_bounded() {
     let text = "x = something_that_takes_tokens(a, b, c)\n".repeat(3_000);
     let nested =
         (0..1_000).map(|depth| symbol("n", SymbolKind::Class, (depth + 1, 3_000 - depth), depth.checked_sub(1)));
@@ -311,7 +311,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn every_line_is_covered_whatever_the_symbols(lines in prop::collection::vec(line(), 0..250), symbols in wild_symbols(), ends: bool) {
+    fn every_line_is_covered_for_any_symbols(lines in prop::collection::vec(line(), 0..250), symbols in wild_symbols(), ends: bool) {
         let text = lines.join("\n") + if ends { "\n" } else { "" };
         let chunks = chunk_file(&text, &symbols, &[import("x", &["a", "b"], 3)]);
         check_invariants(&text, &chunks);
@@ -327,7 +327,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_above_leave_the_hash_of_a_function(above in prop::collection::vec(line(), 0..60), num_lines in 15_u32..45) {
+    fn lines_above_a_function_do_not_change_its_hash(above in prop::collection::vec(line(), 0..60), num_lines in 15_u32..45) {
         let hash = |above: &str| {
             let mut source = Source::default();
             source.function("first", 40, None).lines(above).lines("").function("second", num_lines, None);

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_edges_go_and_indentation_stays() {
+    fn blank_edges_are_removed_and_indentation_stays() {
         let check = |text, expect| assert_eq!(without_blank_edges(text), expect);
         check("\n  \n    a\n  b\n\n", "    a\n  b");
         check("a", "a");

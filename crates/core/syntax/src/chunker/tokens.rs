@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_are_near_the_truth_for_code_and_prose() {
+    fn token_estimates_are_close_for_code_and_prose() {
         check("", 0);
         check("    def get_user_by_id(self, user_id: int) -> User:\n", 16);
         check("The quick brown fox jumps over the lazy dog.", 10);

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_is_taken_out() {
+    fn inline_markup_is_removed() {
         let check = |markup, expect: &str| assert_eq!(plain(markup), expect);
         check("Plain", "Plain");
         check("**Bold** `code_span` *it*", "Bold code_span it");

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_have_their_places() {
+    fn tokens_have_their_offsets() {
         let found: Vec<_> = tokens("{\"a\\\"\": [1, // x\n true]}").map(|(at, _)| at).collect();
         assert_eq!(found, [0, 1, 6, 8, 9, 10, 18, 22, 23]);
     }

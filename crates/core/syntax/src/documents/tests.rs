@@ -148,7 +148,7 @@ fn minified_notebooks_are_read() {
 }
 
 #[test]
-fn headings_in_fences_comments_and_lists_are_none() {
+fn text_in_fences_and_comments_is_no_heading() {
     let headings = |text: &str| {
         let facts = parse_document("markdown", text).0.expect("documents have facts");
         facts.sections.into_iter().map(|section| section.heading_path).collect::<Vec<_>>()
@@ -202,7 +202,7 @@ fn hostile_bytes_cost_linear_time() {
 }
 
 #[test]
-fn an_empty_text_has_nothing() {
+fn empty_text_has_nothing() {
     for format in FORMATS {
         assert_eq!(parse_document(format, ""), (None, Vec::new(), Vec::new()), "{format}");
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn shape() {
+    fn oversized_shapes_are_refused() {
         check("", true);
         check("fn main() {}\n", true);
         check(&"x".repeat(100), true);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn lines() {
+    fn bytes_are_mapped_to_lines() {
         let lines = LineIndex::new("ab\ncd\n");
         assert_eq!(lines.num_lines(), 2);
         assert_eq!([0, 2, 3, 5].map(|byte| lines.line_of(byte)), [1, 1, 2, 2]);

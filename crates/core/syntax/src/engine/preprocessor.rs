@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn other_capitals_stay() {
+    fn words_that_are_no_macros_are_not_blanked() {
         for text in [
             "enum color {\n    GREEN\n};\n",
             "enum color {\n    GREEN,\n    BLACK\n};\n",

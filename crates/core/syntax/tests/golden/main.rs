@@ -55,7 +55,7 @@ fn check_invariants(name: &str, text: &str, facts: &FileFacts) {
 }
 
 #[test]
-fn golden_files_are_true() {
+fn golden_files_equal_the_facts() {
     for row in languages() {
         for path in inputs(row.name) {
             let text = fs::read_to_string(&path).expect("readable");

@@ -169,7 +169,7 @@ pub(super) async fn the_very_path_is_found_alone(store: &dyn Names) -> Result<()
     Ok(())
 }
 
-pub(super) async fn names_of_files_are_literal(store: &dyn Names) -> Result<()> {
+pub(super) async fn wildcards_in_file_names_are_literal(store: &dyn Names) -> Result<()> {
     let index = Index::new(store, "literal");
     stage_files(&index, &["pages/[id].tsx", "pages/d.tsx", "pages/i.tsx", "src/a*b?.rs", "src/axbc.rs"]).await?;
     let cases: [(&str, &[&str]); 8] = [

@@ -29,7 +29,7 @@ pub fn checks() -> Vec<Check<dyn Names>> {
         symbols_are_ordered_and_limited,
         files_match_by_path_and_base_name,
         the_very_path_is_found_alone,
-        names_of_files_are_literal,
+        wildcards_in_file_names_are_literal,
         files_are_ordered_and_limited,
         scope_is_tested_before_limits,
         hidden_repositories_are_invisible,

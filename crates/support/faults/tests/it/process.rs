@@ -45,61 +45,61 @@ fn outcomes(output: &Output) -> Vec<String> {
 }
 
 #[test]
-fn a_process_is_killed_at_a_passage() {
+fn process_is_killed_at_the_selected_passage() {
     if is_child() {
         return;
     }
-    let output = child("process::a_process_is_killed_at_a_passage", "CAIRN_KILL_AT", "test::second:1");
+    let output = child("process::process_is_killed_at_the_selected_passage", "CAIRN_KILL_AT", "test::second:1");
     assert_eq!((output.status.signal(), outcomes(&output).len()), (Some(9), 2), "{output:?}");
 }
 
 #[test]
-fn a_process_aborts_at_a_passage() {
+fn process_aborts_at_the_selected_passage() {
     if is_child() {
         return;
     }
-    let output = child("process::a_process_aborts_at_a_passage", "CAIRN_FAIL_AT", "test::first:2:abort");
+    let output = child("process::process_aborts_at_the_selected_passage", "CAIRN_FAIL_AT", "test::first:2:abort");
     assert_eq!((output.status.signal(), outcomes(&output).len()), (Some(6), 2), "{output:?}");
 }
 
 #[test]
-fn a_poison_ends_the_process_and_other_work_does_not() {
+fn only_poisoned_work_aborts_the_process() {
     if is_child() {
         return;
     }
-    let output = child("process::a_poison_ends_the_process_and_other_work_does_not", "CAIRN_POISON", "work 2");
+    let output = child("process::only_poisoned_work_aborts_the_process", "CAIRN_POISON", "work 2");
     assert_eq!((output.status.signal(), outcomes(&output).len()), (Some(6), 2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("overflowed its stack"), "{output:?}");
 }
 
 #[test]
-fn one_passage_fails() {
+fn only_the_selected_passage_fails() {
     if is_child() {
         return;
     }
-    let output = child("process::one_passage_fails", "CAIRN_FAIL_AT", "test::first:1");
+    let output = child("process::only_the_selected_passage_fails", "CAIRN_FAIL_AT", "test::first:1");
     assert_eq!(outcomes(&output), ["passed", "injected fault", "passed"], "{output:?}");
 }
 
 #[test]
-fn a_passage_takes_its_time() {
+fn selected_passage_sleeps() {
     if is_child() {
         return;
     }
     let started = std::time::Instant::now();
-    let output = child("process::a_passage_takes_its_time", "CAIRN_FAIL_AT", "test::second:0:sleep=300");
+    let output = child("process::selected_passage_sleeps", "CAIRN_FAIL_AT", "test::second:0:sleep=300");
     assert!(output.status.success() && started.elapsed().as_millis() >= 300, "{output:?}");
 }
 
 #[test]
-fn each_point_is_noted_once() {
+fn each_point_is_logged_once() {
     if is_child() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("points");
     std::fs::write(&log, "earlier\n").expect("written");
-    let output = child("process::each_point_is_noted_once", "CAIRN_POINTS_LOG", &log.to_string_lossy());
+    let output = child("process::each_point_is_logged_once", "CAIRN_POINTS_LOG", &log.to_string_lossy());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(std::fs::read_to_string(&log).expect("the log"), "earlier\ntest::first\ntest::second\n");
 }

@@ -9,7 +9,7 @@ use cairn_faults::POINTS;
 const CALL: &str = "fail_point!(";
 
 #[test]
-fn the_list_of_points_is_that_of_the_sources() {
+fn listed_points_equal_those_in_the_sources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     for (folder, listed) in POINTS {
         let mut found = BTreeSet::new();

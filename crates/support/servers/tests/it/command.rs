@@ -34,7 +34,7 @@ async fn sourced(directory: &Path, print: &str) -> Result<String> {
 }
 
 #[tokio::test]
-async fn command_gets_addresses_and_returns_its_exit_code() -> Result<()> {
+async fn run_passes_addresses_and_returns_the_exit_code() -> Result<()> {
     if given::is_left_out("a test of `cairn-servers run`") {
         return Ok(());
     }

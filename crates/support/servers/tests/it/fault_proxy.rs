@@ -230,7 +230,7 @@ async fn one_connection_can_have_its_own_rules() -> Result<()> {
 }
 
 #[tokio::test]
-async fn unreachable_server_resets_and_url_keeps_its_parts() -> Result<()> {
+async fn proxy_keeps_url_parts_and_resets_without_server() -> Result<()> {
     let proxy = FaultProxy::start("amqp://guest:guest@127.0.0.1:1/%2f").await?;
     let mut connection = TcpStream::connect(proxy.address()).await?;
     assert!(connection.read_u8().await.is_err());

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_back_whatever_they_are_made_of() {
+    fn keys_of_any_parts_are_read_back() {
         let derived = |ordinal| EdgeKey::derive(OWNER, SOURCE, EdgeKind::Follows, TARGET, ordinal);
         check(&[], 0);
         check(&[record(derived(0), 9, 100), record(derived(1), 12, 100)], 6);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_one_line_have_any_order() {
+    fn edges_of_one_line_are_read_in_any_order() {
         let derived = |ordinal| EdgeKey::derive(OWNER, SOURCE, EdgeKind::Follows, TARGET, ordinal);
         check(&[2, 0, 1, 3].map(|ordinal| record(derived(ordinal), 9, 100)), 15);
         let mut sites = Sites::default();
