@@ -27,7 +27,7 @@ const FILE_POINTS: [&str; 13] = [
     "home::replace",
 ];
 
-/// A point that none of this many changes reaches does not exist.
+/// The test fails if this many changes do not reach a point.
 const ATTEMPTS: u32 = 40;
 
 const SIGKILL: i32 = 9;

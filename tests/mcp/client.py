@@ -199,7 +199,7 @@ class Checks:
         for query in ["parse http date", "parse_http_date", "parseHttpDate"]:
             answer = await self.good("search_code", query=query, limit=3)
             first = answer.json["results"][0]
-            # A small file is one chunk: what is found is the file, with the definition in it.
+            # A small file is one chunk, so the hit is the file that contains the definition.
             assert first["path"] == "app/dates.py" and "def parse_http_date" in first["text"], f"{query}: {first}"
             lines = FILES["app/dates.py"].splitlines(keepends=True)
             assert first["text"].strip() == "".join(lines[first["start_line"] - 1 : first["end_line"]]).strip()

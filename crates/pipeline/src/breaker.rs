@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The longest pause between two attempts, whatever the dependency asks for.
+/// The longest pause between two attempts, even if the dependency requests a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {

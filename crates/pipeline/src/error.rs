@@ -55,7 +55,7 @@ impl StageError {
         Self { class, ..self }
     }
 
-    /// A handler took too long. The sweep removes what it still writes.
+    /// A handler took too long. The sweep removes the records that it still writes.
     pub fn timed_out(after: Duration) -> Self {
         Self::transient(FailureCode::Timeout, format!("no end after {} s", after.as_secs()))
     }

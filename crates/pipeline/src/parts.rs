@@ -134,8 +134,8 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(outcome.unwrap_or_else(|_| Err(BrokerError::new(ErrorKind::Timeout, "publish", "the next jobs")))?)
     }
 
-    /// Whether the part needs no work any more: its run was cancelled while the job was in progress, a copy
-    /// of the job was answered elsewhere, or no store knows the part.
+    /// Whether the part needs no more work: its run was cancelled while the job was in progress, a copy of
+    /// the job was answered elsewhere, or no store knows the part.
     pub(crate) async fn is_part_over(&self, job: &PartJob) -> Result<bool, StageError> {
         match self.ledger.part_status(job.run, job.part).await {
             Ok(status) => Ok(is_over(&status)),

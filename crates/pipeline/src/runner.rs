@@ -102,7 +102,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
     }
 
     /// Like `run`, but stops at once when `leave` becomes true: jobs in hand go back to the queue as if they
-    /// had never been delivered. When it returns, these workers receive nothing any more.
+    /// had never been delivered. After it returns, these workers receive no more jobs.
     pub async fn run_until(
         self: Arc<Self>,
         workers: Vec<Worker>,

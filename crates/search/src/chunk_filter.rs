@@ -43,7 +43,7 @@ impl<'a> CompiledFilter<'a> {
     }
 }
 
-/// Whether `a.b.c` lies in `a.b`. Every module lies in the empty one.
+/// Whether `a.b.c` lies in `a.b`. The empty prefix contains every module.
 fn is_in(module: &str, prefix: &str) -> bool {
     let rest = module.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || prefix.is_empty())

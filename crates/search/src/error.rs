@@ -101,8 +101,8 @@ impl<E: PortError> From<E> for QueryError {
             ErrorKind::Corrupt => QueryErrorCode::Corrupt,
             ErrorKind::Timeout => QueryErrorCode::Timeout,
             ErrorKind::Throttled { retry_after } => QueryErrorCode::RateLimited { retry_after },
-            // Faults of the caller are found before a port is called. So all other errors are internal,
-            // whatever the kind that the port reports.
+            // Faults of the caller are found before a port is called. So all other errors are internal; the
+            // kind that the port reports does not matter.
             _ => QueryErrorCode::InternalError,
         };
         let mut message = error.to_string();

@@ -20,7 +20,8 @@ pub struct Fingerprint {
     pub repository: String,
     pub commit: String,
     pub kinds: Vec<KindDigest>,
-    /// Digest of the kinds, without the commit. Equal content has equal digests, whatever its history.
+    /// Digest of the kinds, without the commit. Equal content has equal digests, even if the histories
+    /// differ.
     pub digest: Digest,
 }
 

@@ -1,4 +1,4 @@
-//! Answers to questions over ports: search, reading code, the graph, and what is indexed.
+//! Answers to questions over ports: search, reading code, the graph, and the inventory.
 //!
 //! Depends on no back end and on no transport. Every question takes one view and passes it, with its scope,
 //! to every store.

@@ -1,4 +1,4 @@
-//! The repositories that a question selects, and what every answer reports about them.
+//! The repositories that a question selects, and their data in every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,7 +159,7 @@ pub(crate) fn name_of(selected: &[KnownRepository], id: RepositoryId) -> String 
 
 /// The repositories that a word refers to.
 pub fn named<'a, T>(known: &'a [T], record: impl Fn(&T) -> &RepositoryRecord, word: &str) -> Vec<&'a T> {
-    // A full name refers only to its repository, whatever other repositories were called before.
+    // A full name refers only to its repository, even if another repository had this name before.
     if let Some(found) = known.iter().find(|known| record(known).name.as_str() == word) {
         return vec![found];
     }

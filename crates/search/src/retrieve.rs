@@ -120,7 +120,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// The files whose path, or the end of it, is the whole question; the exact path first.
+    /// The files whose path equals the whole question or ends with it; the exact path comes first.
     async fn named_files(&self, view: &View, scope: &Scope, words: &QueryWords) -> Result<Vec<FileHit>, QueryError> {
         let Some(path) = words.path() else { return Ok(Vec::new()) };
         let mut found = self.names.files(view, scope, path, FileMatch::Name, NAMED_SYMBOLS).await?;

@@ -230,7 +230,7 @@ fn unknown_version_error_names_the_known_one() {
         if is_artifact {
             bytes[6] = 99;
         } else if format.name == "job" {
-            // Whatever the rest is, the error must be about the unknown version.
+            // The error must be about the unknown version, even if the other bytes are invalid.
             bytes = br#"{"version":99,"later":true}"#.to_vec();
         } else {
             continue;

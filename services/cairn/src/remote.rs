@@ -25,7 +25,7 @@ pub struct Unanswered {
     pub error: anyhow::Error,
     /// When to try again; none if it does not help.
     pub again_after: Option<Duration>,
-    /// The server returned an error; else it could not be reached, or the connection was lost.
+    /// True if the server returned an error; false if it could not be reached, or if the connection was lost.
     pub was_reached: bool,
 }
 

@@ -18,8 +18,9 @@ use crate::QueryConfig;
 use crate::config_secrets::Secrets;
 use crate::embedding::EmbeddingConfig;
 
-/// A published time may be older by one handler's time, and a cursor reads that generation for its whole
-/// life.
+/// The lifetime of a cursor. A cursor reads the generation of its first page until it expires, so the grace
+/// must be longer than this. The recorded time of publication may be too early by one handler's time, so the
+/// grace must include that time too.
 const CURSOR_LIFE_MS: i64 = 600_000;
 
 /// The prefix of the variables.

@@ -83,8 +83,8 @@ impl Coordinator {
         send_again(self.broker.as_ref(), self.cluster.runs.as_ref(), now_ms, after_ms).await
     }
 
-    /// The reaper: a run without progress for hours does not end by itself any more. A run whose jobs all
-    /// wait at the broker (for a provider's quota, or behind other jobs) gets more time.
+    /// The reaper: a run without progress for hours no longer ends by itself. A run whose jobs all wait at
+    /// the broker (for a provider's quota, or behind other jobs) gets more time.
     async fn reap(&self) -> Result<u64, StageError> {
         let (now_ms, runs) = (self.cluster.clock.now_ms(), &self.cluster.runs);
         let after_ms = self.cluster.config.pipeline.reaped_after_ms;
@@ -128,7 +128,7 @@ impl Coordinator {
     }
 }
 
-/// Repeats a step and counts what it did.
+/// Repeats a step and counts its actions.
 pub(crate) async fn every<F>(pause: Duration, what: &str, step: impl Fn() -> F)
 where
     F: Future<Output = Result<u64, StageError>>,

@@ -80,8 +80,8 @@ fn export_counters(embedder: &Arc<HttpEmbedder>) {
         ("cairn_provider_truncated_total", "Texts cut because they were too long.", Kind::Counter),
         ("cairn_provider_breaker_opened_total", "How often the breaker opened.", Kind::Counter),
         ("cairn_provider_waited_milliseconds_total", "Waits for the pace, over all calls.", Kind::Counter),
-        ("cairn_provider_calls_under_way", "Calls under way.", Kind::Gauge),
-        ("cairn_provider_concurrency_limit", "Calls that may be under way.", Kind::Gauge),
+        ("cairn_provider_calls_under_way", "Calls in progress.", Kind::Gauge),
+        ("cairn_provider_concurrency_limit", "Calls that may be in progress.", Kind::Gauge),
         ("cairn_provider_is_broken", "1 while the breaker is open.", Kind::Gauge),
         ("cairn_provider_throttled_for_milliseconds", "How long the provider wants no call.", Kind::Gauge),
     ];

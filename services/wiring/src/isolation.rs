@@ -226,7 +226,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// The lines of the input. Its end ends the process, whatever it is doing: the parent is gone.
+/// The lines of the input. The end of the input ends the process at once, because the parent has ended.
 fn orders() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {

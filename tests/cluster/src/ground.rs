@@ -18,7 +18,7 @@ pub struct Ground {
     is_kept: bool,
     /// The cluster's collections in Qdrant, deleted after its services have ended.
     _collections: Collections,
-    /// Clusters run one after the other: two at once would only wait for each other's processors.
+    /// Clusters run one after the other: two at the same time would only compete for the processors.
     _turn: MutexGuard<'static, ()>,
 }
 

@@ -115,7 +115,7 @@ fn kept_id(path: &Path) -> Result<String> {
     Ok(id)
 }
 
-/// That many random bytes in hexadecimal.
+/// `num_bytes` random bytes in hexadecimal.
 pub(crate) fn random_digits(num_bytes: usize) -> Result<String> {
     let mut bytes = vec![0_u8; num_bytes];
     let mut source = fs::File::open("/dev/urandom").context("no source of random bytes")?;

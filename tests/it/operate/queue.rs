@@ -77,8 +77,8 @@ fn pending_request_is_cancelled() {
     assert!(cluster.dispatched().is_empty(), "a cancelled request is not dispatched");
     assert_eq!(cluster.ok(&["runs", "cancel", "shop"]), "0 runs cancelled\n");
     assert_eq!(cluster.json(&["repos"])["repositories"][0]["last_sync"]["failure"], "cancelled");
-    // Also while a worker syncs it: the worker fails when it begins the run, and no later run comes of the
-    // request.
+    // The same while a worker syncs the repository: the worker fails when it begins the run, and the request
+    // starts no later run.
     cluster.ok(&["enqueue", URL]);
     assert_eq!(cluster.dispatched(), [repository]);
     let lease = cluster.lease(repository);

@@ -14,7 +14,8 @@ use cairn_testkit::work_tree::{commit, git, repository, write};
 
 use crate::harness::Index;
 
-/// A name in every file without a secret: it must be found wherever a secret must not be.
+/// A name that is not a secret. Every store must contain it, so that the search for secrets proves that it
+/// reads the stores.
 const CANARY: &str = "canary_of_plain_text";
 
 const QUERIES: [&str; 8] = [

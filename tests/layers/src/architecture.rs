@@ -1,4 +1,4 @@
-//! Checks that everything that ARCHITECTURE.md names exists, and the documents that other texts name.
+//! Checks that everything named in ARCHITECTURE.md exists, and every document named in another text.
 
 use std::fs;
 

@@ -85,7 +85,7 @@ impl Crate {
         });
     }
 
-    /// The file that defines what a path names, if it is one of this crate.
+    /// The file that defines the item at a path, if the file is in this crate.
     fn file_of(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<&Path> {
         let (mut module, rest) = self.start(from, path)?;
         for (index, segment) in rest.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Holds the workspace to its rules: layers and lints of crates, circles between files, plain English, and
+//! Checks the rules of the workspace: layers and lints of crates, circles between files, plain English, and
 //! the paths that ARCHITECTURE.md and other documents name.
 
 #[cfg(test)]

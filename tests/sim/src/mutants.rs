@@ -8,7 +8,7 @@
 //! |---|---|
 //! | no-epoch-check, counter-instead-of-set, cancelled-sync-goes-on | `environment.rs`: commands on their way to the store of runs |
 //! | late-upsert-after-retire, retire-overwrites-a-published-mark, sweep-by-range | `records.rs`: writes and sweeps of a store |
-//! | unhide-before-sweep | `scheduler.rs`: the list of what is to be swept |
+//! | unhide-before-sweep | `scheduler.rs`: the list of generations to sweep |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
 //! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
 //! | publishing-takes-its-time | `worker.rs`: how long a handler may take |

@@ -184,7 +184,7 @@ impl Layer {
     }
 }
 
-/// Splits what follows the ends of the records: the keys of chunks, then the records.
+/// Splits the bytes after the ends of the records: the keys of chunks, then the records.
 fn split_chunk_keys(version: u32, bytes: Bytes) -> Option<(Bytes, Bytes)> {
     if version == FIRST_VERSION {
         return Some((Bytes::new(), bytes));

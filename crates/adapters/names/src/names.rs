@@ -111,7 +111,7 @@ impl RepositoryNames {
 
 /// A requested name. `Parser.parse_file` requests a `parse_file` in something whose name ends in `Parser`.
 pub(crate) struct RequestedName {
-    /// Parts joined with `.`, whatever the language uses.
+    /// Parts joined with `.`, in every language.
     whole: String,
     last: String,
     folded: String,

@@ -114,7 +114,7 @@ fn needs(glob: &str) -> Needs<'_> {
     let head = glob.find(is_special).map_or(glob, |first| &glob[..first]);
     let tail = glob.rfind(is_special).map_or(glob, |last| &glob[last + 1..]);
     let folder = head.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty());
-    // `**/` at the start of a tail also matches nothing, so only a name after a slash is complete.
+    // `**/` at the start of a tail also matches the empty text, so only a name after a slash is complete.
     let base_name = tail.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty());
     let extension = match base_name {
         Some(_) => None,

@@ -1,4 +1,4 @@
-//! The HTTP API of the management plugin, for what AMQP does not support.
+//! The HTTP API of the management plugin, for operations that AMQP does not support.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! A write is create-only by `If-None-Match: *`: one of several writers creates the object, the others learn
 //! that it exists. Not every server supports this header, so `self_test` checks it at the start of a service.
-//! Correctness does not depend on it alone: equal keys have equal bytes, and the catalogue decides what is
-//! published.
+//! Correctness does not depend on it alone: equal keys have equal bytes, and the catalogue decides which
+//! generation is published.
 //!
 //! The SDK retries nothing. One loop here repeats interrupted and temporarily refused requests, a few times
 //! with jitter and within the deadline of the operation (`attempts`); further retries are up to the caller. A

@@ -20,7 +20,7 @@ type Entry = (VectorKey, DenseVector);
 /// Repository id of the marks of complete caches. No real repository has it.
 const MARKS: &str = "cairn:whole";
 
-/// Writes to the blob store what goes into the inner cache, and refills an inner cache that was lost.
+/// Writes all vectors of the inner cache to the blob store too, and refills an inner cache that was lost.
 ///
 /// A cache contains a mark for each tenant whose vectors are complete. If the mark is missing when a vector
 /// is missing or

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{ContentHash, Digester, RepoPath, RepositoryName, Tenant};
 
-/// A 128-bit key: the hash of what identifies a thing. It has an order but no meaning.
+/// A 128-bit key: the hash of the fields that identify a thing. It has an order but no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key128(pub [u8; 16]);
 

@@ -136,7 +136,7 @@ impl Rules {
         }
     }
 
-    /// `Some` if the path is skipped whatever its content is.
+    /// `Some` if the path is skipped and its content does not matter.
     pub fn decide_path(&self, path: &RepoPath, kind: EntryKind, size_bytes: u64) -> Option<Outcome> {
         self.skip(path, kind, size_bytes).map(|skip| Outcome::Skipped(skip.reason))
     }

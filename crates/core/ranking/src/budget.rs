@@ -45,8 +45,8 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
     Fit { num_taken: costs.len(), num_tokens, cut: Cut::Nothing }
 }
 
-/// Estimates how many tokens a language model reads in `text`. The estimate is rather too high, so that a
-/// limit holds.
+/// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and seldom
+/// too low, so that an answer stays within its limit.
 ///
 /// A word costs one token, and one more for every six further letters; digits cost one for three. A run of
 /// white space costs one if it breaks the line. Other ASCII characters and characters beyond ASCII cost one

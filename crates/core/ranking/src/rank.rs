@@ -2,7 +2,7 @@
 //!
 //! The points of fusion are multiplied by the signals. Then equal texts become one hit with several places,
 //! several hits of one file decay, and the hits are sorted by a total order (score, repository, path, line,
-//! key). So the same candidates give the same answer in whatever order stores return them.
+//! key). So the same candidates give the same answer, in any order in which stores return them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What redaction does to real trees: `cargo run --release --example measure -- [--show|--table] [--fast]
-//! DIR…`.
+//! Measures the effect of redaction on real trees: `cargo run --release --example measure -- [--show|--table]
+//! [--fast] DIR…`.
 //!
 //! Takes the files that would be indexed, redacts them, cuts the redacted texts into chunks as the index
 //! does, and lists every chunk that redaction changed: path, lines and rules, with `--show` also the redacted

@@ -75,7 +75,7 @@ fn line_before(text: &[u8], at: usize) -> &[u8] {
     &text[line..at]
 }
 
-/// In a comment or in the text of a log, a name and a value are no expression.
+/// In a comment or in the text of a log, a name and a value are not an expression.
 fn is_noted(text: &[u8], start: usize, end: usize) -> bool {
     let before = line_before(text, start);
     let trimmed = before.trim_ascii_start();
@@ -117,7 +117,7 @@ fn is_pair_of_data(text: &[u8], start: usize, between: &[u8], end: usize) -> boo
     between == b": " && joined && has_pair && ends && !before.iter().any(|byte| matches!(byte, b'(' | b'=' | b';'))
 }
 
-/// The nearest line before that is no setting is the head of a section of settings, as in INI.
+/// The nearest earlier line that is not a setting is the head of a section of settings, as in INI.
 fn is_in_section(text: &[u8], start: usize) -> bool {
     let floor = start.saturating_sub(1000);
     let before = &text[floor..start];

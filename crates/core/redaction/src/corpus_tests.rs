@@ -1,4 +1,4 @@
-//! Secrets planted in whole files of many kinds: none survives, and nothing but the secrets changes.
+//! Secrets planted in whole files of many kinds: all are redacted, and only the secrets change.
 
 use crate::rule_tests::CASES;
 use crate::synthesis::{Dice, Fill, fill};
@@ -118,7 +118,8 @@ fn without_markers(text: &str) -> String {
     marker.replace_all(text, "§").into_owned()
 }
 
-/// In URLs the user goes with the password; of the key in `settings.py` the prefix goes with the rest.
+/// In URLs the user is redacted with the password. In `settings.py` the prefix of the key is redacted with
+/// its rest.
 fn without_users(text: &str) -> String {
     ["app:§@db", "app:§@mq", "app:§@c0", "root:§@mongo", ":§@cache", "k1-§", "app:§@tcp"].iter().fold(
         text.to_owned(),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::judge::Style;
 
-/// A place in the text and what may be read there.
+/// A position in the text, with functions that read the text there.
 pub(crate) struct Cursor<'text> {
     pub(crate) text: &'text [u8],
     pub(crate) at: usize,
@@ -22,7 +22,7 @@ impl Cursor<'_> {
         from.len() >= word.len() && from[..word.len()].eq_ignore_ascii_case(word)
     }
 
-    /// Spaces and tabs; how many.
+    /// Skips spaces and tabs. Returns their number.
     pub(crate) fn skip_spaces(&mut self) -> usize {
         let start = self.at;
         while matches!(self.peek(), b' ' | b'\t') {
@@ -114,7 +114,7 @@ impl Cursor<'_> {
         (length > 0).then(|| (style, first..first + length))
     }
 
-    /// After `"name",` either the value or, as in `"name": "X", "value": "…"`, a key that says so.
+    /// After `"name",` comes either the value, or the key of the value as in `"name": "X", "value": "…"`.
     pub(crate) fn literal_or_named_value(&mut self) -> Option<(Style, Range<usize>)> {
         let comma = self.at;
         self.skip_lines();
@@ -144,7 +144,7 @@ impl Cursor<'_> {
         self.literal(Style::Literal).or_else(|| self.bare().map(|span| (Style::Line, span)))
     }
 
-    /// A run without blanks, quotes and backslashes, up to what ends an argument or a pair.
+    /// A run without blanks, quotes and backslashes, up to a sign that ends an argument or a pair.
     pub(crate) fn bare(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let rest = &self.text[start..];
@@ -170,7 +170,7 @@ struct Quote {
 }
 
 /// Length of quotes that belong to a literal: doubled as in SQL and YAML, or `'\''` of a shell. 0 if the
-/// first closes.
+/// first quote closes the literal.
 fn inner_quotes(rest: &[u8], quote: &Quote) -> usize {
     if quote.slashes > 0 {
         return 0;

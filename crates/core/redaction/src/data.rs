@@ -13,7 +13,7 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
 use crate::{entropy, marker};
 
-/// Longer values are no passwords.
+/// Longer values are not passwords.
 const LONGEST: usize = 160;
 
 /// How far back a line is read, in bytes.
@@ -82,7 +82,7 @@ enum Separator {
     Array,
 }
 
-/// What separates the name from its value, and where the value begins.
+/// The separator between the name and its value, and the start of the value.
 fn separated(text: &[u8], word_end: usize) -> Option<(Separator, usize)> {
     let mut at = name_end(text, word_end);
     let name_at = at;
@@ -162,9 +162,9 @@ struct Before {
     quote: Option<(u8, bool)>,
     /// More brackets are opened than closed.
     opens: Vec<u8>,
-    /// The pairs around are separated by this sign, as in connection strings and queries.
+    /// This sign separates the neighbouring pairs, as in connection strings and queries.
     separator: Option<u8>,
-    /// Nothing but indentation and signs of comments, lists and exports.
+    /// Only indentation and the signs of comments, lists and exports.
     is_start: bool,
     /// The line ends with a word after which only blanks separate name and value.
     is_command: bool,
@@ -222,7 +222,7 @@ fn is_command(line: &[u8]) -> bool {
     [b"ENV".as_slice(), b"--", b"-"].iter().any(|word| line.ends_with(word))
 }
 
-/// After the value comes the end of its line, or what ends a comment.
+/// After the value comes the end of its line, or a sign that begins or ends a comment.
 fn ends_line(text: &[u8], end: usize) -> bool {
     let at = skip_blanks(text, end);
     let rest = &text[at.min(text.len())..];
@@ -231,7 +231,7 @@ fn ends_line(text: &[u8], end: usize) -> bool {
         || [b"#".as_slice(), b"//", b"--", b"*/", b";"].iter().any(|sign| rest.starts_with(sign))
 }
 
-/// The value from `start` to what ends it in these surroundings.
+/// The value from `start` to the sign that ends it in these surroundings.
 fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<usize>> {
     let rest = &text[start..text.len().min(start + LONGEST + 1)];
     let mut length = rest.len();
@@ -276,7 +276,7 @@ fn ends_entity(value: &[u8]) -> bool {
     })
 }
 
-/// Without separators at the end, and without brackets that close what is opened before the name.
+/// The length without separators at the end, and without brackets whose opening bracket is before the name.
 fn without_closers(value: &[u8], before: &Before) -> usize {
     let mut length = value.len();
     let mut opens = before.opens.clone();
@@ -358,7 +358,7 @@ fn literals(text: &[u8], name: &Name, start: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// A password or a made secret that is written without quotes.
+/// A password or a generated secret that is written without quotes.
 fn is_written(value: &[u8], naming: Naming, promise: Promise, is_line: bool) -> bool {
     let shape = Shape::of(value);
     let num_signs = shape.signs + shape.joiners;

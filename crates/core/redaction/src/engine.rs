@@ -15,15 +15,15 @@ use crate::{
 /// Longest match of a pattern after its keyword, in bytes.
 const REACH: usize = 2048;
 
-/// The same for patterns that may begin before their keyword: these are searched for in the whole window.
+/// The same for patterns that may begin before their keyword. The whole window is searched for these.
 const INNER_REACH: usize = 256;
 
 /// A match that was refused and is longer than this is not tried again from keywords inside it: on a long
 /// line of one alphabet that would take quadratic time.
 const LONG_REFUSAL: usize = 128;
 
-/// How much is gone through for tables and their kind in any text, and in addition for each of its bytes.
-/// Real texts need a hundredth of it.
+/// Number of bytes that may be read for tables, notebooks and similar forms: a fixed number for each text,
+/// and a number for each byte of the text. Real texts need a hundredth of it.
 const BUDGET: usize = 1 << 20;
 const BUDGET_PER_BYTE: usize = 64;
 
@@ -49,7 +49,7 @@ struct Engine {
 
 struct Compiled {
     rule: &'static Rule,
-    /// Compiled at the first hit: most texts meet few of the rules.
+    /// Compiled at the first hit, because most texts use few of the rules.
     regex: OnceLock<Regex>,
 }
 
@@ -82,10 +82,10 @@ fn scan_level(text: &str, decodes: bool) -> Vec<Span> {
     scan.spans
 }
 
-/// Values shorter than this are not looked for again.
+/// Values shorter than this are not searched again.
 const SHORTEST_REPEATED: usize = 8;
 
-/// So many values of a text are looked for again.
+/// At most this many values of a text are searched again.
 const MOST_REPEATED: usize = 256;
 
 /// Other occurrences of the found values without a name: printed, quoted, in a comment.
@@ -183,14 +183,14 @@ struct Scan<'text> {
     spans: Vec<Span>,
     next_secret: usize,
     refused_until: usize,
-    /// Ends of the last run that was decoded and of the last manifest: nothing is gone through twice.
+    /// Ends of the last decoded run, manifest and so on, so that no text is read twice.
     decoded_until: usize,
     manifests_until: usize,
     tables_until: usize,
     bodies_until: usize,
     wrapped_until: usize,
-    /// Bytes that may still be gone through for tables, notebooks and their kind: whatever a text holds, the
-    /// time is linear in it.
+    /// Number of bytes that may still be read for tables, notebooks and similar forms. So the time is linear
+    /// for any text.
     budget: usize,
 }
 
@@ -314,7 +314,8 @@ impl Scan<'_> {
         let reach = if pattern.back == 0 { REACH } else { INNER_REACH };
         let window = &bytes[from..bytes.len().min(hit.end + reach)];
         let regex = compiled.regex(pattern);
-        // A match before the keyword is another's: the window reaches back.
+        // A match that ends before the keyword belongs to another keyword: the window also contains earlier
+        // text.
         let whole = regex.find_iter(window).find(|whole| whole.end() + from >= hit.end)?;
         if !is_free_on_the_left(bytes, from + whole.start()) {
             return None;

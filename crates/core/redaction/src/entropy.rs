@@ -1,6 +1,6 @@
-//! Shannon entropy in integers, so that a threshold decides alike on every machine.
+//! Shannon entropy in integers, so that a threshold gives the same decision on every machine.
 
-/// Longest value that is measured; of a longer one only the beginning counts.
+/// Maximum measured length; only the beginning of a longer value counts.
 const LONGEST: usize = 256;
 
 /// `LOG2[n]` is log2(n) in 1/65536 bits.

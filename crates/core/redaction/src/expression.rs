@@ -2,8 +2,8 @@
 //! `Option<String>` are expressions, `k3(x9}Q$z` is not.
 //!
 //! A value is an expression if its signs may follow each other in a program and its names look like names
-//! that people give. A generated password fails the one or the other: it has digits between letters, capitals
-//! in odd places, brackets that do not match, or signs that no language uses there.
+//! that people give. A generated password fails one of these tests: it has digits between letters, capitals
+//! in unusual places, brackets that do not match, or signs that no language uses there.
 
 use crate::shape::{self, Shape};
 
@@ -59,7 +59,8 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
     !is_question && (has_word || !has_digits || value.len() < 10)
 }
 
-/// Without what ends an argument or a statement. Brackets at the end may belong to what surrounds the value.
+/// The value without separators at its end. Brackets at the end stay, because they may belong to the text
+/// around the value.
 fn trimmed(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(|byte| !matches!(byte, b',' | b';' | b':'));
     &value[..end.map_or(0, |at| at + 1)]
@@ -113,7 +114,7 @@ impl<'value> Reader<'value> {
         self.operand(length) && (is_hex || UNITS.contains(&unit))
     }
 
-    /// A literal; it may end behind the value, if it holds nothing that a password may be.
+    /// A literal. It may end after the value if its text cannot be a password.
     fn text(&mut self, quote: u8) -> bool {
         let rest = &self.rest()[1..];
         match rest.iter().position(|byte| *byte == quote) {
@@ -139,7 +140,7 @@ impl<'value> Reader<'value> {
     fn close(&mut self, bracket: u8) -> bool {
         self.at += 1;
         if self.depth == 0 {
-            // Only what surrounds the value can close here.
+            // This bracket can only close one that was opened before the value.
             return self.rest().iter().all(|byte| matches!(byte, b')' | b']' | b'}' | b';' | b','));
         }
         self.depth -= 1;

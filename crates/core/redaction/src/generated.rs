@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 pub enum Writing {
     /// Up to the end of the line; no blanks.
     Line,
-    /// Unquoted YAML: as `Line`, but what YAML reads as something else is left out.
+    /// Unquoted YAML: like `Line`, without values that YAML would not read as plain text.
     Yaml,
     /// Between double quotes with backslash escapes.
     Double,
@@ -22,17 +22,18 @@ pub enum Writing {
     Shell,
     /// XML text and attributes: entities.
     Xml,
-    /// The userinfo of a URL: percent encoding of what a URL needs encoded, sub-delimiters raw.
+    /// The userinfo of a URL: characters that a URL does not allow are percent-encoded, and sub-delimiters
+    /// are not.
     Url,
     /// Up to a semicolon, within double quotes.
     Semicolon,
-    /// Up to a blank; no characters that a shell reads.
+    /// Up to a blank; no characters with a meaning in a shell.
     Word,
     /// A literal with backticks.
     Backtick,
 }
 
-/// A place of a value, with `§` where it is.
+/// The text around a value; `§` marks the position of the value.
 pub struct Surrounding {
     pub name: &'static str,
     pub writing: Writing,
@@ -284,17 +285,17 @@ pub fn written(value: &str, writing: Writing) -> Option<String> {
     }
 }
 
-/// Result for the values of one kind in one surrounding.
+/// Result for the values of one kind in one kind of surroundings.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Count {
     pub num_values: usize,
     pub num_found: usize,
-    /// Texts with a value of which more than two characters are left.
+    /// Texts in which more than two consecutive characters of the value are left.
     pub leaks: Vec<String>,
 }
 
-/// Plants `num_values` passwords of a kind in the surrounding. A value counts as found if no piece of three
-/// characters or more is left of it that the surroundings do not contain anyway.
+/// Plants `num_values` passwords of a kind in the surroundings. A value counts as found if no piece of three
+/// or more of its characters is left. Pieces that the surroundings also contain do not count.
 pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &dyn Fn(&str) -> String) -> Count {
     let mut count = Count::default();
     for seed in 0..num_values {
@@ -321,7 +322,8 @@ pub fn measure(surrounding: &Surrounding, kind: Kind, num_values: u64, redact: &
     count
 }
 
-/// No three characters in a row of the value are left, except those that the surroundings contain.
+/// Whether the redacted text contains no three consecutive characters of the value. Pieces that the
+/// surroundings contain do not count.
 fn is_gone(surrounding: &str, value: &str, redacted: &str) -> bool {
     let redacted = without_markers(redacted);
     let characters: Vec<char> = value.chars().collect();
@@ -367,7 +369,7 @@ pub const WRAPPED: &[(&str, &str, &str, &str)] = &[
     ("password block", "keystore_password: |\n", "  §\n", "other: 1\n"),
 ];
 
-/// Of `num_values` wrapped runs of base64, those of which every line is redacted.
+/// Number of wrapped runs of base64, out of `num_values`, whose lines are all redacted.
 pub fn measure_wrapped(
     index: usize,
     (num_lines, width): (usize, usize),

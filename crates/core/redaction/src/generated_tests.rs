@@ -1,12 +1,12 @@
-//! Of generated secrets, at least 95 % are found in every surrounding.
+//! At least 95 % of the generated secrets are found, in all surroundings.
 
 use crate::generated::{KINDS, SURROUNDINGS, WRAPPED, measure, measure_wrapped};
 use crate::{Redactor, SecretsIgnore};
 
-/// Percentage of generated passwords that must be redacted in every surrounding.
+/// Percentage of generated passwords that must be redacted in each kind of surroundings.
 const ENOUGH_PERCENT: usize = 95;
 
-/// Values of each kind in each surrounding.
+/// Number of values of each kind in each kind of surroundings.
 const NUM_VALUES: u64 = 25;
 
 fn redact(text: &str) -> String {

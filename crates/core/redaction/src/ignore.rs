@@ -1,4 +1,4 @@
-//! `secrets.ignore`: what a repository's owners declare to be no secret.
+//! `secrets.ignore`: text that the owners of a repository declare not to be secret.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ const REGEX_STEPS: [usize; 3] = [8 * 1024, 32 * 1024, 128 * 1024];
 /// A small compiled glob.
 const GLOB_BYTES: usize = 4 * 1024;
 
-/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and says what would be
-/// valid.
+/// A pattern of `secrets.ignore` that cannot be used. The message quotes the pattern and describes a valid
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRule {
     #[error("secrets.ignore: the pattern is empty")]
@@ -120,7 +120,7 @@ pub struct SecretsIgnore {
 }
 
 impl SecretsIgnore {
-    /// From the lines of the setting; the first that cannot be used is the error.
+    /// Reads the lines of the setting. The first invalid line is the error.
     pub fn parse<Line: AsRef<str>>(lines: &[Line]) -> Result<Self, InvalidRule> {
         let patterns = lines.iter().map(|line| IgnorePattern::parse(line.as_ref())).collect::<Result<_, _>>()?;
         Ok(Self { patterns })
@@ -145,7 +145,7 @@ impl SecretsIgnore {
     }
 }
 
-/// The patterns, ready to be asked.
+/// The compiled patterns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Silencer {
     rules: Vec<GlobMatcher>,
@@ -185,7 +185,7 @@ fn compile_glob(text: &str) -> Result<Glob, InvalidRule> {
 fn compile_regex(text: &str) -> Result<Regex, InvalidRule> {
     RegexBuilder::new(text).size_limit(REGEX_BYTES).build().map_err(|error| InvalidRule::Regex {
         pattern: quoted(text),
-        // The library draws the place of the fault over several lines; its last line says what it is.
+        // The library marks the place of the fault on several lines; the last line describes the fault.
         reason: error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     })
 }

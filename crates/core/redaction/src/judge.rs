@@ -5,19 +5,19 @@ use crate::{entropy, expression, name::Naming, name::Promise, random, shape, sha
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
-    /// A string literal or the text of an XML element: a constant, whatever the language.
+    /// A string literal or the text of an XML element: a constant in every language.
     Literal,
     /// A literal inside a call: `env("NAME")` is as likely as `Secret("value")`.
     Wrapped,
-    /// Bare, and the name begins its line and the value ends it, as in YAML and `.properties`.
+    /// Without quotes; the name begins the line and the value ends it, as in YAML and `.properties`.
     Line,
-    /// Bare anywhere else: in most languages an expression.
+    /// Without quotes in any other place; in most languages this is an expression.
     Loose,
     /// A literal as the argument of a function of that name.
     Call,
     /// A literal after the name and a space: `storePassword "…"`.
     Beside,
-    /// After the name and a space, without an operator: prose as often as a command.
+    /// After the name and a space, without an operator. This is as often prose as a command.
     Spaced,
     /// Between semicolons of a connection string.
     Connection,
@@ -115,7 +115,7 @@ fn is_stand_in(value: &[u8]) -> bool {
     random::is_placeholder(value) && !is_complex(Shape::of(value), value) && !is_more_than_a_stand_in(value)
 }
 
-/// `hunter2secret`: a word that names a secret, and enough besides.
+/// `hunter2secret`: a word that names a secret, with enough other characters.
 fn is_more_than_a_stand_in(value: &[u8]) -> bool {
     const NAMING: [&str; 9] = ["password", "passwd", "pass", "secret", "token", "test", "default", "hello", "world"];
     let mut rest = value.to_ascii_lowercase();
@@ -133,7 +133,7 @@ fn is_more_than_a_stand_in(value: &[u8]) -> bool {
         && !rest.ends_with(b"user")
 }
 
-/// Words with blanks between them that are no message for a user: `tiger lamp seven`, `My dog 2017!`.
+/// Words with blanks between them that are not a message for a user: `tiger lamp seven`, `My dog 2017!`.
 fn is_passphrase(value: &[u8]) -> bool {
     /// Words of messages and labels, and of programs.
     #[rustfmt::skip]
@@ -163,7 +163,7 @@ fn is_passphrase(value: &[u8]) -> bool {
     diced || (shape.digits > 0 && shape.letters() >= 6 && (shape.signs > 0 || has_mixed_word))
 }
 
-/// A generated password with blanks in it: hardly a word, all kinds of signs.
+/// A generated password with blanks: it has few words and all kinds of signs.
 fn is_signed_phrase(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let is_plain = |byte: &u8| *byte >= 32 && *byte != 127;
@@ -188,7 +188,7 @@ pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     has_both && shape.blanks == 0 && value.len() <= 200 && !is_identifier_with_digits(value) && !is_reference(value)
 }
 
-/// Twenty letters and digits or more that make hardly a word: random, even if it looks less so than most.
+/// At least twenty letters and digits with few words: random, even if it looks less random than other values.
 fn is_unreadable(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     value.len() >= 20
@@ -230,7 +230,7 @@ fn strip_sign(value: &[u8]) -> &[u8] {
     }
 }
 
-/// All four classes that password rules ask for: meant as a password even if it spells `Test`.
+/// All four classes that password rules require: this is a password even if it contains `Test`.
 fn is_complex(shape: Shape, value: &[u8]) -> bool {
     let plain = ["example", "{", "<", "$(", "change", "your", "replace", "placeholder", "xxxx", "****"];
     shape.num_classes() == 4
@@ -278,7 +278,7 @@ fn is_reference(value: &[u8]) -> bool {
         || is_file_name(value)
 }
 
-/// `/etc/x`, `./x`, `~/x`, `#id`, `.class`: nothing but names and what joins them.
+/// `/etc/x`, `./x`, `~/x`, `#id`, `.class`: only names and the signs that join them.
 fn begins_path(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~#:$*@+, ".contains(byte) || !byte.is_ascii();
     matches!(value, [b'/' | b'.' | b'#' | b'~', ..])
@@ -362,7 +362,7 @@ pub(crate) fn has_digit_or_sign(value: &[u8]) -> bool {
     shape.digits + shape.signs > 0 && shape.letters() > 0
 }
 
-/// Random, or so mixed that no identifier looks like it.
+/// Random, or with so many kinds of signs that it cannot be an identifier.
 fn is_strong(value: &[u8]) -> bool {
     let shape = Shape::of(value.trim_ascii_end().strip_suffix(b",").unwrap_or(value));
     if shape.blanks > 0 {

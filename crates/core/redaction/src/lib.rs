@@ -7,9 +7,9 @@
 //!
 //! Invariants:
 //! - the redacted text has the same lines as the text;
-//! - redacting a redacted text changes and finds nothing;
+//! - redacting a redacted text finds no secret and changes nothing;
 //! - a finding contains the line and the rule, never the value;
-//! - no floating point: what is redacted is the same on every machine.
+//! - no floating point: every machine redacts the same text.
 
 mod assignment;
 mod context;

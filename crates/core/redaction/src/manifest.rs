@@ -43,7 +43,7 @@ fn is_value(value: &[u8]) -> bool {
         && std::str::from_utf8(value).is_ok()
 }
 
-/// Words alone that say that something is to be put there.
+/// Words that, alone, mark a place to fill in.
 fn is_stand_in(value: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
     value.iter().all(is_word) && random::is_placeholder(value)
@@ -106,7 +106,7 @@ fn lines<'a>(
     })
 }
 
-/// The value after `key:` on a line that is no comment.
+/// The value after `key:` on a line that is not a comment.
 fn after_key(text: &[u8], line: &Range<usize>) -> Option<Range<usize>> {
     let bytes = &text[line.clone()];
     let colon = bytes.windows(2).position(|pair| pair == b": ")?;

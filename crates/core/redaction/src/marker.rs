@@ -21,7 +21,7 @@ pub(crate) fn is_in(value: &[u8]) -> bool {
     value.windows(OPEN.len()).any(|window| window == OPEN)
 }
 
-/// Whether a position lies inside a marker, so that words of rule ids are not taken for names of secrets.
+/// Whether a position lies inside a marker, so that words of rule ids do not count as names of secrets.
 pub(crate) fn covers(text: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(LONGEST);
     let before = &text[from..at];

@@ -19,7 +19,7 @@ pub(crate) enum Promise {
     Password,
     /// Made by a machine: must look random.
     Explicit,
-    /// Often something else: must look random beyond doubt.
+    /// The name often means something else, so the value must clearly look random.
     Weak,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Name {
     pub(crate) span: Range<usize>,
 }
 
-/// Names longer than this on either side of the keyword are none.
+/// If a name has more bytes than this before or after the keyword, it is not a name.
 const REACH: usize = 64;
 
 /// Last words of a name for a property of the secret instead of the secret.
@@ -67,7 +67,7 @@ const SECRET_KEYS: &[&str] = &[
     "auth",
 ];
 
-/// Words before `key` or `token` after which it is no secret.
+/// Words before `key` or `token` that make the name harmless.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "public", "pub", "publishable", "primary", "foreign", "sort", "partition", "cache", "translation", "i18n", "row",
@@ -131,7 +131,7 @@ fn by_word(text: &[u8], word: &Range<usize>, before: &[u8], naming: Naming) -> O
         {
             None
         }
-        // A `RenderPass` is no password, but a `vaultPass` may be.
+        // A `RenderPass` is not a password, but a `vaultPass` may be one.
         Naming::Password if word.len() == 4 && text[word.start] == b'P' && !before.is_empty() && !says(OWNERS) => {
             Some(if before.iter().all(u8::is_ascii_uppercase) { Promise::Password } else { Promise::Explicit })
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{judge, shape};
 
-/// How much of the output of one cell is looked through, in bytes.
+/// Maximum number of bytes of the output of one cell that are searched.
 const REACH: usize = 64 * 1024;
 
 /// Longer lines are data.

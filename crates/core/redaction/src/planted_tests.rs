@@ -2,7 +2,7 @@
 //! comments, documents, notebooks and settings. None may survive.
 //!
 //! `«kind»` in a template is a part that is made at run time, so that no file of this project holds a secret;
-//! every such part has to be gone.
+//! every such part must be redacted.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore};

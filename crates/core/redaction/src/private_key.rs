@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Longest body; the largest keys that are used (RSA with 16,384 bits) have about 13,000 bytes.
 const LONGEST: usize = 24 * 1024;
 
-/// A body has at least one run as long as this, else it is text about keys.
+/// A body has at least one run of this length. Otherwise it is text about keys.
 const TELLING: usize = 24;
 
 /// Appends the runs of base64 of the key whose header holds the keyword at `hit`, in order.
@@ -23,7 +23,7 @@ pub(crate) fn runs(text: &[u8], hit: &Range<usize>, out: &mut Vec<Range<usize>>)
     told
 }
 
-/// How the base64 of a private key begins, whatever its header: PKCS #1, PKCS #8 (RSA, encrypted, EC,
+/// Beginnings of the base64 of a private key, with any header: PKCS #1, PKCS #8 (RSA, encrypted, EC,
 /// Ed25519), SEC 1, DSA, OpenSSH.
 pub(crate) static BODIES: &[&str] = &[
     "IBAAKC",
@@ -37,7 +37,7 @@ pub(crate) static BODIES: &[&str] = &[
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
-/// The first line of a key without its header has at least so many signs.
+/// The first line of a key without its header has at least this many signs.
 const SHORTEST_BARE: usize = 40;
 
 /// The lines of a key without its header: the run of base64 that begins around a keyword, and those of the
@@ -163,8 +163,8 @@ fn push_runs(text: &[u8], body: Range<usize>, out: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Runs of at least four signs of base64. A backslash takes the sign after it along, so that `\n` stays an
-/// escape.
+/// Runs of at least four signs of base64. A backslash and the sign after it stay together, so that `\n` stays
+/// an escape.
 fn base64_runs(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -188,7 +188,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Capitals, small letters or digits: two kinds at least, and a digit, or it is prose.
+/// Letters with a digit, or letters of both cases with high entropy. Other runs are prose.
 fn is_mixed(run: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| run.iter().any(kind);
     let letters = has(u8::is_ascii_lowercase) || has(u8::is_ascii_uppercase);

@@ -30,7 +30,7 @@ impl Redactor {
 
     fn unsilenced(&self, text: &str) -> Vec<Span> {
         let mut spans = replace::find_all(text);
-        // A long line may hold many: it is looked through once.
+        // A long line may contain many secrets, so it is searched only once.
         let mut line = 0..0;
         let mut marked = false;
         spans.retain(|span| {
@@ -44,14 +44,14 @@ impl Redactor {
     }
 }
 
-/// The line of a position, with what ends it.
+/// The line of a position, with its line break.
 fn line_around(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
     let end = text[at..].find('\n').map_or(text.len(), |after| at + after + 1);
     start..end
 }
 
-/// Whether a line says that its secrets are none.
+/// Whether a line declares its findings harmless.
 fn is_marked(line: &str) -> bool {
     INLINE_MARKERS.iter().any(|marker| line.contains(marker))
 }
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Tables, rows and notebooks that never end: each is gone through a bounded number of times.
+    /// Tables, rows and notebooks that never end: each is read a bounded number of times.
     #[test]
     fn unfinished_tables_take_linear_time() {
         for unit in [

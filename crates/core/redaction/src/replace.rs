@@ -16,7 +16,7 @@ const MOST_PASSES: usize = 16;
 pub struct Redacted<'text> {
     /// Borrowed if nothing was found. Has as many lines as the original text.
     pub text: Cow<'text, str>,
-    /// In the order of lines; of a secret of several lines, where it begins.
+    /// In the order of lines; a secret of several lines has the position of its beginning.
     pub findings: Vec<SecretFinding>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn find_all(text: &str) -> Vec<Span> {
     spans
 }
 
-/// In order and without overlaps. What overlaps becomes one span with the id of the rule that comes first.
+/// In order and without overlaps. Overlapping spans become one span with the id of the rule that comes first.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort();
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
@@ -82,8 +82,8 @@ pub(crate) fn num_line_feeds(text: &str) -> u32 {
     text.bytes().filter(|byte| *byte == b'\n').count() as u32
 }
 
-/// The text with markers in place of the spans. Of several spans of one secret on a line only the first gets
-/// one.
+/// The text with markers in place of the spans. If a secret has several spans on a line, only the first span
+/// gets a marker.
 fn replaced(text: &str, spans: &[Span]) -> String {
     let mut out = String::with_capacity(text.len() + spans.len() * 24);
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Each rule finds what its templates make and leaves their near misses: the same template filled with one
-//! sign throughout, or with too few.
+//! Each rule finds the secrets that its templates make. It does not find similar values: the same template
+//! filled with one repeated sign, or with too few different signs.
 
 use crate::synthesis::{Dice, Fill, fill};
 use crate::{Redactor, SecretsIgnore, rule_ids};
@@ -355,7 +355,8 @@ fn templates_are_found_and_their_values_do_not_survive() {
                 let (_, fires, survives) = outcome(&redactor, rule, template, Fill::Random, *seed);
                 !fires || survives
             });
-            // Of random values some few look like words; of those with a provider's prefix none is missed.
+            // A few random values look like words, so one value may be missed. A value with a provider's
+            // prefix is never missed.
             let num_missed = num_missed.count();
             if num_missed > 1 {
                 missed.push(format!("{rule}: {template}: {num_missed} of {SEEDS}"));

@@ -7,15 +7,15 @@ mod services;
 
 use crate::name::Naming;
 
-/// Part of the key of everything that is derived from redacted texts: raise it with every change of what is
-/// redacted.
+/// Part of the key of everything that is derived from redacted texts. Raise it whenever the rules redact
+/// other text.
 pub const RULES_VERSION: u32 = 4;
 
 /// How to find and judge one kind of secret.
 pub(crate) struct Rule {
-    /// What users see and silence: lower-case words with hyphens.
+    /// The name that users see, and with which they silence findings: lower-case words with hyphens.
     pub(crate) id: &'static str,
-    /// Texts of which one must occur, in any case, before anything else of the rule is tried.
+    /// One of these texts must occur, in upper or lower case. Only then the rule is tried.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) find: Find,
 }
@@ -62,7 +62,8 @@ pub(crate) enum Check {
     Varied,
     /// Letters and digits mixed and no words: for formats that ordinary identifiers share.
     Random,
-    /// Capitals, and a digit or else high entropy: for prefixes that names of styles and packages share.
+    /// Capitals, with a digit or with high entropy: for prefixes that also begin names of styles and
+    /// packages.
     Mixed,
     /// Base64 of `user:password`.
     BasicAuth,

@@ -12,8 +12,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::untrusted::{Untrusted, quoted};
 
-/// Kinds of files that hold secrets and nothing else. A pattern without `/` is matched against the last part
-/// of the path, one with `/` against the end of it. Lower case; paths are compared in lower case.
+/// Kinds of files that contain only secrets. A pattern without `/` is matched against the last part of the
+/// path, one with `/` against the end of it. Lower case; paths are compared in lower case.
 #[rustfmt::skip]
 const ALWAYS: &[&str] = &[
     // Environment.
@@ -41,7 +41,7 @@ const ALWAYS: &[&str] = &[
     ".python_history", ".node_repl_history", ".irb_history",
 ];
 
-/// Words in names that catch what is neither source code nor a document.
+/// Words that make a name sensitive if the file is neither source code nor a document.
 #[rustfmt::skip]
 const BY_NAME: &[&str] = &[
     "*credentials*", "*secret*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_dsa", "*_ecdsa",
@@ -61,10 +61,11 @@ const CODE: &[&str] = &[
     "thrift", "ts", "tsx", "v", "vb", "vim", "vue", "zig", "zsh",
 ];
 
-/// All patterns that hold without any setting, in the order in which they are tried.
+/// All patterns that apply without any setting, in the order in which they are tried.
 pub const DEFAULT_PATTERNS: [&[&str]; 2] = [ALWAYS, BY_NAME];
 
-/// A pattern for sensitive names that is no glob. The message names the setting and quotes the pattern.
+/// A pattern for sensitive names that is not a valid glob. The message names the setting and quotes the
+/// pattern.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{setting}: {pattern} is not a valid glob: {reason}")]
 pub struct InvalidPattern {
@@ -73,7 +74,8 @@ pub struct InvalidPattern {
     pub reason: String,
 }
 
-/// Which names are sensitive here: the defaults, what the operator adds and allows, what the repository adds.
+/// The sensitive names: the defaults, the names that the operator adds and allows, and the names that the
+/// repository adds.
 #[derive(Clone, Debug)]
 pub struct SensitiveNames {
     always: Patterns,
@@ -83,8 +85,8 @@ pub struct SensitiveNames {
 }
 
 impl SensitiveNames {
-    /// The operator's: the defaults and `add`, without the paths that match a glob of `allow`. To allow
-    /// `*.pem` takes that pattern away.
+    /// The operator's: the defaults and `add`, without the paths that match a glob of `allow`. If `allow`
+    /// contains `*.pem`, that pattern is removed.
     pub fn new<Glob: AsRef<str>>(add: &[Glob], allow: &[Glob]) -> Result<Self, InvalidPattern> {
         let always = ALWAYS.iter().copied().chain(add.iter().map(AsRef::as_ref));
         Ok(Self {
@@ -95,8 +97,8 @@ impl SensitiveNames {
         })
     }
 
-    /// With what a repository adds. There is no way for it to take anything away, and the operator's `allow`
-    /// does not reach what it adds.
+    /// Adds the names of a repository. A repository cannot remove names, and the operator's `allow` does not
+    /// apply to the added names.
     pub fn with_repository<Glob: AsRef<str>>(&self, add: &[Glob]) -> Result<Self, InvalidPattern> {
         let by_repository = Patterns::new("sensitive", add.iter().map(AsRef::as_ref))?;
         Ok(Self { by_repository, ..self.clone() })

@@ -12,7 +12,7 @@ const FOLLOWERS: [&[u8]; 26] = [
     b"abcefilmnprst", b"aei", b"aeinr", b"ept", b"ps", b"e",
 ];
 
-/// Words of placeholders, or words that name a secret. A value that contains one of them is no secret.
+/// Words of placeholders, or words that name a secret. A value that contains one of them is not a secret.
 #[rustfmt::skip]
 const STAND_INS: [&str; 45] = [
     "example", "placeholder", "changeme", "change_me", "change-me", "change_this", "replace", "your", "xxxx", "****",
@@ -34,8 +34,9 @@ pub(crate) struct Shape {
     pub(crate) signs: usize,
     /// White space and control characters.
     pub(crate) blanks: usize,
-    /// Places where small letters, capitals and digits change, but for the first letter of a capitalised
-    /// word: one in two signs of a random text, one in six of an identifier.
+    /// Number of places where the kind changes between small letters, capitals and digits, without the first
+    /// letter of a capitalised word. In random text the kind changes at every second sign, in identifiers at
+    /// every sixth.
     pub(crate) changes: usize,
     /// Letters that belong to runs that read like words.
     pub(crate) in_words: usize,
@@ -111,8 +112,8 @@ fn word_runs(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// At least four letters of which three quarters of the pairs are common; of long runs, which may be several
-/// words without a border, two thirds.
+/// At least four letters, and three quarters of their pairs are common. For a long run two thirds are enough,
+/// because it may be several words without a border.
 fn reads_like_a_word(run: &[u8]) -> bool {
     let enough = if run.len() < 8 { (run.len() - 1) * 9 } else { (run.len() - 1) * 8 };
     run.len() >= 4 && common_pairs(run) * 12 >= enough
@@ -127,7 +128,7 @@ fn common_pairs(run: &[u8]) -> usize {
         .count()
 }
 
-/// Letters only, and hardly a pair of them common: keys on a keyboard, not a word.
+/// Only letters, with few common pairs: keys on a keyboard, not a word.
 pub(crate) fn is_letter_noise(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     if letters != value.len() || value.len() < 10 || entropy::centibits(value) < 280 {
@@ -144,8 +145,8 @@ pub(crate) fn is_placeholder_text(value: &[u8]) -> bool {
         || STAND_INS.iter().any(|word| contains_word(value, word.as_bytes()))
 }
 
-/// In a long random value four letters make a word by chance soon, but seldom with their capitals in order,
-/// and more seldom with a border behind them.
+/// In a long random value, four letters often make a word by chance. But they seldom have the capitals of a
+/// word, and still more seldom end at the border of a word.
 fn contains_word(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).enumerate().any(|(at, window)| {
         window.eq_ignore_ascii_case(word)
@@ -156,7 +157,8 @@ fn contains_word(value: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// In a value of all kinds of signs, a small letter or a digit behind a word makes it no word.
+/// In a value with all kinds of signs, letters that are followed by a small letter or a digit do not count as
+/// a word.
 fn goes_on(value: &[u8], end: usize) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     has(u8::is_ascii_uppercase)
@@ -193,7 +195,7 @@ pub(crate) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Not thought up by a person: letters and digits mixed, no words, high entropy for its length.
+/// Not chosen by a person: letters and digits mixed, no words, high entropy for its length.
 pub(crate) fn is_random_text(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     if shape.blanks > 0 || is_placeholder_text(value) {
@@ -213,8 +215,8 @@ pub(crate) fn is_random_text(value: &[u8]) -> bool {
     (is_restless(shape, value.len()) && !wordy) || is_pair_noise(value)
 }
 
-/// The neighbours of letters are as random as the letters: half of the pairs or fewer are common ones, where
-/// of English nine in ten are, and of abbreviations six.
+/// The pairs of letters are random: at most half of them are common. In English nine of ten pairs are common,
+/// in abbreviations six of ten.
 fn is_pair_noise(value: &[u8]) -> bool {
     let (mut num_pairs, mut num_common) = (0, 0);
     for run in value.split(|byte| !byte.is_ascii_alphabetic()).filter(|run| run.len() >= 2) {
@@ -225,8 +227,8 @@ fn is_pair_noise(value: &[u8]) -> bool {
     has_both && value.len() >= 16 && num_pairs >= 10 && num_common * 2 <= num_pairs && entropy::centibits(value) >= 340
 }
 
-/// Kinds of signs change as often as in random text. One alphabet less makes fewer changes; long values vary
-/// less.
+/// The kind of sign changes as often as in random text. A value with fewer kinds changes less often, and long
+/// values vary less.
 fn is_restless(shape: Shape, length: usize) -> bool {
     match (shape.upper > 0 && shape.lower > 0, length) {
         (true, ..24) => shape.changes * 9 >= length * 2,

@@ -10,13 +10,13 @@ use crate::shape;
 /// How far the rows of one table are followed, in bytes.
 const REACH: usize = 64 * 1024;
 
-/// Longer lines are no rows.
+/// Longer lines are not rows.
 const LONGEST_LINE: usize = 4096;
 
-/// Longer cells are no names.
+/// Longer cells are not names.
 const LONGEST_NAME: usize = 40;
 
-/// Words that name secrets, and what they promise.
+/// Words that name secrets, and the kind of value that each word promises.
 const NAMING: [(&[u8], Naming); 7] = [
     (b"pass", Naming::Password),
     (b"pwd", Naming::Password),
@@ -46,7 +46,8 @@ pub(crate) fn cells(text: &[u8], hit: &Range<usize>, until: &mut usize, budget: 
     found
 }
 
-/// The rest of the name, and then the border of a cell: cheap, since most keywords are words of programs.
+/// Whether the rest of the name is followed by the border of a cell. The check is cheap, because most
+/// keywords are words of programs.
 fn ends_cell(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + LONGEST_NAME)];
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- *`\"'\\\r".contains(byte);
@@ -93,7 +94,8 @@ fn next_line(text: &[u8], start: usize) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// The lines that follow, up to the reach. What only separates the texts of a list of strings is no line.
+/// The lines that follow, up to the reach. Text that only separates the strings of a list does not count as a
+/// line.
 fn lines_after(text: &[u8], line: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = text.len().min(line.end + REACH);
     let mut at = line.end;
@@ -285,7 +287,7 @@ fn promised(name: &[u8]) -> Option<Promised> {
     })
 }
 
-/// The value of a cell, if it is what the name promised.
+/// The value of a cell, if it is a value that the name promises.
 fn secret_cell(text: &[u8], cell: &Range<usize>, promised: Promised) -> Option<Range<usize>> {
     let plain = trimmed(text, cell, b" \t\r");
     let value = trimmed(text, &plain, b"*`\"'\\");
@@ -350,8 +352,8 @@ pub(crate) fn html_cells(text: &[u8], hit: &Range<usize>, budget: &mut usize) ->
     found
 }
 
-/// The secrets among the rows that an `INSERT INTO table (columns) VALUES (…), (…)` adds; of one that names
-/// no columns, what can be nothing but a secret.
+/// The secrets among the rows that an `INSERT INTO table (columns) VALUES (…), (…)` adds. Without names of
+/// columns, only values that are certainly secrets.
 pub(crate) fn inserted(text: &[u8], hit: &Range<usize>, budget: &mut usize) -> Vec<Range<usize>> {
     if *budget == 0 {
         return Vec::new();
@@ -391,11 +393,11 @@ fn is_inserted(value: &[u8], (naming, promise): Promised) -> bool {
     judge::is_secret(naming, promise, Style::Literal, value) && !judge::is_code(value)
 }
 
-/// Reads a statement of SQL, also one within a string of a program.
+/// Reads a statement of SQL, even inside a string of a program.
 struct Sql<'text> {
     text: &'text [u8],
     at: usize,
-    /// How many bytes were gone through.
+    /// Number of bytes that were read.
     seen: usize,
 }
 

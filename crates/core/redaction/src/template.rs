@@ -3,7 +3,7 @@
 use crate::expression::is_name;
 use crate::shape::Shape;
 
-/// Marks that open a template, each with what closes it.
+/// Marks that open a template, each with the mark that closes it.
 const PAIRS: [(&[u8], &[u8]); 8] = [
     (b"${", b"}"),
     (b"{{", b"}}"),
@@ -34,7 +34,8 @@ fn is_variable(value: &[u8]) -> bool {
     }
 }
 
-/// A mark and its counterpart; of a value that ends before its counterpart, a name behind the mark.
+/// Whether the value contains a mark and its counterpart. If the value ends before the counterpart, a name
+/// must follow the mark.
 fn holds_pair(value: &[u8], open: &[u8], close: &[u8]) -> bool {
     let Some(at) = find(value, open) else { return false };
     let inner = &value[at + open.len()..];

@@ -1,4 +1,4 @@
-//! Text from repositories, remotes and hosting APIs, made fit for a message.
+//! Text from repositories, remotes and hosting APIs, made safe for a message.
 //!
 //! A message that quotes such text (a pattern of a settings file, the error output of git, a description) is
 //! stored with a run, printed in terminals and returned to agents. [`Untrusted`] is the only form in which
@@ -27,7 +27,7 @@ const ELLIPSIS: char = '…';
 /// Longer text is cut to this many bytes before it is redacted.
 const MAX_REDACTED_BYTES: usize = 16 * 1024;
 
-/// The cut may halve a secret, so that no rule finds it: this many bytes before the cut are not shown. No
+/// The cut may divide a secret, so that no rule finds it. So this many bytes before the cut are not shown. No
 /// rule of one line reads further.
 const HIDDEN_BEFORE_CUT_BYTES: usize = 2048;
 

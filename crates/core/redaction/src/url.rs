@@ -7,10 +7,10 @@ use crate::{judge, marker, random, template};
 /// Its marker is a bare `[REDACTED]`, so that the URL stays one.
 pub(crate) const RULE: &str = "url-credentials";
 
-/// Longest userinfo that is looked for.
+/// Maximum length of a userinfo.
 const LONGEST: usize = 512;
 
-/// Schemes whose URLs are connection strings: a password there is meant, also a simple one.
+/// Schemes whose URLs are connection strings. There even a simple password is a real one.
 #[rustfmt::skip]
 const CONNECTIONS: &[&str] = &[
     "mongodb", "mongodb+srv", "postgres", "postgresql", "mysql", "mysql2", "mariadb", "redis", "rediss", "amqp",
@@ -69,7 +69,7 @@ fn scheme_start(text: &[u8], colon: usize) -> usize {
 }
 
 /// Where the userinfo ends: at the last `@` before the path. People forget to escape `/`, `?` and `#` in
-/// passwords, so these end the search only after what may be a host and port.
+/// passwords, so these end the search only after text that may be a host and port.
 fn at_sign(rest: &[u8], quoted: bool) -> Option<usize> {
     let is_end = |byte: &u8| {
         matches!(byte, 0..=32 | b'"' | b'`' | b'<' | b'>' | b'\\' | b'|' | 127) || (quoted && *byte == b'\'')

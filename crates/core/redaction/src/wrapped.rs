@@ -6,7 +6,7 @@ use crate::name::{Name, Naming, Promise, name_end};
 use crate::shape::Shape;
 use crate::{entropy, judge, shape};
 
-/// Shorter first lines are no wrapped text.
+/// Text with a shorter first line is not wrapped text.
 const SHORTEST_LINE: usize = 40;
 
 /// How far the first line may be from its name, in bytes.
@@ -38,7 +38,7 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first run behind the separator that follows the name. Cheap where there is none.
+/// The first run behind the separator that follows the name. Cheap if no run exists.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');
@@ -119,7 +119,7 @@ fn is_digit(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Random digits, and no public key.
+/// Random digits that are not a public key.
 fn is_made(text: &[u8], lines: &[Range<usize>]) -> bool {
     let first = &text[lines[0].clone()];
     let shape = Shape::of(first);

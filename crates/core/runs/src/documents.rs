@@ -92,7 +92,7 @@ pub struct Documents {
     pub previous: Option<RunDocument>,
     /// Generations of the runs of a repository with a pending deletion.
     pub earlier: Vec<GenerationId>,
-    /// A row to add, unless the part has an end already.
+    /// A row to add, unless the part has already ended.
     pub ended: Option<EndedPart>,
     /// A view to keep under its seq, for cursors.
     pub publication: Option<Publication>,

@@ -14,7 +14,7 @@ pub struct ErrorReport {
     pub details: ErrorDetails,
 }
 
-/// What helps to ask again.
+/// Help for the next call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ErrorDetails {

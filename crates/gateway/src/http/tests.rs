@@ -107,7 +107,8 @@ fn config() -> GatewayConfig {
 
 impl Cluster {
     /// The repositories of `acme`, and `num_others` of another tenant with the same names and texts among
-    /// them. The first half of those was indexed after, for what is there already keeps its generation.
+    /// them. The first half of the others is indexed later, because an existing repository keeps its
+    /// generation.
     async fn new(num_others: usize, num_replicas: usize, config: GatewayConfig) -> Self {
         let mut contents = vec![of_tenant(TENANT, "host/team/app"), of_tenant(TENANT, "host/team/secret")];
         let others = ["host/team/app".to_owned(), "host/team/only-theirs".to_owned()];

@@ -1,8 +1,8 @@
 //! Labels untrusted text in answers to agents.
 //!
 //! Messages quote text of repositories, remotes and hosting services between marks that the text cannot
-//! contain (`cairn_redaction::Untrusted`). For an agent each quoted part gets a label: it is data, whatever
-//! it says. The label is part of the text and of the structured content.
+//! contain (`cairn_redaction::Untrusted`). For an agent each quoted part gets a label: it is data, even if it
+//! contains instructions. The label is part of the text and of the structured content.
 
 use cairn_redaction::{MessagePart, message_parts, quoted};
 use cairn_wire::RunResult;

@@ -71,7 +71,7 @@ impl ToolReply {
         Self { text, num_results, suggestions, extras, answer: json!(answer) }
     }
 
-    /// The call for what was left out.
+    /// The call for the omitted part.
     pub(super) fn next(mut self, tool: &'static str, arguments: Option<JsonObject>) -> Self {
         self.extras.next_call = arguments.map(|arguments| FollowingCall { tool, arguments });
         self

@@ -67,8 +67,8 @@ impl Server {
     }
 }
 
-/// A call that takes too long gets an error result: its caller can ask for less, and does not take the server
-/// for dead.
+/// A call that takes too long gets an error result. Then the caller can request less, and does not assume
+/// that the server is dead.
 async fn in_time(limit: Option<Duration>, work: impl Future<Output = CallToolResult>) -> CallToolResult {
     let Some(limit) = limit else { return work.await };
     let too_slow = || Failure::from(QueryError::new(QueryErrorCode::Timeout, TOO_SLOW)).into_result();

@@ -22,7 +22,7 @@ pub(super) struct Structured<T> {
 /// Fields that every tool may add to its answer.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Extras {
-    /// The call for what was left out.
+    /// The call for the omitted part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_call: Option<FollowingCall>,
     /// Only of empty answers.
@@ -150,7 +150,7 @@ fn bare(schema: Value) -> Value {
     }
 }
 
-/// Replaces each reference to a definition that is used once by the definition.
+/// Inlines each definition that has only one reference: the definition replaces the reference.
 fn inline_definitions(schema: &mut Value) {
     let Some(Value::Object(mut kept)) = schema.as_object_mut().and_then(|fields| fields.remove("$defs")) else {
         return;

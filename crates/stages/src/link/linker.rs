@@ -65,7 +65,7 @@ struct Contributions {
     shared: Vec<Contribution>,
     now: Vec<Contribution>,
     before: Vec<Contribution>,
-    /// Keys under which something else is found now.
+    /// Keys whose lookup now has another result.
     changed_keys: FxHashSet<u64>,
 }
 
@@ -89,7 +89,7 @@ struct Linked {
     nodes: Vec<NodeRecord>,
     /// Its earlier links, if it is affected but did not change.
     links_before: Option<FileLinks>,
-    /// Its records may differ from what is stored.
+    /// Its records may differ from the stored ones.
     is_touched: bool,
     names: StagedNames,
 }
@@ -323,7 +323,7 @@ impl LinkedFiles {
 }
 
 impl Contributions {
-    /// The keys under which something else is found now.
+    /// The keys whose lookup now has another result.
     fn changed(&self) -> FxHashSet<u64> {
         let old: FxHashMap<&str, &Contribution> = self.before.iter().map(|own| (own.path.as_str(), own)).collect();
         let new: FxHashSet<&str> = self.now.iter().map(|own| own.path.as_str()).collect();

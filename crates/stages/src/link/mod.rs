@@ -1,9 +1,9 @@
 //! link: turns references into edges.
 //!
 //! The outlines of all files make the environment. A run links the files that changed, and the files that
-//! asked for a key under which something else is found now. The links of the others are taken over from the
-//! run before. Only records of the former are compared with their earlier state, so a run reads the facts of
-//! few files and writes only the changes.
+//! looked up a key whose result is now another one. The links of the others are taken over from the run
+//! before. Only records of the former are compared with their earlier state, so a run reads the facts of few
+//! files and writes only the changes.
 
 mod before;
 mod kept;

@@ -10,9 +10,9 @@ use super::failures::Failures;
 use super::{Deleted, Sweep};
 
 impl Sweep {
-    /// Removes from the stores what no view can see. Returns the number of removed generations. An entry that
-    /// cannot be removed stays on the list and does not delay the others; the returned error is the first
-    /// one.
+    /// Removes all data that no view can see, in each store. Returns the number of removed generations. An
+    /// entry that cannot be removed stays on the list and does not delay the others; the returned error is
+    /// the first one.
     pub async fn generations(&self) -> Result<u64, StageError> {
         let now_ms = self.clock.now_ms();
         let list = self.sweeping.sweep_list(now_ms, self.grace_ms).await?;

@@ -1,8 +1,9 @@
-//! sweep: removes data that no view can see any more, from every store.
+//! sweep: removes data that no view can see, from every store.
 //!
-//! It takes no input: the catalogue knows what must be swept. A sweep that was stopped is simply repeated.
-//! The cost of sweeping generations grows with the data that is removed. The cost of sweeping artifacts grows
-//! with the number of live manifests, and artifacts younger than the grace period are never deleted.
+//! It takes no input: the catalogue lists the generations to sweep. A sweep that was stopped is simply
+//! repeated. The cost of sweeping generations grows with the data that is removed. The cost of sweeping
+//! artifacts grows with the number of live manifests, and artifacts younger than the grace period are never
+//! deleted.
 
 mod artifacts;
 mod dead_letters;

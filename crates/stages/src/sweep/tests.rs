@@ -20,7 +20,7 @@ use crate::artifacts::{Artifacts, facts_key_of};
 use crate::pattern_chunk::fixture::pattern;
 use crate::pattern_chunk::pattern_chunk;
 
-/// A catalogue with a list. Records what was reported as swept.
+/// A catalogue with a list. Records the generations that were reported as swept.
 #[derive(Default)]
 struct Listed {
     list: SweepList,

@@ -22,7 +22,7 @@ pub(super) fn check_reading(
     check("bytes of files to read", num_bytes, ceilings.max_expanded_bytes, "ceilings.max_expanded_bytes")
 }
 
-/// Checks what the snapshot expands to: every indexed path has records of its own, also if its content is a
+/// Checks the expanded size of the snapshot: every indexed path has its own records, even if its content is a
 /// copy.
 pub(super) fn check_expansion(entries: &[ManifestEntry], ceilings: &Ceilings) -> Result<(), StageError> {
     let mut seen = FxHashSet::default();

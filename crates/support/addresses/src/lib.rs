@@ -18,7 +18,8 @@ pub fn may_be_public<S: AsRef<str>>(host: Option<&Host<S>>) -> bool {
     }
 }
 
-/// Names that are local by definition are not public, whatever a name server returns for them.
+/// Names that are local by definition are not public, even if a name server returns a public address for
+/// them.
 fn is_public_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     let local = ["localhost", "local", "internal", "localdomain", "home.arpa"];
@@ -26,9 +27,9 @@ fn is_public_name(name: &str) -> bool {
     name.contains('.') && !local.iter().any(is_local)
 }
 
-/// Whether the address is on the public internet. Not public are loopback, private, link-local (where clouds
-/// serve metadata), shared, documentation, multicast and reserved addresses, and IPv6 addresses that contain
-/// such an IPv4 address.
+/// Whether the address is on the public internet. Loopback, private, link-local (where clouds serve
+/// metadata), shared, documentation, multicast and reserved addresses are not public. An IPv6 address that
+/// contains such an IPv4 address is not public either.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

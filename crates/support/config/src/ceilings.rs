@@ -1,4 +1,4 @@
-//! Ceilings of one snapshot: the operator's limits on what one repository may cost.
+//! Ceilings of one snapshot: the operator's limits on the cost of one repository.
 
 use crate::reader::{At, Reader};
 

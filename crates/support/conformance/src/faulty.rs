@@ -38,9 +38,9 @@ pub(crate) const STORE_FAULTS: [(&str, StoreFault); 7] = [
     ("sees hidden repositories", StoreFault::SeesHidden),
     ("ignores the scope", StoreFault::IgnoresScope),
     ("sweeps nothing", StoreFault::SweepsNothing),
-    ("sweeps what is still visible", StoreFault::SweepsTheOpen),
+    ("sweeps visible records", StoreFault::SweepsTheOpen),
     ("keeps aborted records", StoreFault::KeepsAborted),
-    ("removes what began later", StoreFault::RemovesTooMuch),
+    ("removes records that began later", StoreFault::RemovesTooMuch),
 ];
 
 /// A table of faults that includes those of every store.

@@ -131,12 +131,12 @@ enum Fault {
 const ALL: [(&str, Fault); 8] = [
     ("lists the first repositories alone", Fault::ListsTheFirstAlone),
     ("lists one twice", Fault::ListsOneTwice),
-    ("takes errors for the end of the list", Fault::TakesErrorsForTheEnd),
+    ("treats errors as the end of the list", Fault::TakesErrorsForTheEnd),
     ("forgets topics", Fault::ForgetsTopics),
-    ("takes archived ones for ordinary", Fault::TakesArchivedForOrdinary),
+    ("treats archived repositories as ordinary", Fault::TakesArchivedForOrdinary),
     ("never finds anything by id", Fault::NeverFindsAnything),
-    ("takes errors for absence", Fault::TakesErrorsForAbsence),
-    ("finds what is gone", Fault::FindsWhatIsGone),
+    ("treats errors as absence", Fault::TakesErrorsForAbsence),
+    ("finds removed repositories", Fault::FindsWhatIsGone),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn HostingUnderTest>> {

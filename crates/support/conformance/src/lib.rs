@@ -56,7 +56,7 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let (ports, suites) = (texts(&crates.join("ports/src")), texts(&crates.join("support/conformance/src")));
         let names = ports.split("pub trait ").skip(1).filter_map(|rest| rest.split([':', ' ', '<', '{']).next());
-        // Extensions of a port are made of its methods; what errors share is no port.
+        // Extensions of a port are made of its methods, and the common type of errors is not a port.
         let names: Vec<&str> = names.filter(|name| !name.ends_with("Ext") && *name != "PortError").collect();
         assert!(names.len() > 10, "{names:?}");
         for name in names {

@@ -312,7 +312,7 @@ const ALL: [(&str, Fault); 6] = [
     ("forgets ended parts", Fault::ForgetsParts),
     ("finds finished runs among the unfinished", Fault::FindsFinished),
     ("loses publications", Fault::LosesPublications),
-    ("lists what is asked backwards", Fault::AsksBackwards),
+    ("lists requests backwards", Fault::AsksBackwards),
 ];
 
 pub fn faults() -> Vec<PlantedFault<dyn RunDocuments>> {

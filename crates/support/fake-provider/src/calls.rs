@@ -14,7 +14,7 @@ pub struct Call {
     /// Passages whose vectors an earlier call has returned already, so that they are paid for again. Zero for
     /// questions.
     pub num_repeated: usize,
-    /// Counted from the texts, whatever the result of the call.
+    /// Counted from the texts, also for failed calls.
     pub tokens: u64,
     /// `None`: the connection ended without a reply.
     pub status: Option<u16>,

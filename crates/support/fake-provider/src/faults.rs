@@ -32,7 +32,7 @@ pub enum Fault {
     TruncatedJson,
     /// A page of HTML with status 200.
     WrongContentType,
-    /// Rejected as too large, whatever its size.
+    /// Always rejected as too large.
     TooLarge,
     /// The connection ends without a reply.
     HangUp,

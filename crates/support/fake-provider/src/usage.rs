@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Steps per window.
 const STEPS: u64 = 60;
 
-/// Usage counts until its whole step is a window old: never shorter than a window.
+/// Usage counts until the end of its step is one window old, so it counts for at least a window.
 #[derive(Default, Debug)]
 pub(crate) struct Usage {
     steps: BTreeMap<u64, (u64, u64)>,

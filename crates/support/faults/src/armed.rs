@@ -69,7 +69,7 @@ pub fn taste(work: Arguments) {
     }
 }
 
-#[expect(unconditional_recursion, reason = "this is how a poison that no bound stops ends a process")]
+#[expect(unconditional_recursion, reason = "the overflow is intended: it ends the process as a poison message would")]
 #[inline(never)]
 fn overflow(depth: u64) -> u64 {
     depth + black_box(overflow(black_box(depth) + 1))

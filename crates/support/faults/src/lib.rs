@@ -4,7 +4,7 @@
 //! the fault:
 //!
 //! - `CAIRN_KILL_AT=point:n` kills the process there, as a lost machine would.
-//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` blocks it for so many
+//! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` blocks it for `MS`
 //!   milliseconds; `point:n:abort` ends the process like a bug in C code.
 //! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
 //!   Logs name the work in the same way: `parse/0 of run 7`.

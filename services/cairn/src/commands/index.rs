@@ -230,7 +230,7 @@ pub(super) fn show(local: &Local, name: &RepositoryName, indexed: &Indexed, json
     print_index::ended(&ended, json);
 }
 
-/// Marks a file as changed, so that it is read again whatever its time stamps are.
+/// Marks a file as changed, so that it is read again even if its time stamps are unchanged.
 pub(crate) async fn invalidate(local: &Local, path: &Path, json: bool) -> CommandReply {
     let path = path.canonicalize().with_context(|| format!("finding {}", path.display()))?;
     let repositories = local.runs.repositories(&cairn_domain::Scope::all(Tenant::local())).await?;

@@ -276,7 +276,7 @@ impl Local {
         })
     }
 
-    /// Makes the next run read all files of the repository again, whatever their time stamps are.
+    /// Makes the next run read all files of the repository again, even if their time stamps are unchanged.
     pub fn forget_stat(&self, repository: RepositoryId) -> anyhow::Result<()> {
         remove_if_exists(&self.home.stats(repository))
     }

@@ -44,7 +44,7 @@ const PART_DEADLINE: Duration = Duration::from_secs(600);
 /// Time limit of a part: only its own process waits for it.
 const LONGEST_PART: Duration = Duration::from_hours(6);
 
-/// Everything of one index directory.
+/// One open index directory: its settings, stores, sources and workers.
 pub struct Local {
     pub home: Home,
     pub operator: Arc<Operator>,

@@ -94,7 +94,7 @@ impl From<LaneArgument> for Lane {
 pub enum KeysCommand {
     /// Create a key for the tenant and show it once.
     Create(NewKeyArguments),
-    /// List keys by their ids; of all tenants, if none is given.
+    /// List keys by their ids. Without a tenant, list the keys of all tenants.
     List,
     /// Revoke a key; takes effect within seconds.
     Revoke {

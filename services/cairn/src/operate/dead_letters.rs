@@ -22,8 +22,8 @@ use super::print_dead_letters;
 use crate::exit::{CommandReply, code_and_message, wrong};
 use crate::output;
 
-/// Letters that are removed from their queue at once. A process that dies has published at most this many
-/// jobs twice.
+/// Letters that are removed from their queue at once. If the process dies in between, at most this many jobs
+/// are published twice.
 const TAKEN_AT_ONCE: usize = 100;
 
 /// The dead letters, and the ports that decisions need.

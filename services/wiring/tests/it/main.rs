@@ -1,4 +1,4 @@
-//! What services share, over real servers.
+//! Tests of the code that services share, over real servers.
 
 mod documented;
 mod key;

@@ -194,7 +194,7 @@ async fn key_cannot_change_the_address() -> Result<()> {
     service.register("github.com/acme/shop", "https://git.internal.example/shop.git").await?;
     let error = service.index(SHOP).await.expect_err("its address was changed");
     ensure!(error.code == QueryErrorCode::ValidationError && error.message.contains("another address"), "{error:?}");
-    // It is found by its own address, whatever its name is.
+    // It is found by its own address; its name does not matter.
     let asked = service.index("https://git.internal.example/shop.git").await?;
     ensure!(asked.repository == "github.com/acme/shop");
     let registered = service.registered().await?;
@@ -292,8 +292,8 @@ async fn request_is_followed_to_its_end() -> Result<()> {
     Ok(())
 }
 
-/// The operator names by an address the repository that has it now, whatever its name was when it was first
-/// listed.
+/// An address in the operator's list refers to the repository that has this address now, even if the
+/// repository had another name when it was first listed.
 #[tokio::test]
 async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let service = Service::of(&["*"]).await?;

@@ -41,7 +41,7 @@ async fn kill_one(bench: &mut Bench, rng: &mut StdRng) -> Result<&'static str> {
     Ok(service)
 }
 
-/// Case 29: whatever service, at whatever moment; nothing waits afterwards.
+/// Case 29: any service is interrupted at any time; nothing waits afterwards.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
     let Some(servers) = Servers::given() else { return Ok(()) };
@@ -60,7 +60,7 @@ async fn killed_services_leave_no_waiting_jobs() -> Result<()> {
             num_kills += 1;
         }
         let calm_since = Instant::now();
-        // A request by a person: it starts at once, whatever waits for its repository.
+        // A request by a person: it starts at once, even if a retry of its repository waits.
         bench.ask().await?;
         bench.ground.inside.settled(&bench.asked, SETTLES_WITHIN).await?;
         println!("seed {seed}: {num_kills} kills, settled after {:?}", calm_since.elapsed());

@@ -99,7 +99,8 @@ async fn cluster_survives_provider_faults() -> Result<()> {
     ensure!(num_repeated <= MAX_TEXTS as usize, "{num_repeated} texts were paid for again");
     let num_early = num_early(provider.provider().calls());
     ensure!(num_early == 0, "{num_early} calls came before the time that was given");
-    // Before the checker sweeps: it removes the vectors that no file uses, including those of patterns.
+    // Counted before the checker sweeps, because a sweep removes the vectors that no file uses, including
+    // those of patterns.
     println!("{} vectors are those of the provider", sound_vectors(&bench).await?);
     bench.check("bad days of a provider", 0).await?;
     Ok(())

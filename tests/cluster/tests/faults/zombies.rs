@@ -68,7 +68,7 @@ async fn num_runs(bench: &Bench, repository: RepositoryId) -> Result<usize> {
 }
 
 /// Waits until the ledger has refused the zombie's write with its old epoch, and the broker its answer; then
-/// it has no job any more.
+/// it has no job.
 async fn is_refused(bench: &Bench) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let log = bench.ground.cluster.log(ZOMBIE);

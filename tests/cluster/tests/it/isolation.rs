@@ -1,5 +1,5 @@
-//! One tenant's answers do not change by a byte, whatever another tenant does; a forbidden repository is like
-//! one that does not exist.
+//! No action of another tenant changes one byte of a tenant's answers; a forbidden repository is like one
+//! that does not exist.
 
 use std::time::{Duration, Instant};
 

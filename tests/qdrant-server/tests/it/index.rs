@@ -78,7 +78,7 @@ async fn index_is_built_used_and_updated() {
         "indexed vectors: {:?} of {NUM_POINTS} points with two each; recall@{LIMIT}: narrowest {narrow:.3}, ef 128 {wide:.3}, ef 128 with a filter {filtered:.3}",
         info.indexed_vectors_count
     );
-    // A scan would find everything, whatever the width of the search.
+    // A scan would find everything; the width of the search would not matter.
     assert!(narrow < wide, "the width of the search changes nothing: the index is not used");
     assert!(wide >= 0.95, "recall {wide}");
     assert!(filtered >= 0.9, "recall with a filter {filtered}");

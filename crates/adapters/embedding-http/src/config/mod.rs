@@ -74,7 +74,8 @@ pub struct EmbeddingHttpConfig {
     pub connect_timeout_ms: u64,
     #[serde(default = "timeout::read")]
     pub read_timeout_ms: u64,
-    /// Longest wait requested by the provider that is slept here; a longer one is returned as `Throttled`.
+    /// The client sleeps at most this long when the provider requests a wait. A longer wait is returned as
+    /// `Throttled`.
     #[serde(default = "timeout::wait")]
     pub max_wait_ms: u64,
     /// The same limit for questions, because callers wait for them.

@@ -59,7 +59,7 @@ impl Breaker {
     }
 
     /// A call begins. While the breaker is open, the call is the probe; the next one is an interval later,
-    /// whatever the result.
+    /// after success as well as failure.
     pub(super) fn begin(&mut self, now: Duration) {
         if self.is_open() {
             self.state = State::Open { probe_at: now + PROBE_INTERVAL };

@@ -2,7 +2,7 @@
 //!
 //! A share of the quota is reserved for questions. Passages are counted twice, against the whole quota and
 //! against the quota without that share, and must fit both. Questions must only fit the whole quota, so they
-//! can also use what passages leave.
+//! can also use the quota that passages leave unused.
 //!
 //! Guarantee, if no call uses more tokens than requested: in any window, as the provider counts it, the
 //! limits are not exceeded, for any order of requests, ends, throttles and cancelled calls. A call that used

@@ -38,7 +38,7 @@ pub(crate) enum CallResult {
     },
 }
 
-/// Why a call returned no vectors. Contains neither texts nor keys, nor what the provider wrote about them.
+/// Why a call returned no vectors. Contains no texts, no keys, and no text from the provider about them.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("the provider returned status {0}")]

@@ -128,7 +128,7 @@ impl<'r> Walk<'r> {
         match &metadata {
             // Pipes, sockets and devices do not exist for git, unless it tracks a file of that name.
             Ok(found) if !found.is_file() && !found.is_symlink() => Ok(()),
-            // A link has replaced a directory of the path: the path is not part of the tree any more.
+            // A link has replaced a directory of the path: the path is no longer part of the tree.
             Err(error) if leads_through_link(error) => Ok(()),
             _ => self.add(FoundFile::new(self.root, path.clone(), &path, &metadata)),
         }

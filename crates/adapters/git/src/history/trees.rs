@@ -11,7 +11,7 @@ use crate::settings::Limits;
 
 pub(super) struct Trees<'r> {
     store: TreeStore<'r>,
-    /// The directories of the wanted paths. No other directory is entered, whatever an old tree contains.
+    /// The directories of the wanted paths. No other directory is entered, even if an old tree contains many.
     watched: HashSet<Vec<u8>>,
 }
 

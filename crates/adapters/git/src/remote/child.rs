@@ -1,8 +1,7 @@
 //! Runs a child process within limits: a process group of its own, a deadline, and limits of memory,
 //! processor time, output and written bytes.
 //!
-//! When `run` returns, no process of the group exists any more. The child also ends if this process dies
-//! first.
+//! When `run` returns, all processes of the group have ended. The child also ends if this process dies first.
 
 use std::fs;
 use std::io::{self, Read};

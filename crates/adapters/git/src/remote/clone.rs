@@ -1,7 +1,7 @@
 //! The bare clone of a remote on disk.
 //!
-//! Nothing in a clone decides what git or libgit2 does: before each use its configuration is written again
-//! and all files are removed that could name a command, a hook, an attribute or another object store. A clone
+//! The content of a clone cannot control git or libgit2. Before each use its configuration is written again,
+//! and all files that could name a command, a hook, an attribute or another object store are removed. A clone
 //! with a link or a special file is discarded and fetched again.
 
 use std::fs::{self, File};
@@ -103,7 +103,7 @@ impl<'k> CloneDirectory<'k> {
         }
     }
 
-    /// Creates an empty clone in place of whatever exists.
+    /// Creates an empty clone. Removes anything that exists at its path.
     pub(super) fn create(&self) -> Result<(), SourceError> {
         self.discard()?;
         for folder in ["objects/pack", "refs/heads"] {

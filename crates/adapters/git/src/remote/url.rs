@@ -175,7 +175,7 @@ impl RemoteUrl {
 
     /// The text before an `@` in the path may be part of a password: by the rules of URLs,
     /// `https://user:1/2@host/x` has the host `user`, a port and a path. Only `/@scope/name` after a host
-    /// without a port is certain to be no password.
+    /// without a port is certainly not part of a password.
     fn may_hold_password(&self) -> bool {
         let path = self.url.path().to_ascii_lowercase().replace("%40", "@");
         let is_scope = path.matches('@').count() == 1 && path.contains("/@") && self.url.port().is_none();

@@ -75,8 +75,8 @@ impl LocalBroker {
     }
 
     /// Enqueues jobs while the queue has capacity. Returns the stage whose queue is full. A closed broker
-    /// accepts all jobs: no consumer makes capacity any more, and a handler that finishes its work must not
-    /// wait for it.
+    /// accepts all jobs: no consumer frees capacity, and a handler that finishes its work must not wait for
+    /// it.
     fn enqueue(&self, lane: Lane, jobs: &mut std::iter::Peekable<std::vec::IntoIter<Job>>) -> Option<StageName> {
         let mut state = self.lock();
         let is_closed = state.is_closed;

@@ -82,7 +82,7 @@ fn rank_by_vectors(embedder: &LocalEmbedder, definitions: &[Definition], questio
     questions.iter().map(best_of).collect()
 }
 
-/// The same by weighted terms. What shares no term is not found.
+/// The same by weighted terms. Texts without a common term are not found.
 fn rank_by_terms(definitions: &[Definition], questions: &[usize]) -> Vec<Vec<usize>> {
     let mut postings: BTreeMap<u32, Vec<(usize, u8)>> = BTreeMap::new();
     for (index, definition) in definitions.iter().enumerate() {

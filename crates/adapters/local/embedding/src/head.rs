@@ -1,20 +1,21 @@
-//! The head of a passage: its signature, whose words say more than those of the body.
+//! The head of a passage is its signature. Its words are more informative than the words of the body.
 //!
-//! Found by rules that hold in every language, without parsing: what is embedded is text. The rules are those
-//! that the training data was made with (`training/cairn_training/words.py`); they change only with the
-//! model.
+//! The head is found by rules that hold in every language. Nothing is parsed, because the embedder receives
+//! only text. The training data was made with the same rules (`training/cairn_training/words.py`); they
+//! change only with the model.
 
 use std::ops::Range;
 
-/// The head is looked for in this many bytes.
+/// The head is searched in this many bytes.
 const HEAD_BYTES: usize = 320;
 /// Lines that begin so are comments, decorators, attributes or docstrings.
 const NOT_HEAD: [&[u8]; 8] = [b"//", b"/*", b"*", b"#", b"@", b"--", b"\"\"\"", b"'''"];
 const ENDS_AT_LINE: [&[u8]; 3] = [b"def", b"class", b"module"];
 
-/// Where the head is, in bytes: from the first line that is no comment, decorator or attribute to the first
-/// `{` or `=>` or the end of a line outside of parentheses. A line without any parenthesis (`static int`)
-/// goes on, unless it ends in a colon or begins with `def`, `class` or `module`.
+/// The bytes of the head. It starts at the first line that is not a comment, decorator or attribute. It ends
+/// at the first `{` or `=>`, or at the first end of a line outside of parentheses. A line without any
+/// parenthesis (`static int`) does not end the head, unless it ends with a colon or begins with `def`,
+/// `class` or `module`.
 pub(crate) fn head(text: &[u8]) -> Range<usize> {
     let limit = text.len().min(HEAD_BYTES);
     let text = &text[..limit];

@@ -1,5 +1,5 @@
 //! Compressed texts: rows are packed into blocks, so that similar neighbours compress together and a read
-//! decompresses little else than what it wants.
+//! decompresses little more than the rows that it needs.
 //!
 //! A stream of blocks is an index and the data. An index entry is 12 bytes: first row, length of the packed
 //! bytes, end of the compressed frame (u32 each). The packed bytes are the lengths of the rows (u32 each) and

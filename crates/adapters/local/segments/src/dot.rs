@@ -100,8 +100,8 @@ impl QueryVector {
         }
     }
 
-    /// The instruction multiplies unsigned with signed bytes: the rows are raised by 128, and 128 times the
-    /// sum of the question is taken off again.
+    /// The instruction multiplies unsigned bytes by signed bytes. So 128 is added to the rows, and 128 times
+    /// the sum of the query is subtracted from the result.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vnni")]
     fn avx512(&self, matrix: &[u8], scores: &mut [i32]) {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cairn_ports::{ErrorKind, MaintenanceError, VectorStoreError};
 
-/// What went wrong with a segment.
+/// A fault of a segment.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SegmentError {
-    #[error("segment `{path}` is damaged: {what}; `cairn index --rebuild {repository}` writes it anew")]
+    #[error("segment `{path}` is damaged: {what}; `cairn index --rebuild {repository}` writes it again")]
     Damaged { path: PathBuf, what: &'static str, repository: String },
     #[error("{operation} `{path}`")]
     Io { operation: &'static str, path: PathBuf, source: io::Error },

@@ -54,7 +54,7 @@ pub(crate) fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Se
     let temporary = directory.join(format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id()));
     let written = write_temporary(&temporary, bytes).and_then(|()| publish(&temporary, &directory.join(name)));
     if let Err(error) = written {
-        // Best effort: maintenance removes what is left.
+        // Best effort: maintenance removes the file if it stays.
         let _ = fs::remove_file(&temporary);
         return Err(SegmentError::io("write", &directory.join(name))(error));
     }

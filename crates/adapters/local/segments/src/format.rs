@@ -119,7 +119,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> [u8; 16] {
     first
 }
 
-/// What rows of one file have in common. Filters look at this, not at rows.
+/// Properties that all rows of one file share. Filters test these instead of each row.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileTable {
     pub(crate) languages: Vec<String>,
@@ -136,11 +136,11 @@ pub(crate) struct FileEntry {
     pub(crate) module: u32,
     pub(crate) tag_set: u32,
     pub(crate) changed_at: Option<i64>,
-    /// So many rows follow those of the file before.
+    /// Number of rows of this file; they follow the rows of the file before.
     pub(crate) num_rows: u32,
 }
 
-/// The columns that filters and ties look at: 16 bytes a row.
+/// The columns that filters and the order of equal scores use: 16 bytes per row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RowRecord {
     pub(crate) start_line: u32,

@@ -1,14 +1,15 @@
 //! Search segments: the local store of chunks, vectors and terms.
 //!
 //! A part of a run becomes one immutable file that is written whole or not at all, so staging may be repeated
-//! and stopped at any moment. Nothing on disk says what is published: a question's view decides which files
-//! and rows it sees, and publishing is a row in the catalogue. Retiring is a list of keys in the part's file.
-//! Questions scan all vectors in scope: up to a million of them that is as fast as any index and exact.
+//! and stopped at any moment. The files do not record which generation is published. The view of a question
+//! decides which files and rows it sees, and publishing is a row in the catalogue. Retiring is a list of keys
+//! in the part's file. Questions scan all vectors in scope: up to a million of them that is as fast as any
+//! index and exact.
 //!
-//! What holds:
+//! Guarantees:
 //! - a file is never changed; it is added (by rename) or removed;
 //! - a row or tombstone keeps its generation wherever maintenance moves it, so maintenance changes no view;
-//! - whatever the bytes of a file are, reading gives values or an error that names the file, never a panic.
+//! - reading a file with any bytes returns values or an error that names the file, and never panics.
 
 mod blocks;
 mod dot;

@@ -156,7 +156,8 @@ struct Best<'a> {
     candidates: Vec<Candidate<'a>>,
     /// The best scores so far, at most `limit`, the lowest on top.
     scores: BinaryHeap<Reverse<i64>>,
-    /// Scores below cannot be among the best any more; equal ones can, by their place.
+    /// A lower score cannot be among the best. An equal score can, because the order of rows decides between
+    /// equal scores.
     floor: i64,
 }
 

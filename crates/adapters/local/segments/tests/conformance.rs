@@ -5,8 +5,8 @@ use cairn_conformance::{suite, vector_store};
 use cairn_local_segments::SegmentStore;
 use cairn_ports::VectorStore;
 
-/// The faults come first: if what they leave behind could make a check fail, the suite that follows would
-/// show it.
+/// The faults come first: if they leave something behind that makes a check fail, the suite after them shows
+/// it.
 #[tokio::test(flavor = "multi_thread")]
 async fn segments_pass_suite_and_planted_faults_fail() -> Result<()> {
     let directory = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! Every disk write fails once: what was visible stays visible, and running again succeeds.
+//! Every disk write fails once. Visible records stay visible, and a second run succeeds.
 
 #![cfg(feature = "failpoints")]
 

@@ -1,5 +1,5 @@
-//! The store against a naive model: whatever happens to a repository, in whatever order, every view that is
-//! still alive sees the same through both.
+//! The store against a naive model. After any operations on a repository in any order, every live view sees
+//! the same in both.
 
 mod support;
 
@@ -94,8 +94,8 @@ fn versioned(repository: RepositoryId, number: u8, version: u8) -> Point {
     )
 }
 
-/// Brings a generation into store and model: each key is put at most once, and a put retires what was
-/// visible.
+/// Stages a generation in store and model: each key is put at most once, and a put retires the visible
+/// version.
 async fn stage(
     store: &SegmentStore,
     model: &mut Model,

@@ -1,4 +1,4 @@
-//! The store, case by case: what is found, filtered, fetched and refused.
+//! Single cases of the store: search, filters, reads and refused input.
 
 mod support;
 
@@ -197,7 +197,7 @@ async fn every_flipped_bit_is_found_by_verify() {
         fs::write(&path, &damaged).expect("written");
         let store = SegmentStore::new(fixture.folder.path());
         let verified = store.verify(fixture.repository).await;
-        // Whatever the damage, reading must not panic.
+        // No damage may make reading panic.
         let _ = store.scroll(&view(2, &[]), &everything(), fixture.repository, 0).await;
         let terms = store.search_sparse(&view(2, &[]), &everything(), &ChunkFilter::default(), &[(7, 1)], 9).await;
         drop(terms);

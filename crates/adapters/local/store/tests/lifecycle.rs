@@ -1,4 +1,4 @@
-//! A run from lease to sweep, through the store's own file: what the ports' suites cannot see from outside.
+//! A run from lease to sweep. Checks the store's own file, which the suites of the ports cannot see.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The index over a blob store in memory: what it finds, in which order, at which view.
+//! The index over a blob store in memory: its results, their order, and views.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -150,7 +150,7 @@ async fn many_repositories_are_searched_in_order() {
             let found: Vec<RepositoryId> = hits.expect("looked up").iter().map(|hit| hit.repository).collect();
             assert_eq!(found, expect);
         }
-        // The best hit comes first, in whatever repository it is.
+        // The best hit comes first; its repository does not matter.
         let hits = index.symbols(&view(2, &[]), &scope, "own_3", &[NameMatch::Exact, NameMatch::Prefix], 3).await;
         let found: Vec<String> = hits.expect("looked up").into_iter().map(|hit| hit.symbol.name).collect();
         assert_eq!((found.len(), found[0].as_str()), (3, "own_3"));

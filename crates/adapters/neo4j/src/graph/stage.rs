@@ -12,8 +12,8 @@ use crate::transaction::{Transaction, Work};
 use crate::values::{BATCH_ROWS, OPEN, generation_number, key_text};
 
 /// Takes the write lock of the owner, then returns its tenant and, if the ledger is in this database, the
-/// state of the run. The lock comes first: the statement then reads what other writers of the repository have
-/// committed, and no other writer commits until the end.
+/// state of the run. The lock comes first: the statement then reads the records that other writers of the
+/// repository have committed, and no other writer commits until the end.
 const GUARD: &str = "
 MERGE (owner:Owner~ {key: $owner})
 ON CREATE SET owner.tenant = $tenant

@@ -8,7 +8,7 @@ use lapin::{Channel, Connection};
 use super::plan::Topology;
 
 /// Returns each missing exchange and queue, as `exchange …` or `queue …`. AMQP cannot query bindings; a
-/// missing binding shows when a message is returned.
+/// missing binding is noticed only when a message is returned.
 pub async fn check(connection: &Connection, topology: &Topology) -> lapin::Result<Vec<String>> {
     let mut missing = Vec::new();
     let mut channel = connection.create_channel().await?;

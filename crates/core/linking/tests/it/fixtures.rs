@@ -52,7 +52,7 @@ impl Fixture {
         is_complete.then_some(fixture).ok_or_else(|| "needs a file and a section `//- edges KIND…`".to_owned())
     }
 
-    /// What differs from the expected edges, as lines for the message of a failed test.
+    /// The differences from the expected edges, as lines for the message of a failed test.
     fn differences(&self) -> Vec<String> {
         let files: Vec<(&str, &str)> = self.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let linked = link_parsed(&parse(&files));

@@ -1,4 +1,4 @@
-//! Where code is kept, built, published and watched; and models that write it.
+//! Services that store, build, publish and monitor code, and providers of language models.
 
 use super::{Check, Rule, beside, checked, inner, named, token};
 

@@ -114,7 +114,7 @@ pub(super) struct Raw {
     pub(super) definitions: Vec<RawDefinition>,
     /// Names of variables that are definitions of another kind.
     pub(super) becomes: Vec<(ByteRange, SymbolKind)>,
-    /// Each with a flag: it exports the wrapped definition.
+    /// Ranges of wrappers. The flag is true if the wrapper exports the wrapped definition.
     pub(super) wrappers: Vec<(ByteRange, bool)>,
     pub(super) references: Vec<RawReference>,
     pub(super) bindings: Vec<RawBinding>,

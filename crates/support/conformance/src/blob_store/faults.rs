@@ -31,7 +31,7 @@ const ALL: [(&str, Fault); 10] = [
     ("lists backwards", Fault::ListsBackwards),
     ("lists more than the prefix", Fault::ListsTooMuch),
     ("lists without the last", Fault::ListsWithoutOne),
-    ("keeps what is deleted", Fault::KeepsDeleted),
+    ("keeps deleted objects", Fault::KeepsDeleted),
     ("shifts ranges", Fault::ShiftsRanges),
     ("cuts ranges at the end", Fault::TruncatesRanges),
 ];

@@ -43,7 +43,7 @@ const ALL: [(&str, Fault); 15] = [
     ("drops dead letters", Fault::DropsDeadLetters),
     ("answers a delivery with its dead letter", Fault::AnswersWhatItBuries),
     ("forgets that a delivery was unanswered", Fault::ForgetsUnanswered),
-    ("loses what is unanswered", Fault::LosesUnanswered),
+    ("loses unanswered deliveries", Fault::LosesUnanswered),
     ("stays open", Fault::StaysOpen),
     ("keeps a dead letter that was taken", Fault::TakesNothing),
     ("takes one dead letter of several", Fault::TakesOne),

@@ -1,4 +1,4 @@
-//! Checks of sweeping: when generations are listed, and what is forgotten.
+//! Checks of sweeping: when generations are listed, and which records are removed.
 
 use anyhow::{Result, ensure};
 use cairn_domain::{RunState, StageName, SyncProgress};

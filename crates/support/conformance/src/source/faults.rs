@@ -30,13 +30,13 @@ const ALL: [(&str, Fault); 10] = [
     ("loses a path", Fault::LosesPaths),
     ("lists backwards", Fault::ListsBackwards),
     ("lists a path twice", Fault::RepeatsPaths),
-    ("lists what is not there", Fault::ListsWhatIsNotThere),
+    ("lists paths that do not exist", Fault::ListsWhatIsNotThere),
     ("cuts contents", Fault::TruncatesContents),
     ("reads the first file for any", Fault::ReadsTheFirstFile),
     ("gives one id to all contents", Fault::GivesOneIdToAll),
-    ("trusts its cache whatever changed", Fault::TrustsItsCache),
+    ("trusts its cache after any change", Fault::TrustsItsCache),
     ("dates everything to one moment", Fault::InventsTimes),
-    ("opens what is not there", Fault::OpensWhatIsNotThere),
+    ("opens paths that do not exist", Fault::OpensWhatIsNotThere),
 ];
 
 pub fn faults(has_history: bool) -> Vec<PlantedFault<dyn SourceUnderTest>> {

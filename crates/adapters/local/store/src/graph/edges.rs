@@ -1,4 +1,5 @@
-//! Edges as rows: lists by source and generation, ends of retired edges beside them, and who refers to whom.
+//! Edges as rows: lists of edges by source and generation, the ends of retired edges, and the sources that
+//! refer to each target.
 
 use cairn_domain::{EdgeKey, EdgeRecord, NodeKey, RepositoryId};
 use cairn_ports::StagedGraph;

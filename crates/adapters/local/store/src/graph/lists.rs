@@ -1,10 +1,10 @@
 //! The bytes of an edge list: every edge of one source that began with one generation, about five bytes each.
 //!
 //! An edge is a head byte (kind, resolution, two flags), the target relative to the one before, the line
-//! relative to the one before, then what the flags announce: a confidence other than 100, and the site. An
-//! edge's key is a hash of owner, source, kind, target and the ordinal of the site, all of which the list
-//! knows, so of the key only the ordinal is stored, and not even that where it counts up. A key that is made
-//! otherwise is stored whole.
+//! relative to the one before, then the fields that the flags announce: a confidence other than 100, and the
+//! site. An edge's key is a hash of owner, source, kind, target and the ordinal of the site. The list
+//! contains all fields except the ordinal, so only the ordinal of a key is stored. Even the ordinal is
+//! omitted if it counts up. A key that is made in another way is stored whole.
 //!
 //! A list ends with a checksum, because SQLite has none: a changed byte must not become another edge.
 

@@ -26,7 +26,7 @@ struct VisibleNode {
     slot: usize,
 }
 
-/// One question's reading, with what it has read already.
+/// The reads of one question, with the rows that it has already read.
 pub(crate) struct GraphReader<'a> {
     connection: &'a Connection,
     visibility: Visibility<'a>,

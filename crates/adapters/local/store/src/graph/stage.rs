@@ -29,7 +29,7 @@ pub(crate) fn stage(connection: &Connection, staging: cairn_ports::Staging, stag
     patterns::insert(&staging, &staged.patterns)
 }
 
-/// A generation writes only what its repository owns.
+/// A generation writes only records that its repository owns.
 fn check_owner(repository: RepositoryId, staged: &StagedGraph) -> Result<(), Fault> {
     let is_foreign = staged.nodes.iter().any(|node| node.repository != repository)
         || staged.edges.iter().any(|edge| edge.owner != repository)

@@ -1,4 +1,5 @@
-//! Sweeping: taking out what no view can see, undoing what was never published, and giving space back.
+//! Sweeping: removes the data that no view can see, reverts generations that were never published, and frees
+//! space.
 //!
 //! Every step finds its records by generation and owner, so running it again finds nothing.
 
@@ -79,7 +80,7 @@ pub(crate) fn remove(
     Ok(())
 }
 
-/// Removes what the owner began in the generations that the condition (on `?2`) selects.
+/// Removes the records that the owner began in the generations that the condition (on `?2`) selects.
 fn remove_begun(connection: &Connection, owner: i64, condition: &str, generation: u64) -> Result<(), Fault> {
     let key = params![owner, generation];
     let versions = format!("SELECT node, gen_from FROM node_version WHERE owner = ?1 AND {condition}");
@@ -132,7 +133,7 @@ fn remove_list_edges(
     Ok(())
 }
 
-/// Forgets the identities that nothing refers to any more.
+/// Removes the identities that nothing refers to.
 fn forget_nodes(connection: &Connection, nodes: &FxHashSet<i64>) -> Result<(), Fault> {
     let mut delete = connection.prepare_cached(
         "DELETE FROM node WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM node_version WHERE node = ?1)
@@ -185,7 +186,7 @@ pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Resul
     Ok(())
 }
 
-/// Returns free pages to the file system and lets the log start anew.
+/// Returns free pages to the file system and restarts the log.
 pub(crate) fn give_back_space(connection: &Connection) -> Result<(), Fault> {
     // Frees a page with each step.
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;

@@ -1,5 +1,5 @@
 //! Documents of catalogue and ledger in SQLite: each change in one transaction that holds the write lock from
-//! its first statement, so that commands are one after the other, whatever they reach.
+//! its first statement, so that all commands run one after the other.
 
 mod keep;
 mod load;
