@@ -158,7 +158,7 @@ class Checks:
         return answer
 
     async def bad(self, code, tool, **arguments):
-        """An error of that code, every suggestion of which works as it stands."""
+        """An error with that code. Each of its suggestions works without a change."""
         answer = await self.ask(tool, **arguments)
         assert answer.is_error, f"{answer.call} is no error: {answer.text}"
         assert answer.json["code"] == code, f"{answer.call}: {answer.json['code']}"

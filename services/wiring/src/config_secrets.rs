@@ -66,7 +66,7 @@ impl Secrets {
     /// The message without the values that it quotes.
     pub(crate) fn removed_from(&self, message: &str) -> String {
         let is_variant = message.contains("unknown variant");
-        // The names that are known come from the code, also where a value equals one of them.
+        // The known names come from the code, so they are shown even if a value equals one of them.
         let (own, known) = match message.split_once(EXPECTED) {
             Some((own, known)) if is_variant || message.contains("unknown field") => (own, known),
             _ => (message, ""),

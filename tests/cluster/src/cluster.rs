@@ -18,7 +18,7 @@ use crate::{Servers, Space, program};
 pub const STANDARD: [&str; 7] =
     ["scheduler", "cloner", "parser", "embedder", "graph-writer", "pattern-aggregator", "query"];
 
-/// Repositories on this machine may be indexed, also without a network.
+/// Repositories on this machine may be indexed, even without a network.
 const OPERATOR: &str = "[sources]\nallow_file = true\nallow_private_addresses = true\nallow_http = true\n";
 
 /// Longer than any start takes.

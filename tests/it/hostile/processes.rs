@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The interval between two looks at the processes. The system keeps the maximum of a process while it lives,
-/// so only the use in its last interval is missed.
+/// The interval between two checks of the processes. The system keeps the maximum of a process while it
+/// lives, so only the use in its last interval is missed.
 const EVERY: Duration = Duration::from_millis(5);
 
 /// A run of the program and its use of resources.

@@ -144,7 +144,7 @@ impl Crate {
         arrows
     }
 
-    /// Groups of files of which each reaches each other.
+    /// Groups of files in which each file reaches every other one.
     fn circles(&self) -> Vec<BTreeSet<&Path>> {
         let arrows = self.arrows();
         let reached = |start: &'_ Path| {

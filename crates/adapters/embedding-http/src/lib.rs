@@ -6,7 +6,7 @@
 //! of requests and replies, and checks a whole reply before any of it is used. The client connects both with
 //! a `Transport`.
 //!
-//! Guarantees: the provider's limits are not exceeded in any window, also when another process takes over the
+//! Guarantees: the provider's limits are not exceeded in any window, even when another process takes over the
 //! key. A wait that the provider requests is kept. No wrong vector is returned. Long waits are not slept here
 //! but returned as `Throttled` or `Unavailable`, so that the consumer pauses. A key has one owner: only the
 //! owner may use the whole quota.

@@ -74,7 +74,7 @@ fn name_of_url(text: &str) -> Option<String> {
     Some(clean(&url.name()))
 }
 
-/// Removes the text before the last `@`, also if an unescaped password contains a slash. Only an `@` at the
+/// Removes the text before the last `@`, even if an unescaped password contains a slash. Only an `@` at the
 /// beginning of a part of a path (`/@scope/name`) is kept, if no password can be before it.
 fn without_credentials(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };

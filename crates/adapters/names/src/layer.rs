@@ -26,8 +26,8 @@ pub(crate) struct Layer {
     /// Paths in lower case, one after the other, with the end of each. Most lookups of files scan them.
     lower_paths: String,
     lower_ends: Vec<u32>,
-    /// The entries of `names` as a list. A lookup that must look at every name scans it, because a walk over
-    /// the map is slow.
+    /// The entries of `names` as a list. A lookup that must test every name scans it, because a walk over the
+    /// map is slow.
     name_list: OnceLock<NameList>,
 }
 

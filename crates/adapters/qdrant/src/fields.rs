@@ -106,7 +106,7 @@ impl Index {
         matches!(self, Self::Tenant | Self::Linked)
     }
 
-    #[expect(deprecated, reason = "servers of 1.19 know `on_disk` and not what follows it")]
+    #[expect(deprecated, reason = "servers of 1.19 support `on_disk` but not its successor")]
     pub(crate) fn params(self) -> PayloadIndexParams {
         let enable_hnsw = Some(self.has_links());
         let params = match self {

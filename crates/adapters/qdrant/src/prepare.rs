@@ -100,7 +100,7 @@ async fn info(collection: &Collection) -> Result<CollectionInfo, Fault> {
     Ok(answer.result.unwrap_or_default())
 }
 
-#[expect(deprecated, reason = "servers of 1.19 know `on_disk` and not what follows it")]
+#[expect(deprecated, reason = "servers of 1.19 support `on_disk` but not its successor")]
 async fn create(collection: &Collection, config: &QdrantConfig, plan: &Plan) -> Result<(), Fault> {
     let dense = VectorParams {
         size: u64::from(plan.dimensions),

@@ -212,8 +212,8 @@ impl Listener {
     }
 }
 
-/// Checks that the broker replies and that the queue has a consumer. A silent stream of deliveries shows
-/// neither.
+/// Checks that the broker replies and that the queue has a consumer. A stream without deliveries does not
+/// show whether this is true.
 async fn probe_queue(shared: &Shared, lease: &Lease, queue: &str) -> Result<(), String> {
     let limit = shared.config.heartbeat();
     match timeout(limit, passive(&lease.channel, queue)).await {

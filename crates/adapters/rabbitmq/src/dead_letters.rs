@@ -96,7 +96,7 @@ async fn list(channel: &Channel, queue: &str, limit: usize) -> lapin::Result<Vec
 }
 
 /// Takes all of them in one walk; separate walks would repeat the messages before each. Returns the letters
-/// that were removed, also if a later step fails.
+/// that were removed, even if a later step fails.
 async fn take(channel: &Channel, queue: &str, ids: &[MessageId]) -> lapin::Result<Vec<DeadLetter>> {
     let num_before = passive(channel, queue).await?.message_count();
     let (mut sought, mut found, mut num_got) = (Sought::new(ids), Vec::new(), 0_u32);

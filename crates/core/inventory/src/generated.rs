@@ -35,7 +35,7 @@ const BLOCKS: &[(&str, &str)] =
 /// Documents: they may mention their generator, and are written to be read.
 const DOCUMENTS: &[&str] = &["md", "markdown", "mdx", "rst", "adoc", "txt", "org"];
 
-/// Manifests of packages: they name the packages that a repository publishes and needs, also if a tool
+/// Manifests of packages: they name the packages that a repository publishes and needs, even if a tool
 /// rewrote them.
 const MANIFESTS: &[&str] = &[
     "Cargo.toml",

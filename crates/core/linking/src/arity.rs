@@ -41,7 +41,7 @@ pub(crate) fn of_signature(signature: &str, name: &str) -> Arity {
     arity
 }
 
-/// The text between the brackets behind the name. None if the brackets do not close.
+/// The text between the brackets after the name. None if the brackets do not close.
 fn parameter_list<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
     let mut from = 0;
     while let Some(found) = signature[from..].find(name) {

@@ -81,8 +81,8 @@ impl Lookup<'_> {
     }
 
     /// Searches the bases depth first, from left to right. This is the order of every language with single
-    /// inheritance, and of other languages unless bases share a base. Therefore a member found behind several
-    /// bases is less certain.
+    /// inheritance, and of other languages unless bases share a base. Therefore a member found through
+    /// several bases is less certain.
     fn inherited(&mut self, file: FileId, class: u32, name: &str, ask: Ask, depth: u32) -> Finding {
         if depth > MAX_DEPTH || !self.spend() {
             return Finding::Nothing;

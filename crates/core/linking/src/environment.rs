@@ -115,7 +115,7 @@ impl<'a> Environment<'a> {
 /// the buckets are even.
 #[derive(Debug)]
 struct Table {
-    /// Number of key bits behind the bits that select the bucket.
+    /// Number of key bits after the bits that select the bucket.
     shift: u32,
     /// Start of each bucket, and the end of the last one.
     starts: Vec<u32>,

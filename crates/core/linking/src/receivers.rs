@@ -1,4 +1,4 @@
-//! References behind a receiver: `a.b.name`.
+//! References with a receiver: `a.b.name`.
 
 use cairn_domain::{Resolution, Unresolved};
 use cairn_languages::is_builtin;

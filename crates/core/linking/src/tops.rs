@@ -276,7 +276,7 @@ impl<'e> Lookup<'e> {
         self.module_definition(file, container).map_or(Name::EMPTY, |index| self.definition(file, index).container)
     }
 
-    /// Resolves `name` behind a referent: `referent.name`.
+    /// Resolves `name` as a member of a referent: `referent.name`.
     pub(crate) fn member_of(&mut self, referent: Referent, name: &str, ask: Ask) -> Finding {
         if !self.spend() {
             return Finding::Nothing;

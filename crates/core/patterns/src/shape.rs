@@ -87,7 +87,7 @@ fn class_shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> 
     classes.into_values().collect()
 }
 
-/// The class of a method, also if the method is written outside of it (`impl` blocks, methods of Go).
+/// The class of a method, even if the method is written outside of it (`impl` blocks, methods of Go).
 fn class_of(
     symbol: &OutlineSymbol,
     classes: &BTreeMap<usize, Shape>,

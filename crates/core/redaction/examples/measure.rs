@@ -17,7 +17,7 @@ use cairn_redaction::{Redacted, Redactor, SecretsIgnore, SensitiveNames, is_sens
 use cairn_syntax::{ParseLimits, language_of, parse_file};
 
 const REPETITIONS: usize = 7;
-/// Bytes of a text in which a language is looked for.
+/// Number of bytes of a text that are used to detect its language.
 const HEAD_BYTES: usize = 4096;
 /// Characters of a line that are shown.
 const SHOWN: usize = 160;
@@ -119,7 +119,7 @@ fn report(redactor: &Redactor, root: &Path, files: &[File], listing: Listing) {
     );
 }
 
-/// The number of chunks of the redacted text, and those of them that hold a line that redaction changed.
+/// The number of chunks of the redacted text, and the number of chunks with a line that redaction changed.
 fn changed_chunks(file: &File, redacted: &Redacted<'_>) -> (usize, Vec<Changed>) {
     let head = &redacted.text.as_bytes()[..redacted.text.len().min(HEAD_BYTES)];
     let language = language_of(&file.path, head).map_or("text", |row| row.name);

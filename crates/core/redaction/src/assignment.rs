@@ -308,7 +308,7 @@ fn block_default(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     literal_behind_equals(cursor)
 }
 
-/// `= "…"`, with blanks before and behind the sign.
+/// `= "…"`, with blanks before and after the sign.
 fn literal_behind_equals(cursor: &mut Cursor<'_>) -> Option<(Style, Range<usize>)> {
     cursor.skip_spaces();
     if cursor.peek() != b'=' {

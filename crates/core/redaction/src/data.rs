@@ -76,7 +76,7 @@ enum Separator {
     Blank,
     /// A block scalar of YAML begins: `|`, `>-`.
     Block,
-    /// The line ends behind a colon, and a list begins.
+    /// The line ends after a colon, and a list begins.
     List,
     /// `[` and literals.
     Array,
@@ -337,7 +337,7 @@ fn items(text: &[u8], name: &Name, end_of_line: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// The literals of a list in brackets behind the name of several secrets.
+/// The literals of a list in brackets after the name of several secrets.
 fn literals(text: &[u8], name: &Name, start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !text[name.span.clone()].last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b's')) {

@@ -204,7 +204,8 @@ const SIGNS: &str = "!@#$%^&*()-_=+[]{}<>?/|~.,:;";
 const LETTERS: &str = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ";
 const DIGITS: &str = "23456789";
 
-/// A password of the kind: ten to eighteen characters, of which one in four is a sign, one in five a digit.
+/// A password of the kind, with ten to eighteen characters. One in four characters is a sign, one in five is
+/// a digit.
 pub fn password(kind: Kind, dice: &mut Dice) -> String {
     let length = 10 + dice.below(9);
     let mut value: Vec<char> = (0..length)

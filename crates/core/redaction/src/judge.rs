@@ -387,7 +387,7 @@ pub(crate) fn is_printed(value: &[u8]) -> bool {
         && (mixed || (random::is_random(value) && shape.digits * 3 <= value.len() * 2))
 }
 
-/// Random as a whole, or with a random part behind a prefix in words: `acme_live_9f8A7d6B5c4E`.
+/// Random as a whole, or with a random part after a prefix in words: `acme_live_9f8A7d6B5c4E`.
 fn is_random_in_part(value: &[u8]) -> bool {
     if random::is_random(value) {
         return true;

@@ -129,7 +129,7 @@ fn unquoted(text: &[u8], value: Range<usize>) -> Range<usize> {
     start + 1..start + 1 + length.unwrap_or(inner.len())
 }
 
-/// Texts behind a colon between the braces after `"data"` or `"stringData"`.
+/// Texts after a colon between the braces after `"data"` or `"stringData"`.
 fn of_json(text: &[u8], document: &Range<usize>) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     let bytes = &text[document.clone()];

@@ -82,7 +82,7 @@ fn next_string(text: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (at < end).then_some(start..at)
 }
 
-/// The program of a cell, before its outputs or behind them.
+/// The program of a cell, before its outputs or after them.
 fn source(text: &[u8], before: usize, after: usize) -> &[u8] {
     const KEY: &[u8] = b"\"source\"";
     const NEAR: usize = 4096;

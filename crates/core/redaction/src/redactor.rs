@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Pieces that rules look for, joined at random.
+    /// Pieces that rules search, joined at random.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "password",

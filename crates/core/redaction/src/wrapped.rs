@@ -38,7 +38,7 @@ pub(crate) fn lines(text: &[u8], hit: &Range<usize>, naming: Naming) -> Vec<Rang
     lines
 }
 
-/// The first run behind the separator that follows the name. Cheap if no run exists.
+/// The first run after the separator that follows the name. Cheap if no run exists.
 fn first_line(text: &[u8], name_end: usize) -> Option<Range<usize>> {
     let end = text.len().min(name_end + REACH);
     let is_filler = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'`' | b'*');

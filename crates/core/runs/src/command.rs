@@ -1,5 +1,5 @@
-//! Changes as data: the commands that a store runs in one transaction each, and the one function that decides
-//! what they mean.
+//! Changes as data: the commands that a store runs in one transaction each, and the one function that defines
+//! their meaning.
 
 use std::collections::BTreeSet;
 

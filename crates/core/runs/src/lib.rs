@@ -5,8 +5,8 @@
 //! function and writes the changed states, all in one transaction. So SQLite, Neo4j and the simulation run
 //! the same decisions.
 //!
-//! - `Registry`: the head of the catalogue. Allots generations, counts publications, knows what every view
-//!   must hide.
+//! - `Registry`: the head of the catalogue. Allots generations, counts publications, and lists the
+//!   generations that every view must hide.
 //! - `RepositoryState`: a repository's lease, published generation, unfinished run, and requests.
 //! - `RunLedger`: one run's plan as sets of parts, and the state of each part.
 //! - `Command`: each change as data, with the documents that it reaches.

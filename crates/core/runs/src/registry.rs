@@ -1,4 +1,4 @@
-//! The head of the catalogue: generations, publications, and what every view must hide.
+//! The head of the catalogue: generations, publications, and the generations that every view must hide.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -55,7 +55,7 @@ impl Sweep {
         Ok(remaining)
     }
 
-    /// Returns the deletions of which nothing is left: no record, no dead letter, no cached vector.
+    /// Returns the completed deletions: no record, dead letter or cached vector of them is left.
     async fn sweep_deleted(&self, list: &SweepList, failures: &mut Failures) -> Vec<Deleted> {
         let tenants: BTreeSet<&Tenant> = list.deleted.iter().map(|(tenant, ..)| tenant).collect();
         let mut removed = Vec::new();
@@ -67,7 +67,7 @@ impl Sweep {
                 removed.push(deleted.clone());
             }
         }
-        // A deletion stays on the list until its dead letters were looked at.
+        // A deletion stays on the list until its dead letters were checked.
         if failures.is_unavailable || failures.note(&"dead letters", self.dead_letters(&removed).await).is_none() {
             removed.clear();
         }

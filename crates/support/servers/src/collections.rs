@@ -10,7 +10,7 @@ use qdrant_client::Qdrant;
 /// the other.
 pub const QDRANT_PATIENCE: Duration = Duration::from_secs(90);
 
-/// All collections whose names begin with a prefix. They are deleted when this is dropped, also after a
+/// All collections whose names begin with a prefix. They are deleted when this is dropped, even after a
 /// failed test: a shared server has capacity for a few hundred collections (`vm.max_map_count`).
 #[derive(Debug)]
 pub struct Collections {

@@ -42,7 +42,7 @@ impl LocalAgent {
                 IndexRequest { source, name, branch: None, settings, rebuild: false, known: None }
             }
         };
-        // A list that the call gives is stored, also if it is empty.
+        // A list that the call gives is stored, even if it is empty.
         if let Some(patterns) = &call.include_patterns {
             request.settings.include.clone_from(patterns);
         }

@@ -66,7 +66,7 @@ async fn finding(
 async fn rabbitmq(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = installation.rabbitmq()?;
     let found = inspect(config, &Topology::new(&config.topology)).await?;
-    let remark = "`management_url` is not set, so policies and bindings are not looked at";
+    let remark = "`management_url` is not set, so policies and bindings are not checked";
     let remarks = found.version.is_none().then_some(remark).into_iter().collect();
     Ok(ServerAnswer { version: found.version, missing: found.missing, remarks })
 }

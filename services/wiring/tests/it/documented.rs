@@ -51,7 +51,7 @@ const EXAMPLES: &[&str] = &[
     "organisations.hosting.clone_host",
 ];
 
-/// A part of the file, with all lines that start with `#` and no blank taken in.
+/// A part of the file. Lines that start with `#` and no blank become settings.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(setting) if !setting.starts_with(' ') => setting.to_owned(),

@@ -331,7 +331,7 @@ async fn renamed_repository_keeps_its_identity() -> Result<()> {
     let reply = RepositoryRecord { pending_sync: None, ..registered.clone() };
     ensure!(reply == expect && known == [expect], "{reply:?} {known:?}");
 
-    // A repository outside the list is registered once, also if the list names it again without its branch.
+    // A repository outside the list is registered once, even if the list names it again without its branch.
     enqueue("https://github.com/acme/new", Some("next"), &mut known).await?;
     enqueue("https://github.com/acme/new", None, &mut known).await?;
     let branches: Vec<_> = service.registered().await?.into_iter().map(|record| record.branch).collect();

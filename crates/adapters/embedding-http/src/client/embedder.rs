@@ -123,7 +123,8 @@ impl HttpEmbedder {
         self.estimator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Estimates never exceed the largest possible call, neither for one text nor for a batch of one text.
+    /// An estimate never exceeds the largest possible call. This holds for one text, and for a batch of one
+    /// text.
     pub(super) fn estimated(&self, class: Class, texts: &[Cow<'_, str>]) -> u64 {
         let at_most = self.gate.control().at_most(class);
         let estimator = self.estimator();

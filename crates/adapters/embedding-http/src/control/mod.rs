@@ -1,7 +1,7 @@
 //! Decides when to call: one state machine over limiter, breaker, retry budget and concurrency.
 //!
 //! `Control` does no I/O and reads no clock. Its caller asks, makes the call if it is allowed, and reports
-//! its end, also if the call was cancelled. `Control` never sleeps: it returns how long to wait, and the
+//! its end, even if the call was cancelled. `Control` never sleeps: it returns how long to wait, and the
 //! caller decides whether to do so.
 
 mod breaker;

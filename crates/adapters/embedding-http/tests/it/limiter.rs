@@ -58,7 +58,7 @@ struct CallInProgress {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A call of `tokens` tokens, of which `percent_used` percent are used.
+    /// A call of `tokens` tokens that uses `percent_used` percent of them.
     Call {
         class: Class,
         tokens: u64,

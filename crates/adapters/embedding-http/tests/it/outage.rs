@@ -72,7 +72,7 @@ async fn embed_part(embedder: &HttpEmbedder, part: usize, part_texts: usize) -> 
 
 #[tokio::test(start_paused = true)]
 async fn outage_loses_no_part_and_costs_few_calls() {
-    // Full calls, and parts of which three share one call.
+    // Full calls, and small parts; three small parts share one call.
     for (num_parts, part_texts, num_calls) in [(1_200, 10, 1_200..=1_200), (3_600, 3, 1_200..=1_250)] {
         disturbed(num_parts, part_texts, num_calls).await;
     }

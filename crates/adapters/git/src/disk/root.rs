@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
-/// Flags to look at a path: no permission to read is needed, and a link is not followed.
+/// Flags to inspect a path: no permission to read is needed, and a link is not followed.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW);
 #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! A listed tree of files on disk, and the paths of which it is made.
+//! A listed tree of files on disk, and its paths.
 
 use std::fs::Metadata;
 use std::io;

@@ -72,7 +72,7 @@ impl SegmentStore {
 
 impl Inner {
     fn repository(&self, id: RepositoryId) -> Arc<Repository> {
-        // The map contains complete values, also after a panic.
+        // The map contains complete values, even after a panic.
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Repository::new(self.root.join(id.to_string())));
         Arc::clone(repositories.entry(id).or_insert_with(new))

@@ -1,4 +1,4 @@
-//! Collections of one test under its own prefix. They are deleted at its end, also after a failure.
+//! Collections of one test under its own prefix. They are deleted at its end, even after a failure.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};

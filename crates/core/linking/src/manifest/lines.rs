@@ -76,7 +76,7 @@ pub(super) fn setup_py(text: &str) -> Declared {
     declared
 }
 
-/// The text behind `keyword =`.
+/// The text after `keyword =`.
 fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     let mut parts = text.match_indices(keyword).filter_map(|(at, _)| {
         let is_whole = !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');

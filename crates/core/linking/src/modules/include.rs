@@ -53,7 +53,7 @@ fn included(lookup: &mut Lookup<'_>, file: FileId, module: &str) -> Option<FileI
     nearest(lookup, file, family, &suffix)
 }
 
-/// The literal end of a path in a script, behind the expansions of the shell. The expansion usually gives the
+/// The literal end of a path in a script, after the expansions of the shell. The expansion usually gives the
 /// folder of the script or a root of the repository: `$(dirname "$0")/lib/log.sh`. None for paths from the
 /// root of the machine or of a user, and for an empty rest.
 fn literal_end(path: &str) -> Option<&str> {

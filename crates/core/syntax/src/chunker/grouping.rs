@@ -99,7 +99,7 @@ fn is_small(lines: &Lines<'_>, piece: &Piece) -> bool {
     piece.role != Role::Part && lines.tokens(piece.rows) < LONG_TOKENS
 }
 
-/// Gives a few stray lines to the definition behind them, or else to the one before. The head of a class
+/// Gives a few stray lines to the definition after them, or else to the one before. The head of a class
 /// stays, since it is where a reader finds the class.
 fn join_tiny_pieces(lines: &Lines<'_>, symbols: &[Symbol], groups: &mut Vec<Group>) {
     let mut kept: Vec<Group> = Vec::with_capacity(groups.len());

@@ -106,7 +106,7 @@ impl Scanner<'_> {
     }
 
     /// Ends a row. Unless it ends with a comma, its text can name a block only if the brace comes directly
-    /// behind it.
+    /// after it.
     fn end_row(&mut self, at: usize) {
         let pending = &self.text[self.name_start..at];
         let text = pending.trim_ascii_start();

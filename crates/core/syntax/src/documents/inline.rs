@@ -26,7 +26,7 @@ fn keep<'t>(text: &mut String, mark: &str, after: &'t str) -> &'t str {
     after
 }
 
-/// The text behind the target of a link whose text has just ended.
+/// The text after the target of a link whose text has just ended.
 fn after_target(rest: &str) -> &str {
     let close = match rest.as_bytes().first() {
         Some(b'(') => ')',
@@ -38,7 +38,7 @@ fn after_target(rest: &str) -> &str {
     end.map_or(rest, |(at, _)| &rest[at + 1..])
 }
 
-/// The text behind a tag whose `<` has just been read. None if it is no tag.
+/// The text after a tag whose `<` has just been read. None if it is no tag.
 fn after_tag(rest: &str) -> Option<&str> {
     if !rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!') {
         return None;

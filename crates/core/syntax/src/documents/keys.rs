@@ -136,7 +136,7 @@ impl Value {
         }
     }
 
-    /// Reads a string that begins with the first byte of `text`. Returns the text behind it, or behind its
+    /// Reads a string that begins with the first byte of `text`. Returns the text after it, or after its
     /// first delimiter.
     fn string<'t>(&mut self, mark: u8, text: &'t str) -> &'t str {
         let triple = if mark == b'"' { "\"\"\"" } else { "'''" };

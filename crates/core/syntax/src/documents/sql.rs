@@ -68,7 +68,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Reads one word, string, comment or mark. Returns the offset behind it.
+    /// Reads one word, string, comment or mark. Returns the offset after it.
     fn step(&mut self, lines: &Lines<'t>, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let rest = &bytes[at..];
@@ -176,7 +176,7 @@ fn string_length(rest: &[u8], quote: u8) -> usize {
         if rest[at - 1] == quote {
             return at;
         }
-        // A backslash is an escape in MySQL only. It counts as an escape if the quote behind it cannot end
+        // A backslash is an escape in MySQL only. It counts as an escape if the quote after it cannot end
         // the string.
         let escapes_quote = rest.get(at) == Some(&quote) && !ends_value(rest.get(at + 1));
         at = (at + usize::from(escapes_quote)).min(rest.len());

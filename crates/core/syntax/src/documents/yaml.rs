@@ -105,7 +105,7 @@ impl Scanner {
     /// Reads a row of content: dashes of list items, then perhaps a key.
     fn content(&mut self, row: usize, column: usize, text: &str) {
         let (mut column, mut text) = (column, text);
-        // Deeper dashes on the same row name nothing. Looking for a name behind each would take quadratic
+        // Deeper dashes on the same row name nothing. Looking for a name after each would take quadratic
         // time.
         while let Some(rest) = item(text).filter(|_| self.open.len() < DEEPEST_KEY) {
             // Dashes may be in the column of the key that contains the list.
@@ -160,7 +160,7 @@ impl Scanner {
     }
 }
 
-/// The text behind the dash of a list item.
+/// The text after the dash of a list item.
 fn item(text: &str) -> Option<&str> {
     text.strip_prefix('-').filter(|rest| rest.is_empty() || rest.starts_with(' '))
 }

@@ -24,7 +24,7 @@ pub(super) struct Attachments<'t> {
     sorted: Vec<RawAttachment>,
     /// The start of a definition, its first attachment, and the start of that.
     last_first: Cell<Option<(u32, usize, u32)>>,
-    /// A start, and the position behind the attachments directly at it.
+    /// A start, and the position after the attachments directly at it.
     last_skipped: Cell<Option<(u32, u32)>>,
     last_said: RefCell<Option<(Preamble, AttachedText)>>,
     /// Remaining bytes. Without this limit, thousands of names of one declaration would repeat all texts.
@@ -103,7 +103,7 @@ impl<'t> Attachments<'t> {
         }
     }
 
-    /// The position behind the attachments directly at `start`, for signatures.
+    /// The position after the attachments directly at `start`, for signatures.
     pub(super) fn skip_leading(&self, from: u32) -> u32 {
         if let Some((_, skipped)) = self.last_skipped.get().filter(|(last, _)| *last == from) {
             return skipped;
@@ -119,7 +119,7 @@ impl<'t> Attachments<'t> {
         start
     }
 
-    /// The start of the comments directly before `end` and behind `start`; `end` itself without comments.
+    /// The start of the comments directly before `end` and after `start`; `end` itself without comments.
     pub(super) fn before_comments(&self, start: u32, mut end: u32) -> u32 {
         let before = self.sorted.partition_point(|attachment| attachment.range.start < end);
         for attachment in self.sorted[..before].iter().rev() {

@@ -132,7 +132,7 @@ pub(super) struct Raw {
     /// Starts of names that are no references, although a pattern finds them.
     pub(super) not_references: Vec<u32>,
     pub(super) packages: Vec<RawPackage>,
-    /// Words that set the visibility of the members behind them.
+    /// Words that set the visibility of the members after them.
     pub(super) sections: Vec<ByteRange>,
 }
 

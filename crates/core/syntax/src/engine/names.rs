@@ -72,7 +72,7 @@ pub(super) fn split_chain<'t>(row: &LanguageRow, text: &'t str) -> Option<Chain<
     }
 }
 
-/// Whether a name may end with this mark: `?` or `!` in Ruby and Elixir, `!` behind a value in TypeScript.
+/// Whether a name may end with this mark: `?` or `!` in Ruby and Elixir, `!` after a value in TypeScript.
 fn is_name_suffix(bytes: &[u8], at: usize) -> bool {
     // Not the separators `?.`, `!!.` and `?->`.
     let is_last = || !matches!(bytes.get(at + 1), Some(b'.' | b'!' | b'-'));
@@ -129,12 +129,12 @@ fn skip_generics(row: &LanguageRow, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// The text behind the mark of the global namespace, if the name has one.
+/// The text after the mark of the global namespace, if the name has one.
 pub(super) fn after_root<'t>(row: &LanguageRow, text: &'t str) -> Option<&'t str> {
     row.root_marks.iter().find_map(|mark| text.trim_start().strip_prefix(mark))
 }
 
-/// The receiver of a name behind `prefix` in the global namespace.
+/// The receiver of a name after `prefix` in the global namespace.
 pub(super) fn rooted(prefix: &str) -> String {
     if prefix.is_empty() { ROOT.to_owned() } else { format!("{ROOT}.{prefix}") }
 }
@@ -195,7 +195,7 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
             name_start -= 1;
         }
         if name_start == name_end {
-            // A separator behind something that is no name: the receiver is an expression.
+            // A separator after something that is no name: the receiver is an expression.
             return Some(&text[name_end..name_end]);
         }
         start = Some((name_start, name_end.max(start.map_or(0, |(_, end)| end))));

@@ -132,7 +132,7 @@ impl<'t> Builder<'t, '_> {
         }
     }
 
-    /// Sets the visibility of the members of the innermost region behind `section`.
+    /// Sets the visibility of the members of the innermost region after `section`.
     fn begin_section(&mut self, section: ByteRange, stack: &mut Vec<u32>) {
         let regions = &self.outline.regions;
         while stack.last().is_some_and(|top| regions[*top as usize].inner.end <= section.start) {

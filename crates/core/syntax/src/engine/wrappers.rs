@@ -78,7 +78,7 @@ fn nest(raw: &Raw, definitions: &[RawDefinition]) -> (Vec<Wrapper>, Vec<Option<u
     (wrappers, innermost)
 }
 
-/// Whether the wrapper starts before the definition, or starts with it and ends at or behind its end.
+/// Whether the wrapper starts before the definition, or starts with it and ends at or after its end.
 fn encloses(wrapper: ByteRange, definition: ByteRange) -> bool {
     wrapper.start < definition.start || (wrapper.start == definition.start && wrapper.end >= definition.end)
 }

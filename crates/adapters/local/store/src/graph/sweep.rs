@@ -155,10 +155,10 @@ fn forget_paths(connection: &Connection, owner: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Moves versions out of blocks of which most is dead.
+/// Moves the live versions out of blocks that contain mostly dead versions.
 pub(crate) fn repack(connection: &Connection, repository: RepositoryId) -> Result<(), Fault> {
     let Some(owner) = find_owner(connection, repository)? else { return Ok(()) };
-    // Blocks are few; the versions in them are many and need not be looked at if no block is sparse.
+    // Blocks are few; the versions in them are many, and need not be read if no block is sparse.
     let is_sparse = "SELECT 1 FROM node_block WHERE live * 2 < slots LIMIT 1";
     if !connection.prepare_cached(is_sparse)?.exists([])? {
         return Ok(());
