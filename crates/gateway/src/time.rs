@@ -13,7 +13,7 @@ pub fn rfc3339_of_seconds(seconds: i64) -> String {
     rfc3339(seconds.saturating_mul(1000))
 }
 
-/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None if there is no such day.
+/// Seconds since 1970 at the start of a day, `2026-01-31`, in UTC. None if this day does not exist.
 fn seconds_of_date(text: &str) -> Option<i64> {
     let mut parts =
         text.split('-').map(|part| part.parse::<i64>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));

@@ -137,7 +137,7 @@ impl Metastore {
         }
     }
 
-    /// A repository that was deleted meanwhile is no error: no caller waits for the result.
+    /// A repository that was deleted meanwhile is not an error: no caller waits for the result.
     async fn change_if_there(&self, repository: RepositoryId, command: Command) -> Result<(), LedgerError> {
         let operation = command.name();
         match port_result(self.documents.change(command).await, operation, &repository) {

@@ -57,6 +57,6 @@ pub trait KeyStore: Send + Sync {
     /// does not exist.
     async fn revoke(&self, id: &str, at_ms: i64) -> Result<(), KeyStoreError>;
 
-    /// Records a use of the key. The newest use is kept. A key that does not exist is no error.
+    /// Records a use of the key. The newest use is kept. A key that does not exist is not an error.
     async fn touch(&self, id: &str, now_ms: i64) -> Result<(), KeyStoreError>;
 }

@@ -142,7 +142,8 @@ pub trait Outbox: Send + Sync {
     /// The broker has confirmed the jobs of these parts.
     async fn sent(&self, run: RunId, parts: &[PartId]) -> Result<(), LedgerError>;
 
-    /// An attempt at the part failed, and its job comes again later. A run that ended meanwhile is no error.
+    /// An attempt at the part failed, and its job comes again later. A run that ended meanwhile is not an
+    /// error.
     async fn postponed(&self, run: RunId, postponed: PostponedPart) -> Result<(), LedgerError>;
 
     /// The number of parts of unfinished runs that are in flight, by stage. The broker has as many jobs, if
@@ -188,12 +189,13 @@ pub trait Requests: Send + Sync {
         again_after_ms: i64,
     ) -> Result<Vec<SyncRequest>, LedgerError>;
 
-    /// The broker has confirmed the job of the request. A repository that was deleted meanwhile is no error.
+    /// The broker has confirmed the job of the request. A repository that was deleted meanwhile is not an
+    /// error.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
     /// An attempt of the sync failed with a code and a chain of causes, and its job is delivered again at
-    /// `until_ms`. Until then it does not count as in progress. A repository that was deleted meanwhile is no
-    /// error, nor is a request that was cancelled.
+    /// `until_ms`. Until then it does not count as in progress. A repository that was deleted meanwhile is
+    /// not an error, and neither is a request that was cancelled.
     async fn postpone(
         &self,
         repository: RepositoryId,

@@ -41,9 +41,9 @@ pub struct TreeEntry {
 /// needed: without it, or with that of another source, the same is read at a higher cost.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceCache {
-    /// Saves hashing unchanged files; empty where it does not help.
+    /// With it, unchanged files are not hashed again. Empty for sources that do not need it.
     pub stats: Vec<u8>,
-    /// Saves walking known commits; empty where it does not help.
+    /// With it, known commits are not walked again. Empty for sources that do not need it.
     pub history: Vec<u8>,
 }
 

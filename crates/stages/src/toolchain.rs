@@ -25,7 +25,7 @@ impl Toolchain {
         FactsKey(digester.bytes(&ignore.0).key())
     }
 
-    /// The digest of all inputs of a snapshot that are no part of it: the operator's rules, the caller's
+    /// The digest of all inputs of a snapshot that are not part of it: the operator's rules, the caller's
     /// settings, every version that facts and records depend on, and the release, because the rules of the
     /// inventory have no version of their own.
     pub fn inputs_digest(&self, operator: &Operator, request: &str) -> Digest {

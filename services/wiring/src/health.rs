@@ -73,7 +73,7 @@ impl Health {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// A draining process has closed its connections. That is no fault.
+    /// A draining process has closed its connections. That is not a fault.
     fn liveness(&self) -> Vec<String> {
         if self.is_draining.load(Ordering::Relaxed) { Vec::new() } else { (self.alive)() }
     }

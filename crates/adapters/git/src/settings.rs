@@ -42,7 +42,7 @@ pub struct RemotePolicy {
     pub allow_file: bool,
     /// Lets URLs lead to loopback, private and link-local addresses.
     pub allow_private_addresses: bool,
-    /// Without it there is no ssh.
+    /// Without it ssh is not available.
     pub ssh: Option<SshSettings>,
     /// By range (see `crate::remote::credentials`): the name of the environment variable that contains the
     /// token. The value is read when it is used.

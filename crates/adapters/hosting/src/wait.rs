@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::http_reply::HttpReply;
 
-/// The wait after a refusal because of rates that contains no time.
+/// The wait after a rate limit, if the reply contains no time.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 /// A smaller reset is a number of seconds, not a time since 1970.
 const FIRST_TIME: u64 = 1_000_000_000;

@@ -98,7 +98,7 @@ pub(crate) struct Preamble {
 }
 
 impl Preamble {
-    /// Checks magic, version and checksum. Returns also the bytes after the preamble.
+    /// Checks magic, version and checksum. Also returns the bytes after the preamble.
     pub(crate) fn read(bytes: &bytes::Bytes) -> Result<(Self, bytes::Bytes), DamagedLayer> {
         let (preamble, _) = bytes.split_at_checked(PREAMBLE_BYTES).ok_or(DamagedLayer("it is too short"))?;
         let number =

@@ -144,7 +144,7 @@ impl RequestedName {
     /// The best way in which a symbol's name matches, with its score in percent.
     fn best_match(&self, name: &str, qualified_name: &str) -> Option<(NameMatch, u32)> {
         let matches = self.ways.iter().filter_map(|way| Some((*way, self.score(name, qualified_name, *way)?)));
-        // Of equal scores the first wins: callers list the ways from strict to loose.
+        // If scores are equal, the first one counts: callers list the ways from strict to loose.
         matches.reduce(|best, other| if other.1 > best.1 { other } else { best })
     }
 

@@ -39,7 +39,7 @@ const COMMON_METHODS: &str = "
 /// Prefixes of the arithmetic methods of numbers.
 const NUMBER_PREFIXES: &[&str] = &["checked_", "saturating_", "wrapping_", "overflowing_"];
 
-/// Whether a method's name is no evidence of its class.
+/// Whether the name of a method is too common to be evidence of its class.
 pub(crate) fn is_common_method(name: &str) -> bool {
     static NAMES: LazyLock<FxHashSet<&str>> = LazyLock::new(|| COMMON_METHODS.split_whitespace().collect());
     // Ruby ends the names of predicates and of methods that change their object with one of these.

@@ -114,8 +114,8 @@ impl<'e> Resolver<'e> {
         match found {
             Finding::Nothing if is_builtin(self.family, first) => Subject::Builtin,
             Finding::Nothing if self.family == Family::Rust => {
-                // A name that is neither a variable nor an item is a crate, of the repository or from
-                // outside.
+                // A name that is neither a variable nor an item is a crate. The crate may be in the
+                // repository or not.
                 match rust_crate(&mut self.lookup, first) {
                     Finding::Nothing => Subject::External,
                     found => self.subject_of(found, first, enclosing),

@@ -17,10 +17,10 @@ const QUESTION_WORDS: [&str; 32] = [
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QueryWords {
     /// Names that the question spells as code, folded by [`fold_style`]: `UserService`, `get_user`,
-    /// `render()`, `` `open` ``. Of `Parser.parse` this contains the whole name and the last part.
+    /// `render()`, `` `open` ``. For `Parser.parse` this contains the whole name and the last part.
     pub names: BTreeSet<String>,
     /// The same names in their original spelling, in the order of the question. The parts of a qualified name
-    /// are joined by dots. Of `Parser::parse` this contains first the whole name, then the last part.
+    /// are joined by dots. For `Parser::parse` this contains first the whole name, then the last part.
     pub spelled: Vec<String>,
     /// The question without the quotes around it, if it is one word.
     pub whole: Option<String>,

@@ -71,7 +71,7 @@ fn with_other_letters(
     let end = known + length;
     if length == 0 {
         ascii_identifier(&text.as_bytes()[start..known], stop_words, term);
-        // Skips the character, which is no letter.
+        // Skips the character, which is not a letter.
         return known + rest.chars().next().map_or(1, char::len_utf8);
     }
     other_identifier(&text[start..end], stop_words, term);

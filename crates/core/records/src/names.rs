@@ -35,8 +35,8 @@ pub fn symbol_names(placement: Placement<'_>, facts: &FileFacts) -> Vec<SymbolEn
     facts.symbols.iter().zip(nodes).map(entry).collect()
 }
 
-/// The index of the smallest chunk that contains each line; element 0 is unused. Of chunks of equal size, one
-/// that shows lines of the file comes before a synthetic one, then the first.
+/// The index of the smallest chunk that contains each line; element 0 is unused. If sizes are equal, a chunk
+/// that shows lines of the file comes before a synthetic one, and then the first chunk counts.
 fn smallest_chunks(chunks: &[ChunkFacts], num_lines: u32) -> Vec<Option<usize>> {
     let mut chunk_of_line = vec![None; num_lines as usize + 1];
     let mut largest_first: Vec<(usize, &ChunkFacts)> = chunks.iter().enumerate().collect();

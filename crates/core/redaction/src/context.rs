@@ -170,7 +170,8 @@ fn begins_line(text: &[u8], start: usize) -> bool {
     before.iter().all(|byte| b" \t-#/*>\"'`$;:".contains(byte))
 }
 
-/// After the value comes the end of its line, of the string that holds the line, or a comment.
+/// The value is followed by the end of its line, by the end of the string that contains the line, or by a
+/// comment.
 fn ends_line(text: &[u8], end: usize) -> bool {
     let rest = &text[end..text.len().min(end + 8)];
     let rest = &rest[rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];

@@ -244,7 +244,7 @@ fn run(text: &[u8], start: usize, before: &Before) -> Option<Range<usize>> {
                 _ => false,
             },
             b'&' if rest[at..].starts_with(b"&quot;") && before.quote.is_none() => true,
-            // The end of an entity of XML is no separator.
+            // The end of an entity of XML is not a separator.
             b';' if before.separator == Some(b';') => !ends_entity(&rest[..at]),
             b'&' => before.separator == Some(b'&'),
             b'<' => {

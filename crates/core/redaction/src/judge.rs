@@ -181,7 +181,7 @@ fn is_signed_phrase(value: &[u8]) -> bool {
         && value.split(|byte| *byte == b' ').any(|part| !expression::is_expression(part))
 }
 
-/// The value is no name of a program, so another occurrence of it is the same secret.
+/// Whether the value cannot be a name in a program, so that another occurrence of it is the same secret.
 pub(crate) fn is_worth_repeating(value: &[u8]) -> bool {
     let shape = Shape::of(value);
     let has_both = shape.digits > 0 && shape.letters() > 1;

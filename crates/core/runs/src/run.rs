@@ -18,7 +18,7 @@ pub struct RunLedger {
     pub stages: BTreeMap<StageName, StageParts>,
     /// The time of its begin, or of the end of its last ended part.
     pub progressed_at_ms: i64,
-    /// The time when its jobs were last sent again. Sending again is no progress.
+    /// The time when its jobs were last sent again. Sending again does not count as progress.
     pub sent_again_at_ms: Option<i64>,
     pub ended_at_ms: Option<i64>,
     pub published: Option<PublishedSeq>,

@@ -12,7 +12,7 @@
 //!   proves that it reached every point.
 //! - `CAIRN_SWEEP_GRACE_MS=n` sweeps generations after that time.
 //!
-//! All of this exists with the feature `failpoints` only. Without it a point is no code at all.
+//! All of this exists with the feature `failpoints` only. Without the feature a point adds no code.
 
 #[cfg(feature = "failpoints")]
 mod armed;
@@ -91,7 +91,7 @@ macro_rules! fail_point {
     }};
 }
 
-/// A point is no code while the feature `failpoints` is off.
+/// A point adds no code while the feature `failpoints` is off.
 #[cfg(not(feature = "failpoints"))]
 #[macro_export]
 macro_rules! fail_point {

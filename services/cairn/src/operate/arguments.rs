@@ -46,13 +46,13 @@ pub struct ChosenLetters {
 /// Selects dead letters that match all given fields.
 #[derive(Args, Debug, Default)]
 pub struct LetterFilter {
-    /// With this error code, for example `timeout`.
+    /// Only letters with this error code, for example `timeout`.
     #[arg(long)]
     pub code: Option<String>,
-    /// Of this stage, for example `embed`.
+    /// Only letters of this stage, for example `embed`.
     #[arg(long)]
     pub stage: Option<String>,
-    /// Of this repository: its name, or the last part of its name.
+    /// Only letters of this repository: its name, or the last part of its name.
     #[arg(long = "repo", value_name = "NAME")]
     pub repository: Option<String>,
 }

@@ -38,7 +38,7 @@ pub(super) async fn doctor(installation: &Installation, named: Option<&str>, jso
     Ok(report(&checks, json))
 }
 
-/// Runs without progress, dead letters, and repositories with another model; of all tenants.
+/// Runs without progress, dead letters, and repositories with another model, for all tenants.
 async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
     let (runs, clock) = installation.ledger().await?;
     let now_ms = clock.now_ms();
@@ -83,7 +83,7 @@ async fn work(installation: &Installation) -> anyhow::Result<[Check; 4]> {
         format!("{at_least}{letters} jobs failed for good; `cairn dead-letters list` shows them and the reasons")
     });
     let check = |what: &str, fault| Check { what: what.to_owned(), fault };
-    // Waiting for a retry is no fault: it ends by itself.
+    // Waiting for a retry is not a fault: it ends by itself.
     let retries = some_of(waiting.into_iter()).map_or_else(|| "retries".to_owned(), |some| format!("retries ({some})"));
     Ok([check("runs", still), check(&retries, None), check("embedding models", other), check("dead letters", letters)])
 }

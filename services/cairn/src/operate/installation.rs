@@ -59,7 +59,7 @@ impl Installation {
         Ok(S3BlobStore::open(section(self.config.s3.as_ref(), "s3")?)?)
     }
 
-    /// Chunks, and cached vectors, of the model that the settings name.
+    /// The chunks and cached vectors of the model in the settings.
     pub fn vectors(&self) -> anyhow::Result<(QdrantStore, QdrantVectorCache)> {
         let (config, model) = (section(self.config.qdrant.as_ref(), "qdrant")?, self.config.embedding.model_id()?);
         let cache = QdrantVectorCache::new(config.clone(), model.clone())?;

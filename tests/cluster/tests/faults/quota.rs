@@ -234,7 +234,7 @@ async fn ask(url: &str, key: &str, question: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every run is published completely, and there is no dead letter.
+/// Every run is published completely, and no dead letter exists.
 async fn all_is_well(bench: &Bench) -> Result<()> {
     let repositories: BTreeSet<_> = bench.asked.iter().map(|(repository, _)| *repository).collect();
     for repository in repositories {

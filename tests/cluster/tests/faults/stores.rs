@@ -96,7 +96,7 @@ fn troubled(request: &HttpRequest) -> Treatment {
     }
 }
 
-/// Of all writers of a key, exactly one created it, unless it was deleted in between.
+/// Exactly one writer created each key, unless the key was deleted in between.
 fn one_winner_each(proxy: &HttpProxy) -> Result<()> {
     let mut of_key: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for exchange in proxy.exchanges() {

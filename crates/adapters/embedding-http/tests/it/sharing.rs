@@ -49,7 +49,7 @@ async fn scarce_calls_are_filled() {
         let found = join_all((0..100).map(|number| embed(&embedder, number))).await;
         assert_eq!(vectors(found), undisturbed(shape, 100).await, "{shape:?}");
         let sizes: Vec<usize> = provider.provider().calls().iter().map(|call| call.num_texts).collect();
-        // The first remainder does not wait for others; of the others, ten fit into one call.
+        // The first remainder does not wait for others; ten of the others fit into one call.
         let expect: Vec<usize> = [3].into_iter().chain([30; 9]).chain([27]).collect();
         assert_eq!(sizes, expect, "{shape:?}");
         assert_eq!(embedder.counters().num_texts, 300);

@@ -117,8 +117,8 @@ fn hides_all(above: &Rc<IgnoreRules>, why: String) -> (Rc<IgnoreRules>, Option<S
     (Rc::new(IgnoreRules { own: Own::HidesAll, above: Some(Rc::clone(above)), chain_bytes }), Some(why))
 }
 
-/// `None` if the compiled patterns exceed the limits of the matcher. A line that is no pattern is skipped, as
-/// in git.
+/// `None` if the compiled patterns exceed the limits of the matcher. A line that is not a pattern is skipped,
+/// as in git.
 fn compile(directory: &Path, text: &[u8]) -> Option<Gitignore> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut builder = GitignoreBuilder::new(directory);

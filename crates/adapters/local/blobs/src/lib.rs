@@ -1,7 +1,7 @@
 //! Artifacts as files: create-only, whole or absent, durable when written.
 //!
 //! An object is written to a file of its own in `.tmp`, synced, and then linked to its name. The link makes
-//! the store create-only: of all writers in all processes exactly one gets the name, and a reader never sees
+//! the store create-only: exactly one of all writers in all processes gets the name, and a reader never sees
 //! a part of an object. The directory is synced before the write returns. Keys cannot leave the root, because
 //! each part of a key is checked and must not start with a dot.
 

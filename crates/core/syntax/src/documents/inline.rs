@@ -38,7 +38,7 @@ fn after_target(rest: &str) -> &str {
     end.map_or(rest, |(at, _)| &rest[at + 1..])
 }
 
-/// The text after a tag whose `<` has just been read. None if it is no tag.
+/// The text after a tag whose `<` has just been read. None if it is not a tag.
 fn after_tag(rest: &str) -> Option<&str> {
     if !rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!') {
         return None;

@@ -21,7 +21,7 @@ enum Paragraph {
 }
 
 impl Paragraph {
-    /// The state after a row that is no heading.
+    /// The state after a row that is not a heading.
     fn after(self, row: usize, indent: usize, text: &str) -> Self {
         match self {
             _ if text.is_empty() => Paragraph::None,

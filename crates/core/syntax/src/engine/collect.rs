@@ -129,7 +129,7 @@ pub(super) struct Raw {
     pub(super) type_parameters: Vec<ByteRange>,
     /// Code in which calls are uses of types.
     pub(super) types: Vec<ByteRange>,
-    /// Starts of names that are no references, although a pattern finds them.
+    /// Starts of names that are not references, although a pattern finds them.
     pub(super) not_references: Vec<u32>,
     pub(super) packages: Vec<RawPackage>,
     /// Words that set the visibility of the members after them.

@@ -26,7 +26,7 @@ pub(super) fn sorted_definitions(raw: &mut Raw, limits: &ParseLimits<'_>) -> Vec
         same
     });
     sorted.truncate(limits.max_symbols);
-    // Of several names of one declaration, the one that can contain its members is closest to them.
+    // If a declaration has several names, the name that can contain its members is closest to them.
     let holds_members = |head: Head| matches!(head, Head::Symbol(kind) if kind.is_container());
     sorted.sort_by_key(|raw| (raw.range.start, u32::MAX - raw.range.end, holds_members(raw.head)));
     sorted

@@ -36,7 +36,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The kind of a variable that the code around it shows. Functions of a mere module are no methods.
+    /// The kind of a variable that the code around it shows. Functions of a module that is not a class are
+    /// not methods.
     pub(super) fn shown_kind(
         &self,
         kind: SymbolKind,

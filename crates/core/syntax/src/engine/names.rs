@@ -1,7 +1,7 @@
 //! Reads names from text: chains such as `a.b::c<T>`, receivers, types.
 //!
 //! The text of a node is scanned instead of its children: one pass over a few bytes, no walk, no allocation
-//! for plain names. A text that is no chain of names (a call, an index, a literal) yields none.
+//! for plain names. A text that is not a chain of names (a call, an index, a literal) gives no names.
 
 use cairn_languages::LanguageRow;
 
@@ -195,7 +195,7 @@ pub(super) fn chain_before<'t>(row: &LanguageRow, text: &'t str, end: usize) -> 
             name_start -= 1;
         }
         if name_start == name_end {
-            // A separator after something that is no name: the receiver is an expression.
+            // A separator after text that is not a name: the receiver is an expression.
             return Some(&text[name_end..name_end]);
         }
         start = Some((name_start, name_end.max(start.map_or(0, |(_, end)| end))));

@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Outline<'t> {
     pub(super) symbols: Vec<Symbol>,
     pub(super) regions: Vec<Region<'t>>,
-    /// Starts of the names of definitions, which are no references.
+    /// Starts of the names of definitions, which are not references.
     pub(super) name_starts: FxHashSet<u32>,
 }
 

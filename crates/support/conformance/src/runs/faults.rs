@@ -79,7 +79,7 @@ const ALL: [(&str, Fault); 34] = [
     ("never takes anything out of the outbox", Fault::SendsForEver),
     ("dispatches a request twice", Fault::DispatchesTwice),
     ("forgets that the broker has confirmed a job", Fault::ForgetsWhatWasDispatched),
-    ("loses that an attempt failed", Fault::LosesPostponements),
+    ("forgets failed attempts", Fault::LosesPostponements),
     ("loses answers", Fault::LosesAnswers),
     ("treats the schedule as a person", Fault::TakesTheScheduleForAPerson),
     ("cancels the pending request, not the sync in progress", Fault::CancelsTheAsking),
