@@ -1,9 +1,9 @@
 //! The target of a call to index: a registered repository, or one to be registered.
 //!
-//! A caller registers only repositories that they may see. A name outside of their permissions is answered
-//! like an unknown name, whether such a repository exists or not. A caller changes no registered repository:
-//! an address whose name belongs to another address is refused, because a key for the repository could
-//! otherwise point it to another source.
+//! A caller can register only repositories that the caller may see. A name outside the caller's permissions
+//! gets the same answer as an unknown name, whether such a repository exists or not. A caller cannot change a
+//! registered repository: an address whose name belongs to another address is refused, because a key for the
+//! repository could otherwise point it to another source.
 
 use cairn_domain::{RepositoryName, Scope, Source};
 use cairn_inventory::{FileSizeLimit, Patterns};

@@ -174,14 +174,16 @@ pub trait Requests: Send + Sync {
     /// repository that does not exist.
     async fn ask(&self, repository: RepositoryId, lane: Lane, rebuild: bool, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Requests a sync in the bulk lane because it is due. If a person's request waits, the schedule joins
-    /// it.
+    /// Requests a sync in the bulk lane because it is due. If a person's request is already waiting, that
+    /// request is kept and no second one is made.
     async fn schedule(&self, repository: RepositoryId, now_ms: i64) -> Result<u64, LedgerError>;
 
-    /// Requests whose sync may start. Together with the syncs and runs in progress they are at most
-    /// `in_flight`. Interactive requests come first and may use an eighth more capacity; then the longest
-    /// waiting. From now on they count as in progress. A request without a worker is returned again after
-    /// `again_after_ms`, and one that is not `dispatched` after `HANDED_OVER_WITHIN_MS`.
+    /// Returns the requests whose sync may start. Together with the syncs and runs in progress they are at
+    /// most `in_flight`; interactive requests may exceed this limit by an eighth. Interactive requests come
+    /// first. Within a lane, the request that has waited longest comes first. The returned requests count as
+    /// in progress from now on. A request that no worker has started is returned again after
+    /// `again_after_ms`. A request that is not reported as `dispatched` is returned again after
+    /// `HANDED_OVER_WITHIN_MS`.
     async fn dispatch(
         &self,
         in_flight: usize,

@@ -1,10 +1,10 @@
 //! The formats of everything that is sent and stored: versioned jobs and artifacts.
 //!
-//! The domain's types contain no serialisation; it is here. Jobs are JSON with a `version`. Results, reports
-//! and settings are JSON whose readers fill in fields that an older writer did not know. Artifacts are
-//! binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`), and many
-//! records in one compressed file with checksums (`pack`). Every version that was ever written has a golden
-//! file and keeps its reader.
+//! The types of the domain contain no serialisation; this crate contains it. Jobs are JSON with a `version`.
+//! Results, reports and settings are JSON whose readers fill in fields that an older writer did not know.
+//! Artifacts are binary: an envelope with kind and version (`envelope`), fields in a fixed order (`codec`),
+//! and many records in one compressed file with checksums (`pack`). Every version that was ever written has a
+//! golden file and keeps its reader.
 
 mod codec;
 mod documents;

@@ -1,8 +1,8 @@
 //! A copy of the work tree to plant bugs in.
 //!
-//! Every test binary that is used gets a unique name in it: cargo selects binaries of the workspace by name,
-//! and many are called `it`. Selected by package, each would be built with libraries of other features.
-//! Unchanged files keep their times, so that cargo compiles only changes.
+//! In the copy, every used test binary gets a unique name: cargo selects binaries of the workspace by name,
+//! and many are called `it`. If binaries were selected by package, their libraries would be built with other
+//! features. Unchanged files keep their times, so that cargo compiles only changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -4,7 +4,7 @@
 //! and the service traits are Qdrant's; only the translation between them is ours. The program is never
 //! shipped. It refuses unsupported requests with `UNIMPLEMENTED` and the method's name.
 //!
-//! Invariant: an answered write is applied and survives SIGKILL; the next read sees it.
+//! Invariant: a confirmed write is applied and survives SIGKILL; the next read sees it.
 
 mod collection;
 mod convert;

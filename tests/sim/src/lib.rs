@@ -3,15 +3,16 @@
 //!
 //! One seed is one run of a small world in which everything can fail: processes die or stop for a while
 //! between any two steps, answers are lost, jobs arrive twice, late or never, and users delete, register
-//! again and cancel at any time. Then all faults end, and everything must become right within a bounded time.
+//! again and cancel at any time. Then all faults end, and the index must become correct within a bounded
+//! time.
 //!
 //! The production code makes the decisions: `Command::apply` behind `cairn_metastore::Metastore`,
 //! `Registry::view`, `View::sees`, `Staging::may_retire`, `Sweep::generations`, `while_active`, `settlement`,
-//! `Limiter`. The runner and sync cannot be driven, because they wait on tokio's clock: `worker` and `cloner`
-//! repeat their order of calls and nothing else.
+//! `Limiter`. The simulation cannot drive the runner and the sync, because they wait on tokio's clock.
+//! Therefore `worker` and `cloner` repeat the order of their calls, and nothing else.
 //!
 //! `history` contains the invariants and knows none of that code. They are checked after every command and
-//! write, by slow readers, and at the end. `Mutant`s are bugs that some seed must show.
+//! write, by slow readers, and at the end. A `Mutant` is a bug that at least one seed must show.
 
 mod broker;
 mod cloner;

@@ -1,8 +1,8 @@
-//! Bugs to plant. Some seed must show each of them.
+//! Bugs to plant. For each of them at least one seed must show a violation.
 //!
-//! Each bug changes the behaviour of a wrapper around the production code, exactly as the bug would. The
-//! production code itself is not changed. `tests/mutants` plants the bugs of the same names in the production
-//! code.
+//! Each mutant changes a wrapper around the production code so that it behaves as if the code had the bug.
+//! The production code itself is not changed. `tests/mutants` plants the bugs of the same names in the
+//! production code.
 //!
 //! | bug | planted in |
 //! |---|---|

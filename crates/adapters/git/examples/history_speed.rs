@@ -1,5 +1,5 @@
-//! Measures the time to read the history of a bare repository:
-//! `cargo run --release -p cairn-git --example history_speed -- REPO`.
+//! Measures the time to read the history of a bare repository: `cargo run --release -p cairn-git --example
+//! history_speed -- REPO`.
 //!
 //! Prints the time of a first read, of a read with the head in the cache, and of a read with the head's
 //! parent in the cache. For comparison it prints the time in which `git log` lists the paths of every commit.

@@ -6,9 +6,9 @@
 //! repositories and time.
 //!
 //! Invariants: a listing contains all pages, or it is an error. Entries that cannot be used are reported and
-//! do not hide the others. The adapter waits when the service asks for it; a long wait is returned as
-//! `Throttled`. No URL, error, log or `Debug` output contains a token. Text of the service is redacted and
-//! bounded in messages and in records.
+//! do not hide the others. The adapter keeps the waits that the service requests: it sleeps through a short
+//! one and returns a long one as `Throttled`. No URL, error, log or `Debug` output contains a token. Text of
+//! the service is redacted and bounded in messages and in records.
 
 mod client;
 mod config;

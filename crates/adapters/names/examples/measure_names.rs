@@ -1,4 +1,4 @@
-//! Measures looking up names among those of real code.
+//! Measures look-ups in the names of real code.
 //!
 //! ```text
 //! cargo run --release -p cairn-names --example measure_names -- BLOB_FOLDER FILE...

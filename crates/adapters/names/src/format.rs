@@ -10,12 +10,12 @@
 //!     chunk keys (16 bytes each), the records (postcard)
 //! ```
 //!
-//! The fst maps each name, folded by `fold_style`, to the symbols with this name: number of the first and
-//! their count. Symbols are sorted by folded name, so the symbols of a name are neighbours. Symbols that
-//! share a chunk share its key.
+//! The fst maps each name, folded by `fold_style`, to the symbols with this name: the number of the first
+//! one, and their count. Symbols are sorted by folded name, so the symbols of a name are neighbours. Symbols
+//! that share a chunk share its key.
 //!
 //! Version 1 has no chunk keys, and its records end before the span. It is still read, because an index of an
-//! older release answers questions until its repositories are indexed again: a symbol then spans the line of
+//! older release is used until its repositories are indexed again. A symbol of version 1 spans the line of
 //! its name and has no chunk.
 
 use serde::{Deserialize, Serialize};

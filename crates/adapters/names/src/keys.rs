@@ -4,8 +4,8 @@
 //! - `names/<repository>/merged-<hash>`: a layer that replaces several others.
 //! - `names/<repository>/settled-<generation>`: a mark. The layers that this generation staged may be merged.
 //!
-//! The hash is computed from the bytes. So staging the same again writes nothing, and staging more in the
-//! same generation adds a layer.
+//! The hash is computed from the bytes. So staging the same records again writes nothing, and staging more
+//! records in the same generation adds a layer.
 
 use cairn_domain::{GenerationId, Key128, RepositoryId};
 

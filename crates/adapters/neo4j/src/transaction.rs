@@ -1,4 +1,4 @@
-//! Transactions: they are begun, run, committed or rolled back, and retried as a whole if that can help.
+//! Begins, runs, and commits or rolls back transactions. Retries a whole transaction if a retry can succeed.
 //!
 //! Only this module calls the driver, and it never calls the driver's auto-commit functions. If the
 //! connection ends during a commit, the result of the commit is unknown. Work is therefore written so that a

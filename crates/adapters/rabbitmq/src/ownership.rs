@@ -7,8 +7,8 @@
 //! least one heartbeat to notice a lost consumer and to serve another one, so two processes never own the
 //! key. A process that was suspended receives only old tokens.
 //!
-//! A lost token is followed by the next one. No message is held for longer than the broker allows
-//! (`consumer_timeout`), in contrast to a lock made of one message.
+//! A lost token does no harm, because the next one follows. No message is held for longer than the broker
+//! allows (`consumer_timeout`). A lock made of one unacknowledged message would exceed that time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

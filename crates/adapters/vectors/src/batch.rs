@@ -10,8 +10,7 @@ const MAGIC: [u8; 8] = *b"CAIRNVE1";
 /// Folder of the artifacts of a tenant and a model.
 ///
 /// Names of tenants and models can contain characters that a key cannot, so the key contains their digests.
-/// The model's
-/// dimensions are readable, so that an operator can find artifacts of an old model.
+/// The model's dimensions are readable, so that an operator can find artifacts of an old model.
 pub(crate) fn folder(tenant: &Tenant, model: &ModelId) -> String {
     let digest = Digester::new("vector-model").text(&model.name).key();
     format!("{}{digest}-{}/", folder_of_tenant(tenant), model.dimensions)

@@ -23,8 +23,7 @@ const MARKS: &str = "cairn:whole";
 /// Writes all vectors of the inner cache to the blob store too, and refills an inner cache that was lost.
 ///
 /// A cache contains a mark for each tenant whose vectors are complete. If the mark is missing when a vector
-/// is missing or
-/// put, the cache is new. It is then refilled before a provider is paid for a vector again.
+/// is missing or put, the cache is new. It is then refilled before a provider is paid for a vector again.
 #[derive(Clone)]
 pub struct DurableVectorCache {
     blobs: Arc<dyn BlobStore>,
@@ -76,9 +75,8 @@ impl DurableVectorCache {
     }
 
     /// Refills the inner cache with all vectors of a model that the tenant ever received and that were not
-    /// swept. Vectors in
-    /// the cache stay. Returns the number of vectors read. May run again, and at the same time as `put`. A
-    /// damaged artifact loses only its own vectors.
+    /// swept. Vectors in the cache stay. Returns the number of vectors read. May run again, and at the same
+    /// time as `put`. A damaged artifact loses only its own vectors.
     async fn restore(&self, tenant: &Tenant, model: &ModelId) -> Result<u64, VectorCacheError> {
         let mut artifacts = self.list("restore", &batch::folder(tenant, model)).await?;
         // If a content was embedded twice, the first vector is the one that the cache contained.
@@ -178,8 +176,7 @@ impl VectorCache for DurableVectorCache {
     }
 
     /// Also removes dead vectors from the artifacts, and damaged artifacts, which only save work. Reads all
-    /// artifacts of the
-    /// tenant.
+    /// artifacts of the tenant.
     async fn sweep(
         &self,
         tenant: &Tenant,

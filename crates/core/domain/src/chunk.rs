@@ -36,8 +36,7 @@ pub struct ChunkRecord {
 
 impl ChunkRecord {
     /// Digest of all fields that a reader can see. `content_hash` represents the text and its redactions, so
-    /// a comparison
-    /// needs no text.
+    /// a comparison needs no text.
     pub fn digest(&self) -> Digest {
         Digester::new("chunk-record")
             .key_of(self.key.0)
@@ -98,8 +97,7 @@ impl Point {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ModelId {
     /// Name and version, e.g. `cairn-static-1`. It contains a digest of the weights, so a model with other
-    /// weights
-    /// has another id.
+    /// weights has another id.
     pub name: String,
     pub dimensions: u16,
 }

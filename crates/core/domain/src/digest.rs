@@ -6,8 +6,7 @@ use std::fmt;
 use crate::Key128;
 
 /// blake3 of all fields of a record that a reader can see. Two versions of a record are *unchanged* if key
-/// and digest
-/// are equal.
+/// and digest are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Digest(pub [u8; 32]);
 

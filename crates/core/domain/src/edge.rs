@@ -114,8 +114,7 @@ impl NodeRecord {
 }
 
 /// A version of an edge. It belongs to the repository that contains the reference. It is visible if both ends
-/// have a
-/// visible version.
+/// have a visible version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgeRecord {
     pub key: EdgeKey,
@@ -189,8 +188,7 @@ impl NodeKey {
     }
 
     /// A package by ecosystem (`pypi`, `npm`, `go`, `cargo`, `maven`) and by the name with which the
-    /// repository refers
-    /// to it.
+    /// repository refers to it.
     pub fn package(repository: RepositoryId, ecosystem: &str, name: &str) -> Self {
         Self(Digester::new("node-package").key_of(repository.0).text(ecosystem).text(name).key())
     }

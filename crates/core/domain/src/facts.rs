@@ -139,9 +139,8 @@ pub struct Reference {
     /// Last part of the name: `baz` in `foo.bar.baz()`.
     pub name: String,
     /// The qualifier before it as written, parts joined with `.`: `foo.bar`. In every language `self` is the
-    /// object
-    /// itself and `super` its base. `<root>` is the global namespace if the language writes it (`::open`).
-    /// `<expr>` means that the qualifier is not a chain of names.
+    /// object itself and `super` its base. `<root>` is the global namespace if the language writes it
+    /// (`::open`). `<expr>` means that the qualifier is not a chain of names.
     pub receiver: Option<String>,
     /// Index of the innermost enclosing symbol.
     pub enclosing: Option<u32>,
@@ -162,8 +161,8 @@ pub struct ImportedName {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Import {
     /// Module, package, crate path or file as written: `fisio.imports.aws`, `./util`, `crate.net`,
-    /// `<stdio.h>`.
-    /// Parts are joined with `.` in languages with paths of names. File paths and URLs are unchanged.
+    /// `<stdio.h>`. Parts are joined with `.` in languages with paths of names. File paths and URLs are
+    /// unchanged.
     pub module: String,
     /// Number of leading dots of a relative import in Python (`from ..x` is 2), of `super` in Rust; 0
     /// otherwise.
@@ -188,9 +187,8 @@ words! {
         /// `x: Foo`, `Foo x`, a typed parameter, field or receiver.
         Annotation = "annotation",
         /// A parameter or local variable without an evident type (`for x in …`, `x = f()`, `def f(x)`). It
-        /// hides outer
-        /// names. `type_name` is empty. Recorded only if the file uses the name alone, or first in a
-        /// receiver.
+        /// hides outer names. `type_name` is empty. Recorded only if the file uses the name alone, or first
+        /// in a receiver.
         Opaque = "opaque",
     }
 }
@@ -231,8 +229,7 @@ words! {
 }
 
 /// A semantic unit of a file. Every line of an indexed file belongs to at least one chunk; only blank lines
-/// can
-/// belong to none.
+/// can belong to none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChunkFacts {
     pub kind: ChunkKind,

@@ -11,11 +11,9 @@ pub struct PublishedSeq(pub u64);
 /// The records that one query sees. A query takes one view and passes it to every store.
 ///
 /// A record is visible if two conditions hold: it began before `next_gen` in a generation that is not hidden,
-/// and no
-/// such generation has retired it. `hidden` lists the generations before `next_gen` that are not published at
-/// this
-/// sequence number (staged or aborted). So the rule holds for any interleaving of the generations of
-/// repositories.
+/// and no such generation has retired it. `hidden` lists the generations before `next_gen` that are not
+/// published at this sequence number (staged or aborted). So the rule holds for any interleaving of the
+/// generations of repositories.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct View {
     pub seq: PublishedSeq,

@@ -78,8 +78,7 @@ key!(
 );
 key!(
     /// Identity of the facts of one file: blob id, language, versions of redaction rules, grammar, query and
-    /// chunker,
-    /// and the repository's `secrets.ignore`. Nothing comes from the path.
+    /// chunker, and the repository's `secrets.ignore`. Nothing comes from the path.
     FactsKey
 );
 key!(

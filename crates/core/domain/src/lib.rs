@@ -1,10 +1,8 @@
 //! The domain of Cairn as types: values only.
 //!
-//! The crate does no I/O, reads no clock and does not know how a value is stored or sent. Serialisation is
-//! the task of
-//! `wire` and of the adapters. Every identity is derived from content and names only: no clock, random
-//! number, host or
-//! worker id. So a stage can run twice, anywhere, and writes the same records.
+//! The crate does no I/O, reads no clock and does not know how a value is stored or sent. `wire` and the
+//! adapters do the serialisation. Every identity is derived from content and names only: no clock, random
+//! number, host or worker id. So a stage can run twice, anywhere, and writes the same records.
 
 mod blob;
 mod chunk;

@@ -128,19 +128,16 @@ pub struct ManifestEntry {
     /// Tags from the rules of `.cairn.yaml`.
     pub tags: Vec<String>,
     /// Time at which this content came to this path in the history, in seconds since 1970. None without a
-    /// history, and
-    /// for content that differs from the commit.
+    /// history, and for content that differs from the commit.
     pub changed_at: Option<i64>,
     /// Directory of the module that owns the path, from manifests (`go.mod`, `package.json` …) or settings.
-    /// Empty for
-    /// the root.
+    /// Empty for the root.
     pub module: Option<String>,
 }
 
 impl ManifestEntry {
     /// Digest of all fields that a reader can see. The content of a path that is not indexed is excluded: it
-    /// may not have
-    /// been read from disk.
+    /// may not have been read from disk.
     pub fn digest(&self) -> Digest {
         let digester = Digester::new("manifest-entry")
             .text(self.path.as_str())

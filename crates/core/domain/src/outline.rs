@@ -3,8 +3,7 @@
 use crate::{Import, LineSpan, SymbolKind};
 
 /// The part of a file's facts that other files and patterns depend on. It is small: a run reads the outlines
-/// of all
-/// files of a snapshot, but the full facts of few.
+/// of all files of a snapshot, but the full facts of few.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     pub language: String,

@@ -5,10 +5,8 @@ use std::fmt;
 /// A path relative to the root of a repository, with `/` between its parts.
 ///
 /// Git stores names as bytes. The text form escapes bytes that are not UTF-8, control characters and the
-/// backslash
-/// (`\xFF`, `\x0A`, `\\`). So every name has exactly one text form, two names never share a form, and a path
-/// fits
-/// on one line.
+/// backslash (`\xFF`, `\x0A`, `\\`). So every name has exactly one text form, two names never share a form,
+/// and a path fits on one line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(String);
 

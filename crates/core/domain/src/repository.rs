@@ -49,8 +49,8 @@ pub enum Revision {
     /// A commit of git.
     Commit(BlobId),
     /// A working tree on disk. `commit` is its HEAD (none before the first commit). `dirty` means that the
-    /// tree differs
-    /// from HEAD. `tree` is a digest of paths, modes and contents, so two dirty states have different ids.
+    /// tree differs from HEAD. `tree` is a digest of paths, modes and contents, so two dirty states have
+    /// different ids.
     WorkTree { commit: Option<BlobId>, dirty: bool, tree: Digest },
     /// A plain directory, by the digest of its paths and contents.
     Directory { tree: Digest },

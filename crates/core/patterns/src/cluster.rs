@@ -1,11 +1,9 @@
 //! Clusters around medoids.
 //!
 //! Connected components would chain sets: A is similar to B, B to C, and so on, until the ends have nothing
-//! in common.
-//! So each cluster is a star. The set with most similar members becomes the medoid and takes the sets similar
-//! to *it*;
-//! the remaining sets are processed again. Every member is similar to the canonical one. Large patterns come
-//! first.
+//! in common. So each cluster is a star. The set with most similar members becomes the medoid and takes the
+//! sets similar to *it*; the remaining sets are processed again. Every member is similar to the medoid. Large
+//! patterns come first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -131,8 +131,7 @@ fn member(shape: &Shape, shared_methods: &[String]) -> PatternMember {
 }
 
 /// The common words of the names; else the word that most names end with; else the common base; else the
-/// common
-/// methods.
+/// common methods.
 fn name(shapes: &[&Shape], shared_bases: &[String], shared_methods: &[String]) -> String {
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     words::common(&names)

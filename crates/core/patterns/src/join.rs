@@ -1,12 +1,11 @@
 //! Pairs of sets whose Jaccard similarity reaches a threshold, in near-linear time.
 //!
 //! If two sets overlap enough, the rarest elements of each (its *prefix*) have one in common. So only sets
-//! that share
-//! a rare element are compared. An element of thousands of classes (`__init__`) causes no comparison.
+//! that share a rare element are compared. An element of thousands of classes (`__init__`) causes no
+//! comparison.
 //!
-//! Thousands of similar sets would still cause a comparison of each with each. If many sets share a rare
-//! element, only
-//! the first of them are compared with the others. The clusters around these contain the same members.
+//! Thousands of similar sets would still all be compared with each other. If many sets share a rare element,
+//! only the first of them are compared with the others. The clusters around these contain the same members.
 
 use rustc_hash::FxHashMap;
 

@@ -1,12 +1,10 @@
 //! Finds classes and files with a similar structure in a repository.
 //!
 //! A shape is a set: names of methods, bases, decorators ([`shapes`]). Two shapes are similar if the Jaccard
-//! similarity
-//! of their sets reaches a threshold. Equal sets are merged first. A join over rare elements finds exactly
-//! the pairs
-//! above the threshold (`join`). Clusters are stars around medoids, so a chain of small differences cannot
-//! join
-//! different shapes (`cluster`). Each cluster is described as a [`cairn_domain::PatternRecord`].
+//! similarity of their sets reaches a threshold. Equal sets are merged first. A join over rare elements finds
+//! exactly the pairs above the threshold (`join`). Clusters are stars around medoids, so a chain of small
+//! differences cannot join different shapes (`cluster`). Each cluster is described as a
+//! [`cairn_domain::PatternRecord`].
 //!
 //! The result does not depend on the order of the input. The cost is near-linear in the number of shapes.
 

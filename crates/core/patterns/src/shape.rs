@@ -40,8 +40,8 @@ const FIXTURES: &[&str] =
     &["setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "teardown_method", "setup", "teardown"];
 
 /// Shapes of the classes of a file, or of the file itself if it contains functions only. Trivial shapes are
-/// omitted:
-/// without methods, with a constructor or one special method only, and test classes that contain tests only.
+/// omitted: without methods, with a constructor or one special method only, and test classes that contain
+/// tests only.
 pub fn shapes(repository: RepositoryId, file: &PatternFile<'_>) -> Vec<Shape> {
     let classes = class_shapes(repository, file);
     let has_methods = file.outline.symbols.iter().any(|symbol| symbol.kind == SymbolKind::Method);
@@ -118,8 +118,7 @@ fn empty(file: &PatternFile<'_>, node: NodeKey) -> Shape {
 }
 
 /// The shape of a file from its functions. The file's own name in a function name becomes `*`: `import_aws`
-/// in `aws` is
-/// `import_*`.
+/// in `aws` is `import_*`.
 fn file_shape(repository: RepositoryId, file: &PatternFile<'_>) -> Option<Shape> {
     let mut shape = empty(file, NodeKey::file(repository, file.path));
     let functions =

@@ -10,8 +10,7 @@ use crate::words;
 const MAX_LISTED: usize = 30;
 
 /// Text of the chunk of kind `pattern`. It answers "how do importers work": the name in singular and plural,
-/// the shared
-/// methods, the canonical member, and the differences of the others.
+/// the shared methods, the canonical member, and the differences of the others.
 pub fn pattern_chunk_text(pattern: &PatternRecord) -> String {
     let words: Vec<String> = words::split(&pattern.name).iter().map(|word| word.to_lowercase()).collect();
     let one = words.join(" ");

@@ -24,8 +24,7 @@ pub(crate) fn split(name: &str) -> Vec<&str> {
 }
 
 /// The longest run of words that ends all names; else the longest run that begins all names. Joined as in the
-/// first
-/// name.
+/// first name.
 pub(crate) fn common(names: &[&str]) -> Option<String> {
     let split: Vec<Vec<&str>> = names.iter().map(|name| self::split(name)).collect();
     let first = split.first()?;

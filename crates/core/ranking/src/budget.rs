@@ -48,7 +48,7 @@ pub fn fit(costs: &[usize], limit: usize, max_tokens: usize) -> Fit {
 /// Estimates how many tokens a language model reads in `text`. The estimate is usually too high and seldom
 /// too low, so that an answer stays within its limit.
 ///
-/// A word costs one token, and one more for every six further letters; digits cost one for three. A run of
+/// A word costs one token, and one more for every six further letters. Three digits cost one token. A run of
 /// white space costs one if it breaks the line. Other ASCII characters and characters beyond ASCII cost one
 /// each.
 pub fn estimate_tokens(text: &str) -> usize {

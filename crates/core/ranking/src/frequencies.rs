@@ -1,4 +1,4 @@
-//! How rare terms are, from a fixed table that is part of the program.
+//! The rarity of terms, from a fixed table that is part of the program.
 //!
 //! The table is made from public code and never from indexed code. So scores reveal nothing about other
 //! tenants and do not depend on the order of indexing. Only questions are weighted by the table, so a new

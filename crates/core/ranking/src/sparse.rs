@@ -1,7 +1,7 @@
 //! Passages and questions as weighted terms: BM25 in integers.
 //!
 //! The weights of a passage contain BM25's saturated term frequency, with constants that are part of the
-//! program. The weights of a question contain how rare its terms are. The score of a passage is the sum of
+//! program. The weights of a question contain the rarity of its terms. The score of a passage is the sum of
 //! the products. It is exact in any store, because 64 terms of a question times the largest weights stay
 //! below 2^24.
 

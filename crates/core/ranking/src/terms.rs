@@ -3,8 +3,8 @@
 //! Text is cut into identifiers. An identifier gives its words (see [`crate::words`]), stemmed. If it has
 //! several words, it also gives one term without its separators. So `get_user`, `getUser` and the question
 //! "get user" share `get` and `user`, and the two spellings also share `getuser`. Words may contain letters
-//! beyond ASCII: they become lower case without diacritics, and pairs of characters in scripts that put no
-//! spaces between words.
+//! beyond ASCII. These become lower case, without diacritics. In scripts without spaces between words, each
+//! pair of neighbouring characters is a word.
 //!
 //! A term is stored as 32 bits: FNV-1a over its UTF-8 bytes in 64 bits, the halves combined by exclusive or.
 //! Every stored index contains these hashes, so the hash never changes.

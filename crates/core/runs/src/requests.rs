@@ -1,7 +1,7 @@
 //! The sync requests of a repository: one that is wanted, and one in progress.
 //!
-//! Two requests before anything has started are one request. A request during a sync is done after it,
-//! because that sync may have read the source before the change that the caller has in mind.
+//! Two requests before anything has started are one request. A request that arrives during a sync waits for
+//! the next sync, because the sync in progress may have read the source before the caller's change.
 
 use cairn_domain::Lane;
 

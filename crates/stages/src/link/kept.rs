@@ -1,7 +1,9 @@
-//! The link state: the links that the previous run left for this one, and those that this one leaves.
+//! The link state: the links that the previous run stored for this run, and those that this run stores for
+//! the next.
 //!
 //! Files are grouped by path. The end of a group depends only on the path of its last file, so adding or
-//! removing a file changes one or two groups. Groups without a change are named again and not written.
+//! removing a file changes one or two groups. The new state refers to unchanged groups and does not write
+//! them again.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Reads new contents, redacts them and packs them.
 //!
-//! A blob is read, decoded and redacted once, however many paths have it. The work is cut into batches by
+//! A blob is read, decoded and redacted once, even if many paths have it. The work is cut into batches by
 //! position, so that the same tree gives the same packs. Threads take batches in turn. Finished packs are
 //! written meanwhile, and at most a few packs wait.
 

@@ -2,8 +2,8 @@
 //! lists of repositories.
 //!
 //! All three are read in the same way. The text becomes a tree whose nodes know their line. A reader walks
-//! the tree and collects every fault, so that a user can correct a file at once. An unknown key is a fault
-//! that names the nearest known key. Only `Operator::load` reads a file or the environment.
+//! the tree and collects every fault, so that a user can correct all of them at once. An unknown key is a
+//! fault that names the nearest known key. Only `Operator::load` reads a file or the environment.
 
 mod ceilings;
 mod fault;

@@ -1,8 +1,7 @@
 //! A proxy that parses HTTP requests: it can refuse a request, lose its response, or send it twice.
 //!
-//! Every request uses its own connection on both sides (`Connection: close`). A response is everything until
-//! the end of the connection, so the proxy need not parse it. Signed parts of a request are forwarded
-//! unchanged.
+//! Every request uses its own connection on both sides (`Connection: close`). A response ends with its
+//! connection, so the proxy does not need to parse it. Signed parts of a request are forwarded unchanged.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

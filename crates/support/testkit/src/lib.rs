@@ -1,5 +1,5 @@
-//! Shared by tests of all layers: a clock that they set, artifacts in memory, an index in memory, runs in
-//! memory, small repositories on disk.
+//! Support for the tests of all layers: a clock that tests set, artifacts in memory, an index in memory, runs
+//! in memory, small repositories on disk.
 //!
 //! Nothing here reads the time, the network or the user's git configuration, so a test gives the same result
 //! on any machine.

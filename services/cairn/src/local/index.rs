@@ -199,9 +199,9 @@ impl Local {
         Ok(())
     }
 
-    /// Hides a repository at once, then removes all its data. A later sweep removes its record, when no
-    /// handler of its runs can exist, and data that another process holds at this moment. One failed step
-    /// does not stop the others; the first error is returned.
+    /// Hides a repository at once, then removes all its data. A later sweep removes its record when no
+    /// handler of its runs can exist any more. That sweep also removes data that another process is using
+    /// now. One failed step does not stop the others; the first error is returned.
     pub async fn remove(&self, record: &RepositoryRecord) -> anyhow::Result<()> {
         self.runs.delete(record.id, self.clock.now_ms()).await?;
         let swept = self.sweep.generations().await.map(drop).map_err(anyhow::Error::from);

@@ -3,7 +3,7 @@
 //!
 //! The first remainder in the queue takes all waiting ones that fit, and makes the call for all of them. No
 //! remainder waits in order to share: if the gate is open, it makes its call alone; if calls are scarce,
-//! others wait already.
+//! others are already waiting.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -107,7 +107,7 @@ impl Remainders {
 
 impl QueueSlot<'_> {
     /// Calls `ask` with the tokens of a call: first with all waiting remainders that fit, then with one less
-    /// each time, last alone. If it is allowed, this remainder and the included ones leave the queue. A
+    /// each time, finally alone. If it is allowed, this remainder and the included ones leave the queue. A
     /// remainder that was taken by another call gets `Full`.
     pub(super) fn take_others(
         &self,

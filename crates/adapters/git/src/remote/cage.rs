@@ -1,9 +1,9 @@
 //! `git` as a restricted child process.
 //!
-//! A remote is treated as hostile. So git gets an empty environment and only the configuration below, and the
-//! configuration of the directory in which this process runs is not read. It has one protocol, and no
-//! redirects, hooks, filters, submodules or credential helpers. Objects are checked when they arrive. Memory
-//! and processor time are limited.
+//! A remote is treated as hostile. So git gets an empty environment and only the configuration below. It does
+//! not read the configuration of the directory in which this process runs. It may use one protocol.
+//! Redirects, hooks, filters, submodules and credential helpers are off. Objects are checked when they
+//! arrive. Memory and processor time are limited.
 
 use std::net::IpAddr;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! The broker of one process: bounded queues, two lanes, prefetch, acknowledgement, retries, dead letters.
 //!
-//! Jobs end with the process. The ledger stores which parts are open, and these are published again. While
-//! the process lives, a published job is waiting, delivered, delayed or acknowledged, and never lost. At most
-//! `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs. Within a lane
-//! jobs keep the order of publishing.
+//! Jobs are lost when the process ends. The ledger stores which parts are open, and these are published
+//! again. While the process lives, a published job is waiting, delivered, delayed or acknowledged, and never
+//! lost. At most `prefetch` jobs of a stage are unsettled. Interactive jobs have priority over bulk jobs.
+//! Within a lane jobs keep the order of publishing.
 //!
 //! The broker cannot see that a consumer of the same process ends, because no connection breaks. So the owner
 //! of the consumers calls [`LocalBroker::reclaim`] when one ends (a panic, an aborted task). A delivery

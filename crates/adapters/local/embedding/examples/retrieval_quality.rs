@@ -5,9 +5,9 @@
 //!     EVALUATION.jsonl [MIN_ALONE MIN_FUSED]
 //! ```
 //!
-//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings) and,
-//! where `question` is true, its `doc` is asked. `training/eval` makes the file. Exits with an error below
-//! the minima.
+//! Each line of the file is a definition (`language`, `name`, `code` without comments and docstrings). If its
+//! `question` is true, its `doc` is used as a query. `training/eval` makes the file. The program fails if a
+//! result is below its minimum.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -11,10 +11,10 @@
 //! | table | `i8` × dimensions × rows |
 //! | words | the words, one a line, in order of their rows: for people and tests |
 //!
-//! A row's scale is part of its weights, so the sums are of integers only. Rows after the words are buckets:
-//! a word outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in 32 bits; two
-//! words of a vocabulary never share one (the exporter checks), and probing starts at `hash · 0x9E3779B1`,
-//! its upper bits.
+//! The scale of a row is part of its weights, so only integers are summed. The rows after those of the words
+//! are buckets: a word outside the vocabulary has the row `words + hash mod buckets`. The hash is FNV-1a in
+//! 32 bits; two words of a vocabulary never share one (the exporter checks), and probing starts at `hash ·
+//! 0x9E3779B1`, its upper bits.
 //!
 //! Header: magic `CAIRNSTA`; version, dimensions, words, buckets, slots, bytes of `words` (`u32` each);
 //! blake3 of all bytes after the header (32 bytes).

@@ -2,9 +2,9 @@
 //!
 //! A text's vector is the weighted sum of the vectors of its words, so it costs microseconds. All arithmetic
 //! up to the sum is on integers, and the normalisation uses only operations that IEEE 754 defines exactly:
-//! every machine gets the same bits, so an index can be copied, compared and rebuilt. See
-//! `docs/decisions/0002-embedding-model.md` for the training of the table, its strengths and its limits;
-//! `training/` makes it.
+//! every machine gets the same bits, so an index can be copied, compared and rebuilt. The programs in
+//! `training/` make the table; `docs/decisions/0002-embedding-model.md` describes its training, its strengths
+//! and its limits.
 
 mod format;
 mod head;

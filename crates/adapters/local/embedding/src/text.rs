@@ -20,8 +20,7 @@ pub(crate) enum Side {
 }
 
 /// Counts the words of one text after the other. It has a counter for each row of the model, so counting a
-/// word is one
-/// addition and no text needs an allocation.
+/// word is one addition and no text needs an allocation.
 pub(crate) struct WordCounter<'m> {
     model: &'m StaticModel<'m>,
     /// All zero between texts.

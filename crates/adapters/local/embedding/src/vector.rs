@@ -5,8 +5,7 @@ use cairn_domain::DenseVector;
 use crate::sums::DIMENSIONS;
 
 /// The length to which vectors are scaled before rounding. An element of a unit vector is about 1/16, so most
-/// scaled
-/// elements are about 25, and few exceed 127 (see the test of the shipped model).
+/// scaled elements are about 25, and few exceed 127 (see the test of the shipped model).
 const LENGTH: f64 = 400.0;
 
 /// `clamp(round(s · v / |v|), ±127)`. The sum must not be zero.
@@ -23,8 +22,7 @@ pub(crate) fn quantize(sum: &[i32; DIMENSIONS]) -> DenseVector {
 }
 
 /// Rounds half away from zero. It adds a half and truncates, since the library's `round` is a function call
-/// on old
-/// processors.
+/// on old processors.
 fn rounded(value: f64) -> i8 {
     let value = (value + 0.5_f64.copysign(value)) as i32;
     value.clamp(-127, 127) as i8

@@ -16,10 +16,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::{cpu, frame};
 
 /// Processor time for one file, in all children that try it. A child stops parsing after two seconds; this
-/// limit applies
-/// if it cannot. Before the first file of a language the child also compiles its query, which takes seconds
-/// in debug
-/// builds.
+/// limit applies if it cannot. Before the first file of a language the child also compiles its query, which
+/// takes seconds in debug builds.
 const KILL_AFTER: Duration = Duration::from_secs(5);
 /// Interval between checks of a child that has not answered.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -91,8 +89,7 @@ impl FileParser for ChildParser {
     async fn parse(&self, texts: Vec<SourceText>) -> Result<Vec<FileFacts>, FileParserError> {
         let mut facts = Vec::with_capacity(texts.len());
         // A file at which a child died is tried once more on a fresh child. The first may have been killed
-        // for another reason,
-        // or for lack of memory.
+        // for another reason, or for lack of memory.
         let mut suspect: Option<Suspect> = None;
         while facts.len() < texts.len() {
             let mut worker = if suspect.is_some() { self.start()? } else { self.worker()? };

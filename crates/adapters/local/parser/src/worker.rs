@@ -11,8 +11,7 @@ use cairn_wire::{Decode, Encode, Reader};
 use crate::{cpu, frame};
 
 /// Processor time for one file. The grammar's callback stops a slow parse, and the parent kills a child that
-/// does not
-/// stop. Wall time is not used: the result for a file must not depend on the load of the machine.
+/// does not stop. Wall time is not used: the result for a file must not depend on the load of the machine.
 const DEADLINE: Duration = Duration::from_secs(2);
 const ADDRESS_SPACE_BYTES: u64 = 512 * 1024 * 1024;
 
@@ -46,8 +45,7 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
 fn bound_address_space() {
     let limit = libc::rlimit { rlim_cur: ADDRESS_SPACE_BYTES, rlim_max: ADDRESS_SPACE_BYTES };
     // SAFETY: the call reads one struct that lives until it returns. If the system refuses the limit, the
-    // child's memory is
-    // unlimited, but the parent still limits its time.
+    // child's memory is unlimited, but the parent still limits its time.
     unsafe {
         libc::setrlimit(libc::RLIMIT_AS, &limit);
     }

@@ -1,6 +1,5 @@
 //! The contract of parsers, for child processes. This program is also the child: with the argument
-//! `parse-worker` it
-//! serves.
+//! `parse-worker` it serves.
 
 use anyhow::Result;
 use cairn_conformance::{file_parser, suite};

@@ -1,10 +1,8 @@
 //! Files on disk. A file is created complete or not at all, never overwritten, and durable before any other
-//! file
-//! may name it.
+//! file may name it.
 //!
 //! A file is written under a temporary name, flushed, renamed, and its folder is synced. After a crash either
-//! no file
-//! exists, or a temporary one that no reader opens and that later maintenance removes.
+//! no file exists, or a temporary one that no reader opens and that later maintenance removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -11,8 +11,8 @@
 //!
 //! Numbers are little-endian. Checksums are the first 16 bytes of blake3. Opening verifies the header and the
 //! sections that are read on every question (`Section::is_checked_at_open`); `verify` reads all of them. Rows
-//! lie in the order of path, span and key, so that rows of a file are neighbours and equal scores come out in
-//! the order of answers.
+//! are sorted by path, span and key. So the rows of one file are neighbours, and hits with equal scores are
+//! already in the order of the answer.
 
 use cairn_domain::Key128;
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,13 @@
 //! Sweeping, merging and removing, under the repository's lock.
 //!
 //! Merging preserves the generations of rows and tombstones, so no view changes. Maintenance changes only
-//! *settled*
-//! generations: published ones whose grace period has ended, as sweeping reports them. Their files are never
-//! staged
-//! again, and no view is older. So a row that a settled tombstone ends can be removed for good.
+//! *settled* generations: published ones whose grace period has ended, as sweeping reports them. Their files
+//! are never staged again, and no view is older. So a row that a settled tombstone ends can be removed for
+//! good.
 //!
 //! A merged file lists the files that it replaces. Readers ignore those as soon as the merged file is
-//! renamed. They
-//! are deleted later (`REPLACED_KEPT`), so a reader that lists the folder at that moment sees at least one of
-//! them.
+//! renamed. They are deleted later (`REPLACED_KEPT`), so a reader that lists the folder at that moment sees
+//! at least one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

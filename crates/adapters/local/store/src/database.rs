@@ -1,14 +1,14 @@
 //! One SQLite file: its writer, its readers and their threads.
 //!
-//! Write-ahead log, so that readers (also of other processes) see the last commit while a writer writes. One
-//! connection writes, behind a mutex; other processes queue at SQLite's own lock for up to `BUSY_TIMEOUT`.
-//! Everything runs on tokio's blocking threads.
+//! The file has a write-ahead log, so that readers (also those of other processes) see the last commit while
+//! a writer writes. One connection writes, behind a mutex; other processes queue at SQLite's own lock for up
+//! to `BUSY_TIMEOUT`. Everything runs on tokio's blocking threads.
 //!
-//! Durability. A commit survives the death of the process at once. `Durability::Synced` also survives a power
-//! cut: it syncs the log, and with it every commit before. `Durability::Ordered` leaves that to the next
-//! synced one, so a power cut removes a *suffix* of the commits. A run's staged records and the end of the
-//! part are in the same log in that order, so the run repeats those parts. Allocating and publishing a
-//! generation is synced.
+//! Durability: every commit survives the death of the process. A commit with `Durability::Synced` also
+//! survives a power cut, because it syncs the log with all earlier commits. A commit with
+//! `Durability::Ordered` does not sync, so a power cut can remove a *suffix* of the commits. The log contains
+//! the staged records of a part before the end of the part, so the run repeats the parts whose ends were
+//! removed. Allocating and publishing a generation is synced.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

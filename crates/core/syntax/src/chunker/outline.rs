@@ -1,4 +1,4 @@
-//! Lays a file out: consecutive pieces that together are the whole file.
+//! Divides a file into consecutive pieces that together are the whole file.
 //!
 //! The structure comes from the spans of symbols, not from their `parent`: a method in an `impl` block or
 //! with a Go receiver belongs to a type that ends before it begins. A definition that is too large for a

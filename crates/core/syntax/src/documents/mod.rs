@@ -1,9 +1,9 @@
 //! Documents, configuration and other text without a grammar: their sections, mentions and chunks.
 //!
 //! Each format has a scanner that finds *blocks* (sections, keys, statements, rules) in one pass over the
-//! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner knows only the part of a format
-//! that strings, comments and fences require. It keeps its state in counters and does not recurse, so hostile
-//! bytes cost the same as others. A text without blocks is cut into windows.
+//! bytes. [`blocks`] turns the blocks of any format into chunks. A scanner knows only as much of a format as
+//! it needs to recognise strings, comments and fences. It keeps its state in counters and does not recurse,
+//! so hostile bytes cost no more than other bytes. A text without blocks is cut into windows.
 //!
 //! The text of a document is data: it changes ranking through facts, and is never followed as an instruction.
 

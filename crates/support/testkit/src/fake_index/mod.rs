@@ -1,4 +1,4 @@
-//! One small index in memory, with all ports that questions are answered from.
+//! One small index in memory, with all ports that are needed to answer questions.
 //!
 //! Tests add files, symbols and edges, and then only read: staging and sweeping return errors. Scores are
 //! simple (the number of common terms); the order is total, as the ports require.

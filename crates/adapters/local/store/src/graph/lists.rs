@@ -6,7 +6,7 @@
 //! contains all fields except the ordinal, so only the ordinal of a key is stored. Even the ordinal is
 //! omitted if it counts up. A key that is made in another way is stored whole.
 //!
-//! A list ends with a checksum, because SQLite has none: a changed byte must not become another edge.
+//! A list ends with a checksum, because SQLite has none: a damaged list must not be read as other edges.
 
 use cairn_domain::{EdgeKey, EdgeKind, EdgeRecord, Key128, NodeKey, RepositoryId, Resolution};
 use cairn_wire::{Decode, DecodeError, Encode, Reader};
@@ -59,8 +59,8 @@ impl ListedEdge {
     }
 }
 
-/// Ordinals by the keys that are made of them, for one source, kind and target after the other. Each key is
-/// made once, however the edges of one line are ordered.
+/// The ordinals of keys, for one source, kind and target at a time. Each key is derived only once, in any
+/// order of the edges of one line.
 #[derive(Default)]
 pub(crate) struct Sites {
     of: Option<(NodeKey, EdgeKind, NodeKey)>,
@@ -125,7 +125,8 @@ pub(crate) fn encode(source: i64, edges: &[ListedEdge]) -> Vec<u8> {
     out
 }
 
-/// FNV-1a of 32 bits over the source and the edges: lists are a few bytes, and the enemy is a bad disk.
+/// FNV-1a of 32 bits over the source and the edges. It suffices, because lists have few bytes and only
+/// accidental damage must be detected.
 fn checksum(source: i64, edges: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     source.to_le_bytes().iter().chain(edges).fold(0x811C_9DC5, step).to_le_bytes()
