@@ -11,7 +11,7 @@
 //! | unhide-before-sweep | `scheduler.rs`: the list of generations to sweep |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
 //! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |
-//! | publishing-takes-its-time | `worker.rs`: how long a handler may take |
+//! | publishing-takes-its-time | `worker.rs`: the time that a handler may take |
 //! | ack-before-write | `broker.rs`: answering a delivery |
 //! | quota-forgotten-by-a-new-owner | `quota.rs`: taking a key over |
 
