@@ -195,7 +195,7 @@ pub trait Requests: Send + Sync {
     /// error.
     async fn dispatched(&self, repository: RepositoryId, request: u64) -> Result<(), LedgerError>;
 
-    /// An attempt of the sync failed with a code and a chain of causes, and its job is delivered again at
+    /// An attempt of the sync failed with a code and a chain of causes. Its job is delivered again at
     /// `until_ms`. Until then it does not count as in progress. A repository that was deleted meanwhile is
     /// not an error, and neither is a request that was cancelled.
     async fn postpone(

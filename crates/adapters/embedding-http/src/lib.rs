@@ -7,9 +7,9 @@
 //! a `Transport`.
 //!
 //! Guarantees: the provider's limits are not exceeded in any window, even when another process takes over the
-//! key. A wait that the provider requests is kept. No wrong vector is returned. Long waits are not slept here
-//! but returned as `Throttled` or `Unavailable`, so that the consumer pauses. A key has one owner: only the
-//! owner may use the whole quota.
+//! key. A wait that the provider requests is kept. No wrong vector is returned. The client does not sleep
+//! through long waits. It returns them as `Throttled` or `Unavailable`, so that the consumer pauses. A key
+//! has one owner: only the owner may use the whole quota.
 
 pub mod batches;
 mod client;

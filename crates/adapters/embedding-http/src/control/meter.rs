@@ -2,7 +2,7 @@
 //!
 //! It combines two mechanisms. A *pace* makes the flow even, because providers check shorter periods than
 //! they state. A *ledger* of the usage keeps the sum of any window below the limit, even after corrections.
-//! Usage counts from the begin of its call until one window after the end of the call. The provider counted
+//! Usage counts from the start of its call until one window after the end of the call. The provider counted
 //! it at some time in between, so no network delay can put more usage into one of its windows than into the
 //! ledger.
 

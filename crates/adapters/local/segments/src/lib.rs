@@ -7,8 +7,8 @@
 //! index and exact.
 //!
 //! Guarantees:
-//! - a file is never changed; it is added (by rename) or removed;
-//! - a row or tombstone keeps its generation wherever maintenance moves it, so maintenance changes no view;
+//! - A file is never changed. It is added (by a rename) or removed.
+//! - Maintenance moves rows and tombstones with their generations, so it changes no view.
 //! - reading a file with any bytes returns values or an error that names the file, and never panics.
 
 mod blocks;

@@ -1,11 +1,11 @@
 //! The graph: identities, versions of nodes, edges between identities, patterns.
 //!
 //! A `Node` has only a key. A `NodeVersion` has a record and its interval, and is connected to its node by
-//! `VERSION_OF`. An `EDGE` connects two nodes, belongs to the repository that refers, and has its own
-//! interval. A `Pattern` is itself a version. An `Owner` is a repository with its tenant. A writer of a
-//! repository first takes the write lock of its owner, so the records that it reads afterwards do not change
-//! until its commit. Records are bytes of the wire codec; next to them are the properties that statements
-//! test or operators search for.
+//! `VERSION_OF`. An `EDGE` connects two nodes, belongs to the repository that contains the reference, and has
+//! its own interval. A `Pattern` is itself a version. An `Owner` is a repository with its tenant. A writer of
+//! a repository first takes the write lock of its owner, so the records that it reads afterwards do not
+//! change until its commit. Records are bytes of the wire codec; next to them are the properties that
+//! statements test or operators search for.
 //!
 //! Guarantees: staging only inserts. Retiring changes only versions that began earlier and that are open or
 //! were ended by an aborted generation. A reader sees an edge only if its owner and both ends are visible and
