@@ -13,7 +13,7 @@ use cairn_wire::{
 };
 
 pub(crate) const FACTS: &str = "facts";
-/// Prefixes of artifacts that live while a live manifest names them.
+/// Prefixes of the artifacts that are kept while a live manifest names them.
 pub(crate) const FOLDERS: [&str; 7] = ["packs", FACTS, "outlines", "manifests", "plans", "links", "patterns"];
 
 /// The last few manifests stay decoded, because every part of a run reads them.
@@ -84,8 +84,8 @@ impl Artifacts {
         PackReader::open(ArtifactKind::SourcePack, bytes).map_err(|error| StageError::corrupt(&pack.key, &error))
     }
 
-    /// The facts of a source pack; `None` if the pack could not be parsed. Their groups carry checksums of
-    /// their own, because the plan is made before their hash is known.
+    /// The facts of a source pack; `None` if the pack could not be parsed. The groups of the facts contain
+    /// checksums, because the plan is made before the hash of the facts is known.
     pub async fn facts_pack(&self, source_pack: &ArtifactRef) -> Result<Option<PackReader>, StageError> {
         let key = facts_key_of(source_pack);
         let bytes = match self.blobs.get(&key).await {
@@ -104,7 +104,8 @@ impl Artifacts {
         let manifest: Manifest =
             decode(ArtifactKind::Manifest, &bytes).map_err(|error| corrupt(&manifest.key, error))?;
         if let Some(links) = &manifest.links {
-            // A missing artifact is written when everything is linked again. An existing one must be intact.
+            // The artifact may be missing: it is then written when everything is linked again. An existing
+            // one must be intact.
             if let Some(bytes) = self.kept_artifact(links).await? {
                 let state: LinkState =
                     decode(ArtifactKind::LinkState, &bytes).map_err(|error| corrupt(&links.key, error))?;
@@ -154,8 +155,8 @@ impl Artifacts {
         reader.map(Some).map_err(|error| StageError::corrupt(&key, &error))
     }
 
-    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in a
-    /// format of its own.
+    /// The link state that a manifest names; `None` if it does not exist, or if another build wrote it in
+    /// another format.
     pub(crate) async fn link_state(&self, reference: &ArtifactRef) -> Result<Option<LinkState>, StageError> {
         let Some(bytes) = self.kept_artifact(reference).await? else { return Ok(None) };
         match decode(ArtifactKind::LinkState, &bytes) {

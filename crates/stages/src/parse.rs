@@ -40,8 +40,8 @@ impl Stage for ParseStage {
         let report = report(&facts);
         let (outlines, facts) =
             blocking(move || Ok((pack_outlines(facts.iter().map(outline)), pack_facts(&facts)))).await?;
-        // Existing facts are written again too: a sweep that began before this run does not know the run, and
-        // decides by age.
+        // Existing facts are written again too, which renews their age. A sweep that began before this run
+        // does not know the run and decides by age.
         self.artifacts.blobs.put(&facts_key_of(pack), Bytes::from(facts)).await?;
         // Outlines are written last, because readers of outlines assume that the facts exist. Facts without
         // outlines do no harm: readers make missing outlines from them.

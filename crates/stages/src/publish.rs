@@ -50,8 +50,8 @@ impl Stage for PublishStage {
         let view = self.catalogue.view().await?;
         let before = self.catalogue.published(&view, task.run.repository).await?.map(|published| published.result);
         let reference = self.artifacts.put_manifest(task.run.repository, manifest.clone()).await?;
-        // Read last: the lives of cursors and the grace period count from this time, so no slow step may lie
-        // between it and the transaction.
+        // The time is read last. The lifetime of cursors and the grace period count from it, so no slow step
+        // may come between it and the transaction.
         let now_ms = self.clock.now_ms();
         let result = result(&run, &plan, &manifest, &reports, before, now_ms);
         let failed = parts.iter().any(|part| matches!(part.end, Some(PartEnd::Failed { .. })));

@@ -108,7 +108,7 @@ impl Snapshot {
 ///
 /// A repository may have any size, so memory limits the number of snapshots at a time, not a number of jobs.
 pub struct Snapshots {
-    /// By the manifest's key. The cell is locked while its snapshot is loaded.
+    /// The cells by the key of the manifest. A cell is locked while its snapshot is loaded.
     cells: StdMutex<FxHashMap<String, Cell>>,
     memory: Arc<Semaphore>,
     num_units: u32,

@@ -6,8 +6,10 @@
 //!
 //! | bug | planted in |
 //! |---|---|
-//! | no-epoch-check, counter-instead-of-set, cancelled-sync-goes-on | `environment.rs`: commands on their way to the store of runs |
-//! | late-upsert-after-retire, retire-overwrites-a-published-mark, sweep-by-range | `records.rs`: writes and sweeps of a store |
+//! | no-epoch-check, counter-instead-of-set | `environment.rs`: commands to the store of runs |
+//! | cancelled-sync-goes-on | `environment.rs`: commands to the store of runs |
+//! | late-upsert-after-retire, sweep-by-range | `records.rs`: writes and sweeps of a store |
+//! | retire-overwrites-a-published-mark | `records.rs`: writes of a store |
 //! | unhide-before-sweep | `scheduler.rs`: the list of generations to sweep |
 //! | next-gen-and-hidden-read-apart, view-filter-dropped | `reader.rs`: taking a view, reading under it |
 //! | lease-lost-in-mid-run | `cloner.rs`: the heartbeat |

@@ -33,8 +33,8 @@ pub(super) enum LeftOut {
 }
 
 impl OrganisationRules {
-    /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` is all; `exclude`
-    /// wins.
+    /// Patterns match a name or its last part: `tools/*`, `*-archive`. An empty `include` matches every name;
+    /// `exclude` wins.
     pub fn new(tenant: Tenant, include: &[String], exclude: &[String]) -> Result<Self, InvalidRules> {
         let compiled = [Patterns::compile("include", include), Patterns::compile("exclude", exclude)];
         let faults: Vec<String> =

@@ -1,4 +1,4 @@
-//! The previous generation, as far as a run compares itself with it.
+//! The records of the previous generation with which a run compares its own records.
 
 use std::sync::Arc;
 

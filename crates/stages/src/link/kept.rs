@@ -95,7 +95,7 @@ fn read_record<T: cairn_wire::Decode>(artifact: &ArtifactRef, bytes: &Bytes, slo
 /// A file of the snapshot: linked by this run, or taken over.
 pub(crate) struct FileState {
     pub(crate) file: LinkedFile,
-    /// The keys that the file asked for and the references that it could not resolve, if this run linked it.
+    /// The keys that the file requested and its unresolved references, if this run linked it.
     linked: Option<(Vec<u64>, Vec<UnresolvedReference>)>,
 }
 
@@ -123,7 +123,7 @@ impl FileState {
 pub(crate) struct NewState {
     pub(crate) repository: RepositoryId,
     pub(crate) packages: Vec<PackageManifest>,
-    /// The state of the previous run: groups without a change are named again.
+    /// The state of the previous run. The new state refers to its unchanged groups.
     pub(crate) kept: Option<Arc<KeptLinks>>,
     /// All files of the snapshot, sorted by path.
     pub(crate) files: Vec<FileState>,

@@ -165,7 +165,7 @@ impl Linker {
         contributions
     }
 
-    /// The targets by the pack that holds their facts.
+    /// The files to be linked, by the pack that contains their facts.
     fn work(&self, targets: &[LinkTarget]) -> Vec<Work> {
         let mut by_pack: BTreeMap<&str, Work> = BTreeMap::new();
         for target in targets {

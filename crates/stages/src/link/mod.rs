@@ -1,9 +1,9 @@
 //! link: turns references into edges.
 //!
-//! The outlines of all files make the environment. A run links the files that changed, and the files that
-//! looked up a key whose result is now another one. The links of the others are taken over from the run
-//! before. Only records of the former are compared with their earlier state, so a run reads the facts of few
-//! files and writes only the changes.
+//! The outlines of all files form the environment. A run links the files that changed, and the files that
+//! requested a key whose entries have changed. The links of all other files are taken from the run before.
+//! Only the records of the linked files are compared with their earlier state. So a run reads the facts of
+//! few files and writes only the changes.
 
 mod before;
 mod kept;
@@ -144,7 +144,7 @@ impl LinkStage {
         Ok(known.first().map_or_else(|| repository.to_string(), |record| record.name.to_string()))
     }
 
-    /// The stored records were made by other tools: all of them end.
+    /// Other versions of the tools made the stored records: all of them end.
     async fn retire_everything(&self, task: &Task, staged: &mut StagedGraph) -> Result<(), StageError> {
         let (view, scope) = (self.catalogue.view().await?, Scope::only(task.tenant.clone(), [task.run.repository]));
         let mut from = Some(0);

@@ -40,8 +40,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the dead letters of repositories that do not exist. An operator who reads dead letters holds
-    /// them for a moment; letters that were held when their deletion was swept are found here.
+    /// Removes the dead letters of repositories that do not exist. Reading dead letters takes them out of the
+    /// queue for a moment. Letters that an operator was reading when the deletion was swept are found here.
     pub(super) async fn orphaned_dead_letters(&self) -> Result<(), StageError> {
         let Some(kept) = &self.letters else { return Ok(()) };
         let letters = kept.dead_letters(usize::MAX).await?;

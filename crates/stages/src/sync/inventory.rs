@@ -73,7 +73,7 @@ impl Inventory {
         Ok(Taken { manifest, packs })
     }
 
-    /// The entry as path, kind and size decide it. `Indexed` means here that the content decides.
+    /// The entry, decided by path, kind and size. Here `Indexed` means that the content will decide.
     fn decide_by_path(&self, entry: &TreeEntry, modules: &Modules) -> ManifestEntry {
         let skipped = self.reading.settings.rules.decide_path(&entry.path, entry.kind, entry.size_bytes);
         let outcome = match (skipped, &entry.unreadable) {

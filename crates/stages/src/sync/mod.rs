@@ -74,7 +74,7 @@ pub enum Synced {
     },
 }
 
-/// The first stage. Jobs of a run do not drive it, because it begins the run.
+/// The first stage. It takes no jobs of a run, because it begins the run.
 pub struct Sync {
     pub artifacts: Arc<Artifacts>,
     pub catalogue: Arc<dyn Catalogue>,

@@ -23,8 +23,8 @@ use crate::artifacts::Artifacts;
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 /// The smallest limit: small snapshots have smaller batches, so that every thread has work.
 const MIN_BATCH_BYTES: u64 = 256 * 1024;
-/// The number of paths of one blob at which reading is tried. On a disk, one copy may be unreadable and
-/// another not.
+/// The maximum number of paths of one blob from which reading is tried. On a disk, one copy can be unreadable
+/// and another readable.
 const MAX_READS: usize = 3;
 
 pub(crate) struct Packed {

@@ -3,8 +3,7 @@
 use cairn_pipeline::StageError;
 use cairn_ports::{ErrorKind, FailureCode, SourceError};
 
-/// Whether the error ends the sync with a failed run. Trying again without a change would give the same
-/// error.
+/// Whether the error ends the sync with a failed run. A retry without a change would give the same error.
 pub(super) fn is_refusal(error: &StageError) -> bool {
     matches!(error.code, FailureCode::InvalidSettings | FailureCode::OverBudget)
 }

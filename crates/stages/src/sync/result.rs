@@ -1,4 +1,4 @@
-//! The result of a run, as far as the inventory gives it.
+//! The part of a run's result that the inventory knows.
 
 use cairn_domain::Outcome;
 use cairn_ports::RepositoryRecord;

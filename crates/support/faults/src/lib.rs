@@ -5,7 +5,7 @@
 //!
 //! - `CAIRN_KILL_AT=point:n` kills the process there, as a lost machine would.
 //! - `CAIRN_FAIL_AT=point:n` makes that passage fail once; `point:n:sleep=MS` blocks it for `MS`
-//!   milliseconds; `point:n:abort` ends the process like a bug in C code.
+//!   milliseconds; `point:n:abort` aborts the process, as a bug in C code can do.
 //! - `CAIRN_POISON=WORK` overflows the stack of each process that begins this work, like a poison message.
 //!   Logs name the work in the same way: `parse/0 of run 7`.
 //! - `CAIRN_POINTS_LOG=FILE` gets a line for each point at its first passage in the process. With it a test

@@ -2,14 +2,14 @@
 //!
 //! A part of a run becomes one immutable file that is written whole or not at all, so staging may be repeated
 //! and stopped at any moment. The files do not record which generation is published. The view of a question
-//! decides which files and rows it sees, and publishing is a row in the catalogue. Retiring is a list of keys
-//! in the part's file. Questions scan all vectors in scope: up to a million of them that is as fast as any
-//! index and exact.
+//! decides which files and rows it sees, and publishing is a row in the catalogue. The file of a part lists
+//! the keys that the part retires. A question scans all vectors in scope. For up to a million vectors this is
+//! exact and as fast as an index.
 //!
 //! Guarantees:
 //! - A file is never changed. It is added (by a rename) or removed.
 //! - Maintenance moves rows and tombstones with their generations, so it changes no view.
-//! - reading a file with any bytes returns values or an error that names the file, and never panics.
+//! - Reading a file with any bytes returns values, or an error that names the file. It never panics.
 
 mod blocks;
 mod dot;

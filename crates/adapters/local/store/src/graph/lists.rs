@@ -1,10 +1,10 @@
 //! The bytes of an edge list: every edge of one source that began with one generation, about five bytes each.
 //!
-//! An edge is a head byte (kind, resolution, two flags), the target relative to the one before, the line
-//! relative to the one before, then the fields that the flags announce: a confidence other than 100, and the
-//! site. An edge's key is a hash of owner, source, kind, target and the ordinal of the site. The list
-//! contains all fields except the ordinal, so only the ordinal of a key is stored. Even the ordinal is
-//! omitted if it counts up. A key that is made in another way is stored whole.
+//! An edge consists of a head byte (kind, resolution, two flags), the target and the line as differences from
+//! the edge before, and the fields that the flags announce: a confidence other than 100, and the site. The
+//! key of an edge is a hash of owner, source, kind, target and the ordinal of the site. Only the ordinal is
+//! stored, because the rest is known from the list. The ordinal is omitted if it is the number of earlier
+//! edges with this kind and target. A key that is made in another way is stored whole.
 //!
 //! A list ends with a checksum, because SQLite has none: a damaged list must not be read as other edges.
 
