@@ -1,7 +1,7 @@
 //! Catalogue, ledger, outbox and requests over any store of run documents.
 //!
-//! `cairn_runs` decides, and the store keeps. This crate turns the ports' values into commands, and documents
-//! into the ports' values.
+//! `cairn_runs` makes the decisions, and the store keeps the documents. This crate turns the ports' values
+//! into commands, and documents into the ports' values.
 
 mod catalogue;
 mod error;

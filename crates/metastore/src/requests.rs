@@ -146,8 +146,8 @@ impl Metastore {
         }
     }
 
-    /// The repositories of this list with a request. With many repositories, the others are not even written
-    /// to.
+    /// The repositories of this list that have a request. The others are not written, which saves work if the
+    /// list is long.
     async fn asked_of(&self, repositories: &[RepositoryId]) -> Result<Vec<RepositoryId>, LedgerError> {
         if repositories.len() <= 1 {
             return Ok(repositories.to_vec());

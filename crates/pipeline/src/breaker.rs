@@ -39,11 +39,11 @@ impl Breaker {
         Self { pause, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Waits until the dependency is available, or until it is the caller's turn to try. Returns `None` if
-    /// the caller would wait and the breaker is closed.
+    /// Waits until the dependency is available, or until it is the caller's turn to try. Once the breaker is
+    /// closed, returns `None` instead of waiting.
     pub(crate) async fn pass(&self) -> Option<Pass<'_>> {
         loop {
-            // Listen before looking, so that a change in between is not missed.
+            // Subscribes before it reads the state, so that a change in between is not missed.
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let (again_at, is_probed) = {
@@ -83,7 +83,7 @@ impl Breaker {
         self.changed.notify_waiters();
     }
 
-    /// From now on no worker waits: those that would have to get `None`.
+    /// From now on no worker waits: `pass` returns `None` to a worker that would have to wait.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_waiters();

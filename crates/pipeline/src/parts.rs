@@ -156,8 +156,9 @@ fn is_over(status: &PartStatus) -> bool {
     status.state != RunState::Running || status.is_ended
 }
 
-/// A pack that cannot be parsed costs its files, which are listed. Without any other stage the records of a
-/// generation would contradict each other, so the run fails and the old generation stays.
+/// If a pack cannot be parsed, only its files are missing, and they are listed. If a part of another stage
+/// failed, the records of the generation would contradict each other. So the run fails and the old generation
+/// stays.
 fn fails_the_run(stage: StageName) -> bool {
     stage != StageName::Parse
 }

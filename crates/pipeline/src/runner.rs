@@ -58,7 +58,7 @@ pub struct Runner<L> {
     pub(crate) config: RunnerConfig,
     /// Runs suspects. Unset where jobs do not outlive the process.
     isolation: OnceLock<Arc<dyn Isolation>>,
-    /// Held by the suspect that runs: one at a time.
+    /// Held by the running suspect: only one runs at a time.
     suspect: tokio::sync::Mutex<()>,
     /// One for each stage with a worker.
     breakers: Mutex<BTreeMap<StageName, Arc<Breaker>>>,
@@ -189,7 +189,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         Ok(())
     }
 
-    /// Everything from a delivery to the answer. It returns no error, because a failure is an answer.
+    /// Handles a delivery up to its answer. It returns no error, because a failure is also answered.
     async fn handle(&self, worker: &Worker, delivery: &Delivery, breaker: &Breaker) -> Settled {
         let failure = match self.work(worker, delivery, breaker).await {
             Ok(()) => return Settled::By(Settlement::Ack),
@@ -242,8 +242,7 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         if is_new_failure {
             self.broker.dead_letter(delivery.tag, failure.code.as_str(), &failure.chain()).await?;
         }
-        // From here on only the record is tried again. Another attempt at the job would publish another
-        // letter.
+        // From here on only the record is retried. Another attempt at the job would publish another letter.
         let give_back_at = self.clock.monotonic() + self.config.ladder.longest_pause;
         while let Err(error) = self.record(worker, delivery, failure).await {
             if self.clock.monotonic() >= give_back_at {

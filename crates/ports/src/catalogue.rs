@@ -138,8 +138,8 @@ pub struct SweepList {
     pub retired: Vec<RunId>,
     /// Failed or cancelled: to be undone, and then removed from the catalogue.
     pub aborted: Vec<RunId>,
-    /// Deleted repositories with the generation of the deletion: their records are to be removed, and then
-    /// they are.
+    /// Deleted repositories with the generation of the deletion: first their records are removed, then the
+    /// repositories.
     pub deleted: Vec<(Tenant, RepositoryId, GenerationId)>,
 }
 

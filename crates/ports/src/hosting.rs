@@ -27,8 +27,8 @@ pub struct HostedRepository {
     pub id: String,
     /// Name within the organisation. In a group it is a path, e.g. `tools/ci`.
     pub name: String,
-    /// On the host that the repositories of this service are cloned from. The source decides whether it may
-    /// be reached.
+    /// An address on the host from which the repositories of this service are cloned. The source decides
+    /// whether it may be reached.
     pub clone_url: String,
     pub default_branch: Option<String>,
     /// Untrusted text of the service, bounded and on one line.

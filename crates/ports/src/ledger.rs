@@ -54,7 +54,7 @@ pub struct RunRecord {
     pub num_failed: u32,
     pub result: RunResult,
     pub started_at_ms: i64,
-    /// The time of the begin, or of the end of its last part.
+    /// The time at which the run began, or at which the last of its ended parts ended.
     pub progressed_at_ms: i64,
     pub ended_at_ms: Option<i64>,
     /// The reason of a failure or a cancellation.

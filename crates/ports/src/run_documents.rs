@@ -1,7 +1,7 @@
 //! The store of the documents of catalogue and ledger. Commands change them, each in one transaction.
 //!
-//! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so all stores decide
-//! alike.
+//! `cairn_runs` makes the decisions. An implementation only loads, locks and stores, so the decisions are the
+//! same in all stores.
 
 use async_trait::async_trait;
 use cairn_domain::{PublishedSeq, RepositoryId, RunId, Tenant, View};

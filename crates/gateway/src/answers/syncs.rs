@@ -22,7 +22,7 @@ pub struct LastSync {
 pub struct PendingSync {
     pub fetched_bytes: u64,
     pub num_files_read: u64,
-    /// Set if an attempt has failed and the next one waits; `last_sync` has the failure.
+    /// Set if an attempt has failed and the next one is waiting; `last_sync` contains the failure.
     pub next_attempt_at: Option<String>,
 }
 
@@ -59,12 +59,12 @@ impl PendingSync {
     }
 }
 
-/// Why the last sync failed, as callers may read it: causes that callers can correct in full, only the code
-/// of others.
+/// Why the last sync failed, as callers may read it: the full cause if callers can correct it, otherwise only
+/// the code.
 pub(crate) fn sync_failure(record: &RepositoryRecord) -> Option<String> {
     const OF_THE_SOURCE: [&str; 4] = ["not_found", "forbidden", "invalid", "too_large"];
     let (code, chain) = record.last_sync.as_ref()?.failure.as_ref()?;
-    // Stores have the same codes, and their causes name buckets and accounts.
+    // Errors of stores have the same codes, and their causes contain names of buckets and accounts.
     let is_of_the_source = OF_THE_SOURCE.contains(&code.as_str()) && SourceError::begins(chain);
     let is_callers = code == "invalid_settings" || code == "over_budget" || is_of_the_source;
     Some(if is_callers { format!("{code}: {chain}") } else { code.clone() })

@@ -265,7 +265,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// An answer with its cursors taken out, and those.
+/// An answer without its cursors, and the cursors.
 fn without_cursors(text: &str) -> (String, Vec<String>) {
     let is_digit = |c: char| c.is_ascii_hexdigit();
     let (mut rest, mut out, mut cursors) = (text, String::new(), Vec::new());

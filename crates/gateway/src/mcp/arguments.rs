@@ -175,7 +175,7 @@ pub(crate) fn nearest_word(given: &str, words: &[&'static str]) -> Option<&'stat
         let shared = given.bytes().zip(word.bytes()).take_while(|(left, right)| left == right).count();
         alike.or((shared >= STEM_LETTERS).then_some(LEAST_PERCENT))
     };
-    // The first of equals, so that the order of the table decides.
+    // Among equally similar words the first is taken, so that the order of the table decides.
     words.iter().rev().filter(|word| likeness(word).is_some()).max_by_key(likeness).copied()
 }
 

@@ -98,7 +98,7 @@ fn indexed(progress: IndexProgress, sources: Vec<SourceStamp>) -> ToolReply {
     ToolReply::new(out, &IndexAnswer::Indexed(Box::new(IndexedRepository { progress, sources })), 1)
 }
 
-/// Cancels a run, or everything of a repository.
+/// Cancels a run, or the run and the requests of a repository.
 async fn cancel(agent: &dyn Agent, id: &str) -> Replied {
     let of_run = CancelQuestion { repository: None, run_id: Some(id.to_owned()) };
     match questions::cancel(agent, &of_run).await {

@@ -1,4 +1,4 @@
-//! Pages of long lists: one answer is bounded, and says where the next page begins.
+//! Pages of long lists: one answer is bounded, and reports where the next page begins.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The routes: each question with its answer, its path and its pace.
+//! The routes: each question with its answer, its path and its time limit.
 
 use schemars::Schema;
 use serde::Serialize;

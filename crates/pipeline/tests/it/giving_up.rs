@@ -102,7 +102,7 @@ impl Ledger for Freezing {
     }
 }
 
-/// Records the state of the run when its letter is made.
+/// Records the state of the run when its dead letter is published.
 struct Watched {
     inner: LocalBroker,
     runs: Arc<Metastore>,
@@ -191,7 +191,7 @@ struct Outcomes {
     state: RunState,
     message: Option<String>,
     num_dead_letters: usize,
-    /// The state of the run at each attempt to make a letter.
+    /// The state of the run at each attempt to publish a dead letter.
     states: Vec<RunState>,
     num_begun: usize,
 }
@@ -239,7 +239,7 @@ async fn failed_part_shows_tenants_only_its_code() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A process may die at any time: every recorded failure has its letter.
+/// A process may die at any time: every recorded failure has its dead letter.
 #[tokio::test(start_paused = true)]
 async fn dead_letter_is_sent_before_failure_is_recorded() -> anyhow::Result<()> {
     let _alone = ALONE.lock().await;

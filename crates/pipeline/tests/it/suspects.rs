@@ -105,7 +105,7 @@ async fn job_that_kills_three_children_is_dead_lettered() {
     assert_eq!((events, num_attempts), (vec!["dead letter: crash".to_owned(), "Ack".to_owned()], 3));
 }
 
-/// However often its worker died with other jobs in hand, and with two children lost: nothing is proved.
+/// Deaths of a worker that held other jobs prove nothing, and neither does the loss of two children.
 #[tokio::test]
 async fn job_that_survives_alone_is_acknowledged() {
     let _alone = ALONE.lock().await;

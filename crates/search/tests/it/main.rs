@@ -111,7 +111,7 @@ async fn named_file_is_embedded_once() {
 
 /// Names are looked up one by one. Their chunks are fetched with the others.
 #[tokio::test]
-async fn named_symbols_share_one_lookup() {
+async fn named_symbols_add_no_chunk_search() {
     check(request(MANY_NAMES, &[], everything()), true, [3, 1, 1, 8, 4]).await;
 }
 
