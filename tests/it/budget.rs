@@ -1,4 +1,4 @@
-//! Snapshots that cost much more than they weigh, and settings files that cannot be used.
+//! Small snapshots that expand to very much data, and settings files that cannot be used.
 
 use std::fs::{self, Permissions};
 use std::io::Write;

@@ -54,7 +54,7 @@ fn doctor_reports_the_unreachable_server_alone() {
     // Nothing listens there after the listener is dropped.
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     for (variable, url, name, remedy) in [
-        ("CAIRN__QDRANT__URL", format!("http://127.0.0.1:{port}"), "Qdrant", "mend `url` and `api_key` in [qdrant]"),
+        ("CAIRN__QDRANT__URL", format!("http://127.0.0.1:{port}"), "Qdrant", "correct `url` and `api_key` in [qdrant]"),
         ("CAIRN__NEO4J__URL", format!("bolt://127.0.0.1:{port}"), "Neo4j", "`password` in [neo4j]"),
         ("CAIRN__RABBITMQ__URLS", format!("[\"amqp://u:hidden@127.0.0.1:{port}\"]"), "RabbitMQ", "in [rabbitmq]"),
         ("CAIRN__S3__ENDPOINT", format!("http://127.0.0.1:{port}"), "S3", "credentials in [s3]"),
@@ -79,7 +79,7 @@ fn doctor_reports_the_unreachable_server_alone() {
         command.env(format!("CAIRN__EMBEDDING__{name}"), value);
     }
     let (code, said) = cluster.told(&command.output().expect("the program starts"));
-    assert!(code == 1 && said.contains("fault embedding model: ") && said.contains("mend [embedding]"), "{said}");
+    assert!(code == 1 && said.contains("fault embedding model: ") && said.contains("correct [embedding]"), "{said}");
     cluster.close();
 }
 

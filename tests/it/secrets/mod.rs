@@ -253,7 +253,7 @@ fn secrets_outside_of_files_are_not_kept() {
     let said = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
     assert_eq!(refused.status.code(), Some(4), "{said}");
     assert!(
-        said.contains("line 1 holds what looks like a secret (github-pat)") && !said.contains(&in_setting),
+        said.contains("line 1 contains text that looks like a secret (github-pat)") && !said.contains(&in_setting),
         "{said}"
     );
 }

@@ -85,7 +85,7 @@ impl DurableVectorCache {
         for artifact in artifacts {
             let entries = match self.read("restore", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(artifact = artifact.key, "damaged: what was in it will be embedded again");
+                    tracing::warn!(artifact = artifact.key, "damaged: its texts will be embedded again");
                     continue;
                 }
                 entries => entries?,
@@ -110,7 +110,7 @@ impl DurableVectorCache {
         };
         let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
         batch::decode(name, &bytes).ok_or_else(|| {
-            let advice = "the artifact is damaged; delete it, and what was in it is embedded again";
+            let advice = "the artifact is damaged; delete it, and its texts are embedded again";
             VectorCacheError::new(ErrorKind::Corrupt, operation, key).because(advice)
         })
     }
@@ -186,10 +186,7 @@ impl VectorCache for DurableVectorCache {
         for artifact in self.list("sweep", &batch::folder_of_tenant(tenant)).await? {
             let entries = match self.read("sweep", &artifact.key).await {
                 Err(error) if error.kind == ErrorKind::Corrupt => {
-                    tracing::warn!(
-                        key = artifact.key,
-                        "removed, since it is damaged: what was in it is embedded again"
-                    );
+                    tracing::warn!(key = artifact.key, "removed, since it is damaged: its texts are embedded again");
                     Vec::new()
                 }
                 entries => entries?,

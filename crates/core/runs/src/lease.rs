@@ -15,7 +15,7 @@ pub struct LeaseState {
     pub progress: SyncProgress,
 }
 
-const LOST: Refusal = Refusal::Conflict("the lease has ended or somebody else took it");
+const LOST: Refusal = Refusal::Conflict("the lease has ended, or another holder has it");
 
 impl LeaseState {
     pub fn is_active(&self, now_ms: i64) -> bool {
@@ -25,7 +25,7 @@ impl LeaseState {
     /// Makes the caller the holder and returns its epoch.
     pub fn take(&mut self, now_ms: i64, ttl_ms: i64) -> Result<u64, Refusal> {
         if self.is_active(now_ms) {
-            return Err(Refusal::Conflict("the repository is being synced by somebody else"));
+            return Err(Refusal::Conflict("another holder is syncing the repository"));
         }
         // At least the current time. A repository that was deleted and registered again must not reuse epochs
         // that an earlier holder may still have.

@@ -15,7 +15,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::NotFound => formatter.write_str("there is no such record"),
+            Refusal::NotFound => formatter.write_str("the record does not exist"),
             Refusal::Conflict(reason) | Refusal::Invalid(reason) => formatter.write_str(reason),
         }
     }

@@ -49,12 +49,12 @@ pub enum Absence {
 impl fmt::Display for Absence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Absence::Gone => formatter.write_str("the service has none of that id, or none that may be seen"),
+            Absence::Gone => formatter.write_str("the service does not have this id, or does not show it"),
             Absence::Elsewhere(path) => {
-                write!(formatter, "it is `{path}` now, which no organisation of the settings has")
+                write!(formatter, "it is now `{path}`, which belongs to no configured organisation")
             }
             Absence::Unwanted(reason) => write!(formatter, "it {reason}"),
-            Absence::Unknown(reason) => write!(formatter, "nothing is known of it: {reason}"),
+            Absence::Unknown(reason) => write!(formatter, "its state is unknown: {reason}"),
         }
     }
 }

@@ -57,8 +57,8 @@ impl OrganisationRules {
     pub(super) fn leave_out(&self, listed: &HostedRepository) -> Option<LeftOut> {
         let included = self.include.is_empty() || self.include.find(&listed.name).is_some();
         let tests = [
-            (!included, LeftOut::Unwanted("is in no pattern of `include`")),
-            (self.exclude.find(&listed.name).is_some(), LeftOut::Unwanted("is in a pattern of `exclude`")),
+            (!included, LeftOut::Unwanted("matches no pattern of `include`")),
+            (self.exclude.find(&listed.name).is_some(), LeftOut::Unwanted("matches a pattern of `exclude`")),
             (listed.is_archived && !self.include_archived, LeftOut::Unwanted("is archived")),
             (listed.is_fork && !self.include_forks, LeftOut::Unwanted("is a fork")),
             (listed.is_empty || listed.is_disabled, LeftOut::Unusable),

@@ -116,7 +116,7 @@ fn redacted(
     let Some(first) = redacted.findings.first() else { return Ok((text, as_written)) };
     let message = || {
         format!(
-            "`{SETTINGS_FILE}` line {} holds what looks like a secret ({}); remove it, or silence it in `secrets.ignore`",
+            "`{SETTINGS_FILE}` line {} contains text that looks like a secret ({}); remove it, or silence it in `secrets.ignore`",
             first.line, first.rule
         )
     };

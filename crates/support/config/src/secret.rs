@@ -22,11 +22,11 @@ pub struct Secret(SecretString);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SecretUnreadable {
-    #[error("the environment variable `{0}` that should hold a secret is not set or is no text")]
+    #[error("the environment variable `{0}` that should hold a secret is not set or is not text")]
     Variable(String),
     #[error("the file `{}` that should hold a secret cannot be read", .path.display())]
     File { path: PathBuf, source: std::io::Error },
-    #[error("the secret from {0} is empty or has signs that no HTTP header can hold")]
+    #[error("the secret from {0} is empty or contains characters that an HTTP header cannot contain")]
     Unusable(String),
 }
 

@@ -111,7 +111,7 @@ async fn stored(installation: &Installation, name: &str) -> anyhow::Result<Check
     let stores: [Arc<dyn Generations>; 3] =
         [graph, Arc::new(installation.vectors()?.0), Arc::new(NameIndex::new(Arc::clone(&blobs)))];
     let verified = verify(&searcher, &stores, &Artifacts::new(blobs), record.id).await;
-    let remedy = format!("`cairn enqueue --rebuild {}` has it written anew", record.name);
+    let remedy = format!("`cairn enqueue --rebuild {}` writes it again", record.name);
     let fault = verified.err().map(|error| format!("{error:#}; {remedy}"));
     Ok(Check { what: format!("stored data of {}", record.name), fault })
 }

@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep};
 /// Seals cursors and derives run ids if the key of the query service cannot be read. The operator may know
 /// their contents.
 const NO_SECRET: CursorKey = CursorKey([0; 32]);
-const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or mend [neo4j]";
+const UNREACHABLE: &str = "cannot ask Neo4j, which holds catalogue and ledger: start it, or correct [neo4j]";
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 pub(super) struct Installation {
@@ -82,7 +82,7 @@ impl Installation {
             let faults = broker.health().faults;
             anyhow::ensure!(
                 Instant::now() < deadline,
-                "RabbitMQ cannot be reached ({}): start it, or mend `urls` in [rabbitmq]",
+                "RabbitMQ cannot be reached ({}): start it, or correct `urls` in [rabbitmq]",
                 faults.join("; ")
             );
             sleep(LOOK_AGAIN_AFTER).await;

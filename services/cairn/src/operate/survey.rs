@@ -38,16 +38,16 @@ pub(super) struct ServerAnswer {
 /// All servers with state, in the order of the data flow.
 pub(super) async fn of_servers(installation: &Installation) -> Vec<Finding> {
     let (rabbitmq, s3, neo4j, qdrant) = tokio::join!(
-        finding("RabbitMQ", rabbitmq(installation), "start it, or mend `urls` and `management_url` in [rabbitmq]"),
-        finding("S3", s3(installation), "start it, or mend `endpoint`, `bucket` and the credentials in [s3]"),
-        finding("Neo4j", neo4j(installation), "start it, or mend `url`, `user` and `password` in [neo4j]"),
-        finding("Qdrant", qdrant(installation), "start it, or mend `url` and `api_key` in [qdrant]"),
+        finding("RabbitMQ", rabbitmq(installation), "start it, or correct `urls` and `management_url` in [rabbitmq]"),
+        finding("S3", s3(installation), "start it, or correct `endpoint`, `bucket` and the credentials in [s3]"),
+        finding("Neo4j", neo4j(installation), "start it, or correct `url`, `user` and `password` in [neo4j]"),
+        finding("Qdrant", qdrant(installation), "start it, or correct `url` and `api_key` in [qdrant]"),
     );
     vec![rabbitmq, s3, neo4j, qdrant]
 }
 
 pub(super) async fn of_model(installation: &Installation) -> Finding {
-    finding("embedding model", model(installation), "mend [embedding], or ask who runs the provider").await
+    finding("embedding model", model(installation), "correct [embedding], or ask the operator of the provider").await
 }
 
 async fn finding(

@@ -203,7 +203,7 @@ async fn cluster_survives_a_missing_dead_letter_exchange() -> Result<()> {
     Ok(())
 }
 
-/// Waits until that many jobs are in the queues of the parser.
+/// Waits until this many jobs are in the queues of the parser.
 async fn wait_to_be_parsed(bench: &Bench, num_jobs: u64) -> Result<()> {
     let (raw, deadline) = (bench.raw()?, Instant::now() + PATIENCE);
     loop {

@@ -121,7 +121,7 @@ impl PrefetchWatch {
         Self { is_over, seen, looking }
     }
 
-    /// Waits for a reading in which consumers held jobs: the broker counts only now and then, and most jobs
+    /// Waits for a reading in which consumers held jobs: the broker counts only every few seconds, and most jobs
     /// are short.
     pub(crate) async fn sees_work(&mut self) -> Result<()> {
         let num_before = self.seen.borrow().num_looks;

@@ -23,12 +23,12 @@ const OFTEN: Duration = Duration::from_millis(1);
 /// Jobs, some of which are always in transit.
 pub(crate) struct Flood {
     is_over: Arc<AtomicBool>,
-    /// Returns the number of confirmed jobs; in the end all.
+    /// Returns the number of confirmed jobs. At the end all jobs are confirmed.
     publishing: JoinHandle<Result<u64>>,
 }
 
 impl Flood {
-    /// Publishes that many batches of five hundred jobs. Returns the number of jobs.
+    /// Publishes `num_times` batches of five hundred jobs. Returns the number of jobs.
     pub(crate) async fn publish(bench: &Bench, num_times: u64) -> Result<u64> {
         let (broker, repository) = (bench.ground.inside.cluster.broker()?, bench.asked[0].0);
         for number in 0..num_times {

@@ -74,8 +74,8 @@ async fn num_answers_too_many(bench: &Bench) -> Result<u64> {
 }
 
 /// Case 6: a cloner's connections to broker and database hang in the middle of a sync, without an error. Both
-/// sides close the connection; another cloner gets the job, and then the lease with the next epoch; the first
-/// cloner returns and changes nothing.
+/// sides close the connection; another cloner gets the job, and then the lease with the next epoch. The first
+/// cloner continues later and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_recovers_from_hanging_connections() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

@@ -16,7 +16,7 @@ use crate::bench::{Bench, POLL, is_long, seed};
 
 /// All work is published within this time after the last kill.
 const SETTLES_WITHIN: Duration = Duration::from_secs(60);
-/// A job that kills its worker is abandoned within this time, also while services are killed.
+/// A job that kills its worker is abandoned within this time, even while services are killed.
 const ISOLATED_WITHIN: Duration = Duration::from_secs(120);
 /// Between two kills, on average.
 const PAUSE_MS: u64 = 2_600;

@@ -34,7 +34,7 @@ const FULL_RATE_WITHIN: Duration = Duration::from_secs(30);
 /// The most texts of a call.
 const MAX_TEXTS: u32 = 128;
 
-/// Settings of a cluster with a provider, with that many texts at once. `quota` is the cluster's setting of
+/// Settings of a cluster with a provider, with this many texts at once. `quota` is the cluster's setting of
 /// the key's quota.
 pub(crate) fn embeds_with(provider: &FakeServer, quota: Table, max_texts: u32) -> Table {
     let mut settings = hasty();

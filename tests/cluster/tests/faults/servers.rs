@@ -48,7 +48,7 @@ async fn cluster_survives_a_killed_broker() -> Result<()> {
         num_confirmed += flood.num_confirmed().await?;
         bench.settle().await?;
     }
-    // The bound of held jobs is checked while they hold some.
+    // The limit of held jobs is checked while consumers hold some jobs.
     let flood = Flood::begin(&bench, num_confirmed).await?;
     watch.sees_work().await?;
     flood.stop();

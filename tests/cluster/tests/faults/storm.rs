@@ -26,8 +26,8 @@ const NUM_KEYS: usize = 20;
 const NUM_ROUNDS: usize = 4;
 
 /// Case 15: eight writers meet on the keys with most references from other repositories, and on transactions
-/// that take these in the opposite order. A transaction that does not succeed within its ten tries would send
-/// its job up the ladder: none does.
+/// that take these in the opposite order. A transaction that fails ten times would delay its job by a retry.
+/// The case checks that no job is delayed.
 #[tokio::test(flavor = "multi_thread")]
 async fn cluster_survives_deadlocks_of_writers() -> Result<()> {
     let Some(servers) = Servers::given().filter(|_| is_long()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Processes that stop for a while, and return when others have done their work.
+//! Processes that stop for a while, and continue after others have done their work.
 
 use std::collections::BTreeMap;
 use std::fs;

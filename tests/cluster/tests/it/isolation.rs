@@ -77,7 +77,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Registers that many repositories of a tenant and waits until they are indexed; they share contents and
+/// Registers this many repositories of a tenant and waits until they are indexed; they share contents and
 /// names.
 async fn index(ground: &Ground, tenant: &Tenant, repositories: &[Mutation], count: usize) -> Result<()> {
     let mut asked = Vec::new();

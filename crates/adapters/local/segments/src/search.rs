@@ -50,7 +50,9 @@ impl<'a> Scene<'a> {
             }
             if segment.dimensions() != vector.dimensions() {
                 let (asked, stored) = (vector.dimensions(), segment.dimensions());
-                return Err(SegmentError::Invalid(format!("a question of {asked} dimensions to vectors of {stored}")));
+                return Err(SegmentError::Invalid(format!(
+                    "the query vector has {asked} dimensions, the stored vectors have {stored}"
+                )));
             }
             scan(segment, &rows, vector, &mut best);
         }

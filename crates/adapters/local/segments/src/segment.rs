@@ -164,7 +164,7 @@ impl Segment {
         let bytes: &[u8; KEY_ORDER_BYTES] = element(self.section(Section::KeyOrder), place);
         let [a, b, c, d, e, f, g, h] = *bytes;
         let (prefix, row) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
-        let damaged = || self.damaged("its order of keys names a row that is not there");
+        let damaged = || self.damaged("its order of keys contains a row that does not exist");
         if row < self.num_rows() { Ok((prefix, row)) } else { Err(damaged()) }
     }
 
@@ -265,7 +265,7 @@ fn read_header(map: &[u8]) -> Result<(Header, usize), &'static str> {
     }
     let number = |at: usize| u32::from_le_bytes([preamble[at], preamble[at + 1], preamble[at + 2], preamble[at + 3]]);
     if number(8) != VERSION {
-        return Err("its format is of another version of Cairn");
+        return Err("its format belongs to another version of Cairn");
     }
     let end = PREAMBLE_BYTES + number(12) as usize;
     let bytes = map.get(PREAMBLE_BYTES..end).ok_or("it is cut off")?;

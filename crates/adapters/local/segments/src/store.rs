@@ -98,7 +98,7 @@ impl Inner {
         let (run, part) = (staging.run, staging.part);
         if let Some(point) = staged.points.iter().find(|point| point.chunk.repository != run.repository) {
             let (key, path) = (point.chunk.key, &point.chunk.path);
-            return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` is of another repository")));
+            return Err(SegmentError::Invalid(format!("chunk {key} of `{path}` belongs to another repository")));
         }
         let repository = self.repository(run.repository);
         let (directory, name) = (repository.directory(), files::part_name(run, part));

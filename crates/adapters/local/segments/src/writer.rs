@@ -52,7 +52,7 @@ pub(crate) fn encode(mut contents: SegmentContents) -> Result<Vec<u8>, SegmentEr
     generations.sort_unstable();
     generations.dedup();
     if contents.rows.len() > MAX_ROWS || generations.len() > usize::from(u16::MAX) {
-        return Err(SegmentError::Invalid(format!("{} points do not fit one segment", contents.rows.len())));
+        return Err(SegmentError::Invalid(format!("{} points do not fit into one segment", contents.rows.len())));
     }
     let sections = sections(&contents, &generations)?;
     let header = Header {
@@ -83,7 +83,7 @@ fn common_dimensions(rows: &[Row]) -> Result<u16, SegmentError> {
         (None, Ok(dimensions)) => Ok(dimensions),
         (odd, _) => {
             let found = odd.map_or(dimensions, |row| row.point.dense.0.len());
-            Err(SegmentError::Invalid(format!("a vector of {found} dimensions among those of {dimensions}")))
+            Err(SegmentError::Invalid(format!("a vector has {found} dimensions instead of {dimensions}")))
         }
     }
 }

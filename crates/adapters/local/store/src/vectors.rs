@@ -181,7 +181,7 @@ fn verify_each(connection: &Transaction<'_>) -> Result<(), Fault> {
     if num_damaged == 0 {
         Ok(())
     } else {
-        Err(Fault::damaged(format!("{num_damaged} vectors are not as they were written")))
+        Err(Fault::damaged(format!("{num_damaged} vectors differ from the written ones")))
     }
 }
 
