@@ -121,8 +121,8 @@ impl PrefetchWatch {
         Self { is_over, seen, looking }
     }
 
-    /// Waits for a reading in which consumers held jobs: the broker counts only every few seconds, and most jobs
-    /// are short.
+    /// Waits for a reading in which consumers held jobs: the broker counts only every few seconds, and most
+    /// jobs end sooner.
     pub(crate) async fn sees_work(&mut self) -> Result<()> {
         let num_before = self.seen.borrow().num_looks;
         // A watch that found too many has ended, and reports it when it is stopped.
