@@ -7,7 +7,7 @@ use cairn_ports::Organisation;
 use serde::Deserialize;
 use url::Url;
 
-/// The API of the service. Forgejo has that of Gitea.
+/// The API of the service. Forgejo has the API of Gitea.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceKind {
@@ -55,7 +55,7 @@ pub struct HostingConfig {
     pub token: Option<SecretReference>,
     #[serde(default)]
     pub clone_over: CloneOver,
-    /// Host from which repositories are cloned, if it is not that of the API.
+    /// The host from which repositories are cloned, if it differs from the host of the API.
     pub clone_host: Option<String>,
     /// A longer list is an error.
     #[serde(default = "default::max_repositories")]

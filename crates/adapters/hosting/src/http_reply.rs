@@ -8,7 +8,7 @@ use crate::foreign::ForeignText;
 /// Bytes of JSON that are parsed at once: in memory they take several times the space. The longest entries
 /// are those of GitHub, with ten thousand bytes.
 pub(crate) const MAX_JSON_BYTES: usize = 1 << 20;
-/// A longer query in a link is not that of a page.
+/// A link with a longer query is not a link to a page.
 const MAX_QUERY_BYTES: usize = 4_096;
 
 /// Header names are in lower case. A header that was sent several times is in the list several times.

@@ -1,5 +1,5 @@
-//! Resolves names to addresses. No address may be private unless that is allowed. The connection uses exactly
-//! these.
+//! Resolves names to addresses. A name with a private address is refused unless private addresses are
+//! allowed. The connection uses exactly the resolved addresses.
 
 use std::net::SocketAddr;
 

@@ -143,8 +143,8 @@ impl NameIndex {
 
     /// The best hits of all repositories in scope that the view sees.
     ///
-    /// The layers of a repository are released after its search. At most those of `READS_AT_ONCE`
-    /// repositories are held.
+    /// The layers of a repository are released after its search. At most the layers of `READS_AT_ONCE`
+    /// repositories are in memory at a time.
     async fn look_up<Hit: Send + 'static>(
         &self,
         view: &View,

@@ -1,5 +1,5 @@
-//! Waits between attempts: each bound is longer, and each wait is random, so that waiting processes do not
-//! act at the same time.
+//! Waits between attempts. The bounds of the waits grow, and each wait is random, so that waiting processes
+//! do not act at the same time.
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ use crate::config::{EmbeddingHttpConfig, InvalidConfig, Share};
 use crate::control::{Class, Control};
 use crate::transport::{ReqwestTransport, Timeouts, Transport};
 
-/// Providers refuse texts without visible characters; this text reindexs them.
+/// Providers refuse texts without visible characters; this text is sent instead.
 const BLANK: &str = "(empty)";
 
 type IsHeld = Box<dyn Fn() -> bool + Send + Sync>;
@@ -66,7 +66,7 @@ impl HttpEmbedder {
         let settings = config.control(share);
         let question_wait = Duration::from_millis(config.max_question_wait_ms);
         let passage_wait = Duration::from_millis(config.max_wait_ms);
-        // The own pace never delays a batch for longer than one window.
+        // The pace of this client never delays a batch for longer than one window.
         let window = settings.quota.window + settings.quota.guard;
         let gate = Gate::new(
             Control::new(&settings, Duration::ZERO),

@@ -30,10 +30,10 @@ struct Queue {
     max_wait: MaxWait,
 }
 
-/// Longest waits of a call.
+/// The longest waits of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MaxWait {
-    /// For everything: earlier calls in the queue, and the own pace.
+    /// For all reasons together, including earlier calls in the queue and the pace of this client.
     pub total: Duration,
     /// For a wait that the provider requested.
     pub throttled: Duration,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use cairn_domain::DenseVector;
 
-/// Most vectors; the oldest are removed first. A few megabytes.
+/// The maximum number of vectors; they take a few megabytes. The oldest are removed first.
 const MAX_VECTORS: usize = 8192;
 
 type Key = [u8; 32];

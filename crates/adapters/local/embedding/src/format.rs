@@ -1,4 +1,4 @@
-//! The model file. It is read in place: opening copies and builds nothing.
+//! The model file. It is read in place: opening it copies no data and builds no table.
 //!
 //! Little-endian. A header of 64 bytes, then sections, each beginning at a multiple of 64:
 //!

@@ -77,7 +77,7 @@ impl Section {
         Section::Tombstones,
     ];
 
-    /// Small ones, and those whose damage would change answers without being noticed. (Texts and labels carry
+    /// Small sections, and sections whose damage would change answers unnoticed. (Texts and labels carry
     /// checksums of their own; lists and vectors are too large to be read before every first question.)
     pub(crate) fn is_checked_at_open(self) -> bool {
         use Section::{Files, LabelIndex, Rows, TextIndex, Tombstones};

@@ -9,7 +9,8 @@ use cairn_ports::ChunkPage;
 use crate::error::SegmentError;
 use crate::repository::{OpenSegment, Snapshot};
 
-/// Rows of a page: many, because rows in the order of keys share a compressed block only by chance.
+/// The number of rows of a page. It is high, because rows in the order of keys share a compressed block only
+/// by chance.
 const PAGE_ROWS: usize = 4_096;
 
 /// The visible records of the keys, in their order.
@@ -74,7 +75,8 @@ fn cut(found: &mut Vec<(ChunkKey, usize, u32)>) -> Option<u64> {
         found.truncate(end);
         return Some(next);
     }
-    // A page of nothing but one half: whole, however long it is.
+    // If all rows of the page share one half, the page contains all rows with that half, even if it becomes
+    // long.
     let end = found.partition_point(|(key, ..)| half(key) <= next);
     found.truncate(end);
     next.checked_add(1)

@@ -1,6 +1,6 @@
 //! Sets of rows of one segment, one bit each.
 
-/// A set of rows from 0 to the number that it was made for.
+/// A set of rows. Rows are numbered from 0; their number is fixed when the set is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RowSet {
     words: Vec<u64>,

@@ -99,8 +99,8 @@ fn scan<'a>(segment: &'a Segment, rows: &RowSet, vector: &QueryVector, best: &mu
     }
 }
 
-/// Sums up the weights of each row. False if the segment has none of the terms; `sums` is then of another
-/// segment.
+/// Sums up the weights of each row. False if the segment has none of the terms; `sums` then still belongs to
+/// another segment.
 fn add_postings(segment: &Segment, terms: &[(u32, u32)], sums: &mut Vec<u32>) -> Result<bool, SegmentError> {
     let postings = segment.postings()?;
     let damaged = || segment.damaged("its postings cannot be read");

@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) point: Point,
 }
 
-/// A key whose version before `generation` ends there.
+/// A key whose earlier version ends at `generation`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tombstone {
     pub(crate) key: ChunkKey,

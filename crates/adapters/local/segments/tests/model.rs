@@ -196,7 +196,7 @@ async fn play(steps: &[Step]) {
         match step {
             Step::Run { parts, publish } => stage(&store, &mut model, repository, parts, *publish).await,
             Step::Sweep => {
-                // Grace has passed: only the newest view is alive.
+                // The grace period has passed: only the newest view is still in use.
                 alive.clear();
                 let published: Vec<GenerationId> = model.published.iter().copied().collect();
                 store.sweep_retired(repository, &published).await.expect("swept");

@@ -53,7 +53,8 @@ pub const WRITE_OPERATIONS: [&str; 19] = [
 pub enum OpenError {
     #[error("cannot create the index directory `{path}`")]
     Directory { path: PathBuf, source: io::Error },
-    /// The file is damaged, of a newer version, or cannot be read; the source says which and what to do.
+    /// The file is damaged, has a newer version, or cannot be read. The source states the reason and the
+    /// remedy.
     #[error("cannot open the index in `{path}`")]
     Database { path: PathBuf, source: cairn_ports::CatalogueError },
 }
@@ -84,8 +85,8 @@ impl LocalStore {
         blocking("verify", schema::INDEX.file_name.to_owned(), move || index.verify()).await
     }
 
-    /// Verifies the file of cached vectors and each vector in it. A file that is not there is sound: it is
-    /// made when it is needed.
+    /// Verifies the file of cached vectors and each vector in it. A file that does not exist is valid: it is
+    /// created when it is needed.
     pub async fn verify_vectors(&self) -> Result<(), MaintenanceError> {
         if !self.vectors.exists() {
             return Ok(());

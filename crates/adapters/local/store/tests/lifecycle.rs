@@ -162,7 +162,7 @@ async fn next_run_retires_records_of_an_aborted_run() -> anyhow::Result<()> {
     let late = fixture.stage(second, retired.clone()).await.expect_err("a late writer");
     assert_eq!(late.kind, ErrorKind::Conflict);
 
-    // Not swept yet, and still the next run can retire the same records.
+    // The aborted run is not swept yet. The next run can nevertheless retire the same records.
     let third = fixture.begin(Some(first), 3).await?;
     fixture.stage(third, retired).await?;
     fixture.publish(third, 4).await?;
@@ -226,7 +226,7 @@ async fn stage_many(fixture: &Fixture) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Reads and verifies everything; the number of records, if nothing is wrong.
+/// Reads and verifies everything. Returns the number of records if no fault is found.
 async fn read_all(directory: &std::path::Path, repository: RepositoryId) -> anyhow::Result<usize> {
     let store = LocalStore::open(directory)?;
     let (view, scope) = (runs(&store).view().await?, Scope::all(Tenant::local()));

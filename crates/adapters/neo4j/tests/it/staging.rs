@@ -34,7 +34,7 @@ async fn late_insert_after_retirement_changes_nothing() -> Result<()> {
     stage(&graph, run(r, 1), chain(r, 3)).await?;
     ensure!(names(&graph, &view(3), r).await? == ["function1", "function2"]);
     ensure!(mark(&namespace, 2).await? == 1);
-    // This also holds after a sweep has removed the record, if the run is over in the ledger.
+    // This also holds after a sweep has removed the record, if the run has ended in the ledger.
     end_run(&namespace, 1, "published").await?;
     graph.sweep_retired(r, &[run(r, 2).generation]).await?;
     stage(&graph, run(r, 1), chain(r, 3)).await?;

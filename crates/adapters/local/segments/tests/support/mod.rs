@@ -15,7 +15,7 @@ pub(crate) fn everything() -> Scope {
     Scope::all(Tenant::local())
 }
 
-/// A view that sees the generations below `next` but for the hidden ones.
+/// A view that sees the generations below `next`, except the hidden ones.
 pub(crate) fn view(next: u64, hidden: &[u64]) -> View {
     View {
         seq: PublishedSeq(next),

@@ -162,7 +162,7 @@ impl<'a> GraphReader<'a> {
         self.edge_record(stored, owner).map(Some)
     }
 
-    /// The edge's owner, if owner and edge are visible; its ends are another question.
+    /// The edge's owner, if owner and edge are visible. The ends of the edge are checked separately.
     fn visible_owner(&mut self, stored: &StoredEdge) -> Result<Option<RepositoryId>, Fault> {
         if !self.visibility.sees(stored.gen_from, stored.gen_to) {
             return Ok(None);
