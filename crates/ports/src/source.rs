@@ -9,7 +9,7 @@ use cairn_domain::{BlobId, EntryKind, RepoPath, Revision, Source, SyncProgress, 
 use crate::error::port_error;
 
 port_error!(
-    /// An error of reading a source. Contains no credentials.
+    /// An error while a source is read. Contains no credentials.
     SourceError,
     "source"
 );

@@ -48,7 +48,7 @@ const STALLED_AFTER_MS: i64 = 600_000;
 /// A run without progress for longer is ended as failed.
 const LONGEST_STANDSTILL_MS: i64 = 3 * 3_600_000;
 
-/// The pause between two rounds; after healing there is time.
+/// The pause between two rounds; it is longer after healing.
 async fn pause(world: &World, ms: u64) {
     let ms = if world.is_healed() { 4 * ms } else { ms };
     world.schedule().sleep(ms / 2 + world.schedule().random(ms)).await;

@@ -79,7 +79,7 @@ impl QdrantVectorCache {
         let (length, model) = (vector.0.len(), &key.model);
         if *model != self.model {
             let (name, own) = (&model.name, &self.model.name);
-            return Err(Fault::invalid(format!("the vector is of model `{name}`, the cache is for `{own}`")));
+            return Err(Fault::invalid(format!("the vector belongs to model `{name}`, the cache to `{own}`")));
         }
         if length != usize::from(model.dimensions) {
             return Err(Fault::invalid(format!(

@@ -1,8 +1,7 @@
 //! Cached vectors that outlive their cache.
 //!
-//! A vector that a provider was paid for is written to the blob store before it goes into the cache, one
-//! artifact for each batch. A cache that was lost is refilled from the artifacts, without a call to the
-//! provider.
+//! A paid vector is written to the blob store before it is written to the cache, with one artifact for each
+//! batch. A cache that was lost is refilled from the artifacts, without a call to the provider.
 //!
 //! Invariants: a vector that `put` accepted is in an artifact. An artifact never changes, and is removed only
 //! when it contains no live vector.

@@ -198,7 +198,8 @@ impl Bench {
         let deadline = Instant::now() + PATIENCE;
         let mut dying = doomed.to_vec();
         while !dying.is_empty() {
-            // Read before the processes: work that has ended by now leads no service to its point.
+            // This is read before the state of the processes: if the work has ended by now, no service will
+            // reach its point.
             let is_settled = self.ground.inside.is_settled(&self.asked).await?;
             let mut dead = Vec::new();
             for replica in std::mem::take(&mut dying) {
