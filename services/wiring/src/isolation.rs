@@ -204,7 +204,7 @@ pub(crate) async fn serve(
     mut workers: Vec<Worker>,
     owners: Option<OwnersWork>,
 ) -> anyhow::Result<()> {
-    // Raising the own score needs no privilege. Without it, the kernel chooses by size.
+    // A process may raise its own score without privileges. Without it, the kernel chooses by size.
     let _best_effort = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_BE_KILLED);
     if let Some(owners) = owners {
         if let Owning::Provider(embedder) = &owners.owning {

@@ -79,7 +79,7 @@ impl OrganisationConfig {
 }
 
 /// An organisation that cannot be queried: its token cannot be read, or its address is refused. Like an
-/// organisation that cannot be listed, it is a failure of its own, and the others are still listed.
+/// organisation that cannot be listed, it is reported as a separate failure, and the others are still listed.
 struct Unusable {
     organisation: Organisation,
     faults: Vec<String>,

@@ -21,7 +21,7 @@ pub struct QueryConfig {
     /// A file with 64 hex digits, the same for every replica. With different keys, one replica cannot
     /// continue another's pages.
     pub cursor_key_file: PathBuf,
-    /// The maximal number of replicas. They share the part of a provider's quota that is reserved for
+    /// The maximum number of replicas. They share the part of a provider's quota that is reserved for
     /// questions.
     #[serde(default = "default_processes")]
     pub processes: u32,

@@ -22,8 +22,8 @@ impl Stop {
         Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    /// Runs work without a drain of its own. It stops where it is when the process is asked to stop; the next
-    /// process continues.
+    /// Runs work that needs no drain. When the process is asked to stop, the work is stopped at any point,
+    /// and the next process continues it.
     pub async fn unless_asked<T>(&mut self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         tokio::select! {
             biased;

@@ -16,7 +16,7 @@ pub struct RunLedger {
     /// Parts that may be in flight at a time.
     pub window: u32,
     pub stages: BTreeMap<StageName, StageParts>,
-    /// The time of its begin, or of the end of its last ended part.
+    /// The time at which it began, or at which the last of its ended parts ended.
     pub progressed_at_ms: i64,
     /// The time when its jobs were last sent again. Sending again does not count as progress.
     pub sent_again_at_ms: Option<i64>,
@@ -182,7 +182,7 @@ impl RunLedger {
         self.sent_again_at_ms.map_or(self.progressed_at_ms, |sent_again| sent_again.max(self.progressed_at_ms))
     }
 
-    /// Whether nothing has ended or was sent again for so long that its jobs may be lost.
+    /// Whether no part has ended and no job was sent again for so long that the jobs may be lost.
     pub fn is_stalled(&self, now_ms: i64, after_ms: i64) -> bool {
         !self.state.is_finished() && self.quiet_since_ms().saturating_add(after_ms) <= now_ms
     }

@@ -10,7 +10,7 @@ const FILE: &str = include_str!("../../../../docs/cluster.toml");
 const VARIANT: &str = "# Variant: ";
 /// A name that no setting has.
 const STRANGER: &str = "stranger";
-/// Selects the variant of a section, and is none of its fields.
+/// Selects the variant of a section; it is not a setting itself.
 const KIND: &str = "kind";
 /// The only key of a reference to a secret, which has no fields.
 const REFERENCES: [&str; 3] = ["env", "file", "value"];
