@@ -249,7 +249,7 @@ fn check_damage(sound: &Index, before: &Value, root: &Path, kind: &str, files: &
             fs::remove_file(index.path().join(file)).expect("removed");
         }
     } else {
-        // No error: then nothing may be missing either, and the next run continues normally.
+        // If the command reports no error, no data may be missing, and the next run continues normally.
         assert!(!noticed, "{kind} {how}: no remedy in {printed}");
         assert_eq!(index.fingerprint(), *before, "{kind} {how}: records are missing without an error");
         index.ok(&["index", &root, "--name", "r"]);

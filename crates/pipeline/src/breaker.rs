@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Breaker {
-    /// Between two attempts, unless the dependency says how long.
+    /// The pause between two attempts, unless the dependency states how long to wait.
     pause: Duration,
     state: Mutex<State>,
     changed: Notify,
@@ -128,7 +128,7 @@ mod tests {
         let worker = |breaker: Arc<Breaker>, tries: Arc<AtomicU32>| async move {
             loop {
                 let pass = breaker.pass().await.expect("open");
-                // The dependency comes back with the third attempt.
+                // The dependency is available again at the third attempt.
                 if tries.fetch_add(1, Ordering::Relaxed) < 2 {
                     pass.failed(Some(Duration::from_secs(7)), "away".to_owned());
                 } else {

@@ -13,7 +13,7 @@ use crate::StageError;
 const CHECKS: u32 = 3;
 
 /// The time until which a handler may write: `lasts` after the last check that found its run active. The
-/// records of an ended run may be swept that long after its end, however long its handlers took.
+/// records of an ended run may be swept that long after its end, even if its handlers took longer in total.
 pub struct Deadline {
     lasts: Duration,
     seen_at: Mutex<Duration>,

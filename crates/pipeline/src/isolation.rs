@@ -26,7 +26,7 @@ pub trait Isolation: Send + Sync {
 pub enum Isolated {
     /// The child finished the attempt, or could not be started.
     Ended(Result<(), StageError>),
-    /// The child died while it held the job; the text says how.
+    /// The child died while it held the job; the text describes how.
     Died(String),
 }
 

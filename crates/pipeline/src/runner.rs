@@ -94,15 +94,15 @@ impl<L: Ledger + LedgerRead + 'static> Runner<L> {
         self.attempt_here(worker, lane, job).await
     }
 
-    /// Works until the broker is closed and every job in hand is answered. An error of the broker itself ends
-    /// it; the supervisor of the connection starts it again.
+    /// Works until the broker is closed and every job in progress is answered. An error of the broker itself
+    /// ends it; the supervisor of the connection starts it again.
     pub async fn run(self: Arc<Self>, workers: Vec<Worker>) -> Result<(), StageError> {
         let (_stays, leave) = watch::channel(false);
         self.run_until(workers, leave).await
     }
 
-    /// Like `run`, but stops at once when `leave` becomes true: jobs in hand go back to the queue as if they
-    /// had never been delivered. After it returns, these workers receive no more jobs.
+    /// Like `run`, but stops at once when `leave` becomes true: jobs in progress go back to the queue as if
+    /// they had never been delivered. After it returns, these workers receive no more jobs.
     pub async fn run_until(
         self: Arc<Self>,
         workers: Vec<Worker>,

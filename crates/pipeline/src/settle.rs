@@ -92,8 +92,8 @@ mod tests {
         }
     }
 
-    /// A job whose worker was killed finds the lease of its dead worker. It waits for the lease, however
-    /// often it comes.
+    /// A job whose worker was killed finds the lease of its dead worker. It waits for the lease, after any
+    /// number of deliveries.
     #[test]
     fn busy_job_is_requeued_without_an_attempt() {
         for attempts in [0, 5, 99] {

@@ -32,7 +32,7 @@ impl Task {
     }
 }
 
-/// A stage may be run twice and stopped at any `await`; the documentation of each stage says why. A stage
+/// A stage may be run twice and stopped at any `await`; the documentation of each stage states why. A stage
 /// never retries, acknowledges, or logs its own failure.
 #[async_trait]
 pub trait Stage: Send + Sync {

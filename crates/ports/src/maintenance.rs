@@ -38,7 +38,7 @@ pub trait Generations: Send + Sync {
     /// Reorganises the stored data of the repository so that reading stays cheap. Readers see no difference.
     async fn compact(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 
-    /// Reads all stored data of the repository and verifies checksums. An error says what is damaged and how
-    /// to repair it.
+    /// Reads all stored data of the repository and verifies checksums. An error names the damaged data and
+    /// the repair.
     async fn verify(&self, repository: RepositoryId) -> Result<(), MaintenanceError>;
 }

@@ -22,7 +22,7 @@ impl Staging {
 
     /// Whether this run may end a version. The version must have begun earlier, and no other run may have
     /// ended it, apart from aborted runs. A mark of a published generation, or of a run in progress, is never
-    /// overwritten, however late the writer is.
+    /// overwritten, even by a very late writer.
     pub fn may_retire(&self, version: Interval) -> bool {
         let is_open = version.gen_to == GenerationId::OPEN;
         version.gen_from < self.run.generation && (is_open || self.aborted.contains(&version.gen_to))

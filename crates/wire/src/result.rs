@@ -19,8 +19,8 @@ pub struct StageDuration {
     pub duration_ms: u64,
 }
 
-/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot unless they say
-/// otherwise.
+/// The result of a run (`cairn index --json`, run status). Counts are of the whole snapshot unless their
+/// comment states otherwise.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunResult {

@@ -100,7 +100,7 @@ impl Remote {
         }
     }
 
-    /// Asks once. An error says whether trying again may help.
+    /// Asks once. An error contains whether a retry may help.
     pub async fn attempt(&self, question: &Question) -> Result<Answer, Unanswered> {
         let path = format!("{}{}", self.base.path().trim_end_matches('/'), question.path());
         let mut url = self.base.clone();

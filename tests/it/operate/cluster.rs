@@ -189,8 +189,8 @@ timeout_ms = 90000
         })
     }
 
-    /// Removes the data of the test. The collections are removed with the cluster, however the test ends. The
-    /// empty bucket stays, because no adapter removes one.
+    /// Removes the data of the test. The collections are removed with the cluster, even if the test fails.
+    /// The empty bucket stays, because no adapter removes one.
     pub fn close(self) {
         let Self { runtime, vhost, config, namespace, .. } = self;
         runtime.block_on(async {

@@ -80,7 +80,7 @@ impl Drop for Unanswered {
     }
 }
 
-/// Hands a delivery to the runner, and settles it as the runner says.
+/// Hands a delivery to the runner, and settles it as the runner decides.
 async fn handle(world: &Arc<World>, unanswered: &mut Unanswered) {
     let Some(delivery) = unanswered.delivery.clone() else { return };
     if world.environment.has(Mutant::AckBeforeWrite) {

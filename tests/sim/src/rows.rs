@@ -21,7 +21,7 @@ pub struct Row {
 #[derive(Default)]
 pub struct Rows(pub BTreeMap<(RepositoryId, u32, GenerationId), Row>);
 
-/// The visible versions of each file: exactly one, if all is well.
+/// The visible versions of each file: exactly one if no invariant is violated.
 #[derive(PartialEq, Debug, Default)]
 pub struct Seen(pub BTreeMap<u32, Vec<u64>>);
 

@@ -68,8 +68,9 @@ pub(crate) fn kind_of(path: &RepoPath) -> Kind {
 /// Whether a tool wrote the file.
 ///
 /// By marker: a comment within the head contains `@generated` or `DO NOT EDIT`, begins with `Code generated
-/// by` or similar, or says that the file is generated and not to be edited. A marker in quotes or backticks
-/// does not count. In documents only `@generated` counts. Manifests of packages are never generated.
+/// by` or similar, or states that the file is generated and must not be edited. A marker in quotes or
+/// backticks does not count. In documents only `@generated` counts. Manifests of packages are never
+/// generated.
 ///
 /// By lines: more than half of the bytes are in lines of over 5,000 bytes (1,000 for scripts and style
 /// sheets). Notebooks always have long lines and are never minified.

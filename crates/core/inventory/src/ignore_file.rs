@@ -18,7 +18,7 @@ pub struct RuleFile {
     pub text: String,
 }
 
-/// The lines of one rule file that cannot be used. The other lines of the file hold.
+/// The lines of one rule file that cannot be used. The other lines of the file apply.
 ///
 /// The message quotes no text of the file: it comes from a repository.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Names of methods that are too common to say which class has them.
+//! Names of methods that are too common to identify the class that has them.
 
 use std::sync::LazyLock;
 

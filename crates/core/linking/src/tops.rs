@@ -114,7 +114,8 @@ impl<'e> Lookup<'e> {
         }
         match (own.is_nothing(), imported.is_nothing()) {
             (false, false) if own.is_same_as(&imported) => own,
-            // Both defined and imported: a condition, or the kind of thing, decides which one holds.
+            // The name is both defined and imported: a condition, or the kind of thing, decides which one
+            // applies.
             (false, false) if ask.want != Want::Any => own.or(imported).at_most(Resolution::Heuristic),
             (false, _) => own,
             (true, false) => imported,

@@ -60,7 +60,7 @@ impl KeptLinks {
         self.groups[*group as usize].group.files.get(*at as usize)
     }
 
-    /// The files that asked for one of these keys.
+    /// The files that requested one of these keys.
     pub(crate) fn askers(&self, keys: &FxHashSet<u64>) -> FxHashSet<&RepoPath> {
         let mut askers = FxHashSet::default();
         for kept in &self.groups {

@@ -287,7 +287,7 @@ async fn publications_are_kept_until_they_are_forgotten(store: &dyn RunDocuments
     ensure!(view.seq == seq && view.published(first.generation), "{view:?}");
     let second = subject.begin("a", vec![part(StageName::Publish, 0)]).await?;
     let newest = subject.publish(second, 150).await?;
-    // However old it is, views saw it until the next publication.
+    // Its age does not matter: views saw it until the next publication.
     store.forget_publications(150).await?;
     ensure!(store.publication(seq).await?.is_some(), "a publication was forgotten early");
     store.forget_publications(151).await?;

@@ -39,7 +39,8 @@ fn free_port() -> Result<u16> {
     for _ in 0..DRAWS {
         let port = rand::rng().random_range(LOWEST..end);
         let lock = File::create(folder.join(port.to_string())).context("cannot create the lock of a port")?;
-        // The lock ends with the process, however it ends. A second lock by this process is refused too.
+        // The lock ends with the process, even if the process is killed. A second lock by this process is
+        // refused too.
         if lock.try_lock().is_ok() && is_free(port) {
             held.push(lock);
             return Ok(port);

@@ -12,7 +12,7 @@ use super::print_inventory;
 use crate::exit::NOTHING_FOUND;
 use crate::output::{self, FAINT, NAME, PATH, styled};
 
-/// Prints the answer to the question. The exit code says whether it contains results.
+/// Prints the answer to the question. The exit code shows whether it contains results.
 pub(crate) fn answer(question: &Question, answer: &Answer, json: bool) -> ExitCode {
     match answer {
         // One edge per line: reviews process them with line tools.

@@ -98,7 +98,7 @@ async fn qdrant(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     Ok(ServerAnswer { version, missing, ..ServerAnswer::default() })
 }
 
-/// A provider is asked for one vector.
+/// One vector is requested from a provider.
 async fn model(installation: &Installation) -> anyhow::Result<ServerAnswer> {
     let config = &installation.config.embedding;
     let model = config.model_id()?;

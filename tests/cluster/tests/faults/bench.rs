@@ -65,7 +65,8 @@ pub(crate) fn hasty() -> Table {
     }
 }
 
-/// The same, without repeated dispatch as a precaution: a job that arrives twice has another reason.
+/// The same settings without the precaution of repeated dispatch, so that a job that arrives twice has
+/// another cause.
 pub(crate) fn without_reconciler() -> Table {
     let mut settings = hasty();
     if let Some(pipeline) = settings.get_mut("pipeline").and_then(toml::Value::as_table_mut) {
@@ -254,13 +255,13 @@ impl Bench {
         Ok(sum)
     }
 
-    /// The fault is over, and left only poisoned parts and their dead letters: all invariants must hold.
+    /// The fault has ended, and left only poisoned parts and their dead letters: all invariants must hold.
     pub(crate) async fn check(&mut self, case: &str, num_poisoned: usize) -> Result<Verdict> {
         let (num_failed_parts, num_dead_letters) = (num_poisoned, num_poisoned);
         self.check_traces(case, Traces { num_failed_parts, num_dead_letters, ..Traces::default() }).await
     }
 
-    /// The fault is over: all invariants must hold.
+    /// The fault has ended: all invariants must hold.
     pub(crate) async fn check_traces(&mut self, case: &str, traces: Traces) -> Result<Verdict> {
         let checker = Checker::new(&self.ground, &self.servers, traces)?;
         let verdict = checker.check(&self.asked, &self.workload).await?;

@@ -90,8 +90,8 @@ pub(crate) async fn all_are_alive_and_not_ready(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// Reads every second the number of jobs that consumers hold: never more than their prefetch, however often
-/// they were attached again.
+/// Reads every second the number of jobs that consumers hold: never more than their prefetch, after any
+/// number of new attachments.
 pub(crate) struct PrefetchWatch {
     is_over: Arc<AtomicBool>,
     seen: watch::Receiver<Held>,

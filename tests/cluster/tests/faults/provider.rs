@@ -26,7 +26,7 @@ const BAD_DAYS: [Fault; 6] = [
     Fault::HangUp,
 ];
 const RETRY_AFTER: Duration = Duration::from_secs(7);
-/// A call in progress when the provider asked to wait did not know of it.
+/// A call that was in progress when the provider requested the wait could not know of it.
 const ON_ITS_WAY: Duration = Duration::from_millis(250);
 const OUTAGE: Duration = Duration::from_secs(60);
 /// Measured from the first answer after the outage.

@@ -91,7 +91,7 @@ impl<'r> IgnoreFiles<'r> {
         Self { root, read_bytes: 0 }
     }
 
-    /// The rules below a directory with an ignore file. The error says why its patterns cannot be used.
+    /// The rules below a directory with an ignore file. The error states why its patterns cannot be used.
     pub(super) fn enter(&mut self, directory: &[u8], above: &Rc<IgnoreRules>) -> (Rc<IgnoreRules>, Option<String>) {
         let path = if directory.is_empty() { Vec::new() } else { [directory, b"/"].concat() };
         let path = [&path, IGNORE_FILE.as_bytes()].concat();

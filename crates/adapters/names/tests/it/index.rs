@@ -75,7 +75,7 @@ async fn files_are_found_by_tier() {
     }
 }
 
-/// The sweep reports each generation once, when its grace period is over.
+/// The sweep reports each generation once, when its grace period has ended.
 #[tokio::test]
 async fn generations_swept_one_by_one_are_merged() {
     let (index, blobs) = index().await;
